@@ -44,8 +44,8 @@ import { valueSteps } from "../ir/values/steps.js";
 import { castChain } from "../ir/values/vector-steps.js";
 
 /**
- * Condition on the elements of an operand that index values select. All are finite. With `least`, each is 0
- * or at least 2^`least` in magnitude; with `below`, each is below 2^`below`.
+ * Condition on the elements of one operand that index values select: all are finite. With `least`, each
+ * element is 0 or has a magnitude of at least 2^`least`. With `below`, each magnitude is below 2^`below`.
  */
 export interface ElementCondition {
   /** The operand's key. */
@@ -56,14 +56,15 @@ export interface ElementCondition {
 }
 
 /**
- * Result of the check whether a core gives the stated bits of a value. `ok`: it does where every condition in
- * `assumes` holds, or always if the list is empty. Otherwise `refused` is the step for which it does not.
+ * Answer to the question whether an Ascend core computes a value with exactly the bits that the program
+ * states. If `ok`, the core does so when all conditions in `assumes` hold; always if the list is empty.
+ * Otherwise `refused` names the step that may give other bits.
  */
 export type AscendAnswer =
   | { readonly ok: true; readonly assumes: readonly ElementCondition[] }
   | { readonly ok: false; readonly refused: string };
 
-/** Returns the text of one condition. */
+/** Returns the text of a condition for comments and messages, such as `data: finite, below 2^100`. */
 export const conditionText = ({ operand, least, below }: ElementCondition): string =>
   [
     `${operand}: finite`,
@@ -108,8 +109,9 @@ const isWhole32 = (value: Magnitude, type: "i32" | "u32"): boolean =>
   fitsInteger(value, type) && fitsInteger(value, "i32");
 
 /**
- * Returns the reasons for which a core may give other bits for a cast of a value, each with the bound on
- * elements that helps. An empty list if there are none.
+ * Returns the reasons why an Ascend core may give other bits than stated for a cast, each with the kind of
+ * bound on elements that removes it. An empty list if there are none. `value`: magnitude of the number that
+ * is cast.
  */
 function faultsOfCast(
   { from, type }: Extract<ValueStep, { readonly kind: "cast" }>,
@@ -139,8 +141,8 @@ function faultsOfCast(
 }
 
 /**
- * Returns the reasons for which a core may give other bits for a sum, each with the bound on elements that
- * helps. An empty list if there are none. `value`: magnitude of the exact sum.
+ * Returns the reasons why an Ascend core may give other bits than stated for a sum, each with the kind of
+ * bound on elements that removes it. An empty list if there are none. `value`: magnitude of the exact sum.
  */
 function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Fault, "what">[] {
   if (type !== "f32") return isWhole32(value, type) ? [] : [{ why: wraps, helps: "below" }];
@@ -153,8 +155,9 @@ function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Faul
 }
 
 /**
- * Returns the reasons for which a core may give other bits for an arithmetic operation, each with the bound
- * on elements that helps. `operands`: magnitudes of all earlier steps.
+ * Returns the reasons why an Ascend core may give other bits than stated for an arithmetic operation, each
+ * with the kind of bound on elements that removes it. An empty list if there are none. `operands`: magnitude
+ * of the result of each earlier step.
  */
 function faultsOfOperation(
   { op, type, of }: Extract<ValueStep, { readonly kind: "op" }>,
@@ -179,8 +182,8 @@ function faultsOfOperation(
 }
 
 /**
- * Returns the faults of all steps in order: steps for which a core may give other bits. `magnitudesOfSteps`:
- * the magnitude of each step's result.
+ * Returns the faults of all steps of a value, in order. A fault is a reason why an Ascend core may give other
+ * bits than stated for a step. `magnitudesOfSteps`: magnitude of each step's result.
  */
 function faultsOf(steps: readonly ValueStep[], magnitudesOfSteps: readonly Magnitude[]): readonly Fault[] {
   return steps.flatMap((step, k) => {
@@ -211,8 +214,8 @@ interface Sum {
 }
 
 /**
- * Returns the magnitude of a reduction of at most `max` elements, and the reasons for which a core may give
- * other bits for it.
+ * Returns the magnitude of a reduction of at most `max` elements, and the reasons why an Ascend core may give
+ * other bits than stated for it. `element`: magnitude of one reduction element.
  */
 function sumOf(how: Reduction, type: ArithmeticType, element: Magnitude, max: number): Sum {
   switch (how) {
@@ -244,7 +247,8 @@ type Bounds = ReadonlyMap<number, ElementBounds>;
 
 /**
  * Returns the faults in the computation of a map's value under bounds on its elements, in order of
- * computation. A fault is a step for which a core may give other bits.
+ * computation. A fault is a reason why an Ascend core may give other bits than stated for a step. `types`:
+ * element type of each read.
  */
 function weighed(map: AccessMap, types: readonly DType[], bounds: Bounds): readonly Fault[] {
   const { steps, reduction } = valueSteps(map.value, types);
@@ -270,9 +274,8 @@ const firstOf = ([fault]: readonly Fault[]): string | undefined =>
   fault === undefined ? undefined : `${fault.what}: ${fault.why}`;
 
 /**
- * Returns the first step whose bits may differ on a core for the given results of all steps, and why. Applies
- * the rules of {@link ascendAnswer} to the results themselves. Undefined if there is no such step. `numbers`:
- * the result of each step.
+ * Returns the text of the first step whose bits may differ on an Ascend core, and why, given the result of
+ * each step. Undefined if there is none. Applies the rules of {@link ascendAnswer} to exact numbers.
  */
 export function faultOfNumbers(steps: readonly ValueStep[], numbers: readonly number[]): string | undefined {
   const unbounded = steps.find((step, k) => step.kind === "read" && !Number.isFinite(at(numbers, k)));
@@ -281,8 +284,9 @@ export function faultOfNumbers(steps: readonly ValueStep[], numbers: readonly nu
 }
 
 /**
- * Returns the reason for which a core may give other bits when it adds a reduction element to a partial sum.
- * Undefined if it gives the stated bits, and for reductions other than `fold`.
+ * Returns the reason why an Ascend core may give other bits than stated when it adds a reduction element
+ * `term` to the partial sum `sum`. Undefined if the bits are the stated ones, and for reductions other than
+ * `fold` (sum in order).
  */
 export function faultOfTaking(
   how: Reduction,
@@ -304,8 +308,8 @@ const naturalBounds: Readonly<Record<FloatValueType, Required<ElementBounds>>> =
 };
 
 /**
- * Returns the first number from `low` to `high` for which `holds` is true; undefined if there is none.
- * `holds` must then be true for all greater numbers too.
+ * Returns the first integer from `low` to `high`, both inclusive, for which `holds` is true; undefined if
+ * there is none. Searches by bisection: `holds` must stay true for all greater numbers.
  */
 function firstThatHolds(low: number, high: number, holds: (value: number) => boolean): number | undefined {
   if (!holds(high)) return undefined;
@@ -319,9 +323,9 @@ function firstThatHolds(low: number, high: number, holds: (value: number) => boo
 }
 
 /**
- * Returns the weakest bounds of one kind that remove every fault which bounds of that kind can remove. All
- * tables share one exponent, except that a table which needs less alone gets a weaker one. Undefined if no
- * bound helps.
+ * Returns `given` with the weakest bounds of one kind that remove every fault (step with possibly other bits)
+ * that this kind can remove. All inputs in `tables` share one exponent, but an input for which less is enough
+ * gets a weaker bound. Undefined if no bound is strong enough.
  */
 function solved(
   tables: readonly number[],
@@ -349,8 +353,8 @@ function solved(
 }
 
 /**
- * Returns whether an Ascend core gives the stated bits of a map's value, and under which conditions.
- * `inputs`: the operands that the map reads.
+ * Returns whether an Ascend core gives the stated bits of a map's value, and under which conditions on the
+ * elements. `inputs`: operands that the map reads, by their number.
  */
 export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): AscendAnswer {
   if (isMove(map)) return { ok: true, assumes: [] };
@@ -391,6 +395,6 @@ export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): Ascend
   return { ok: true, assumes };
 }
 
-/** Hint that names the backends which compute any value with its stated bits. */
+/** Hint for diagnostics: flags of the backends that compute any value with exactly its stated bits. */
 export const computesValues =
   "for the stated bits: --target webgpu --emit wgsl, or --target cpu --emit module-cpu";

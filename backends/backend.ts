@@ -6,7 +6,10 @@ import type { LongRunOptions } from "./long-run.js";
 import type { HostInputs } from "./memory.js";
 import type { SimReport } from "./report.js";
 
-/** Kernel in the form that a backend takes. */
+/**
+ * Compiled kernel as a backend receives it: the tile program, the target, and the program that it was
+ * compiled from.
+ */
 export interface BackendKernel {
   readonly tile: TileFunc;
   readonly target: Target;
@@ -24,7 +27,10 @@ export interface BackendKernel {
   readonly forTarget?: (target: Target) => BackendKernel;
 }
 
-/** Result of a run: the output's bytes, and a report if the backend makes one. */
+/**
+ * Result of one run of a kernel: the output's bytes, and a report of the bytes moved if it was requested and
+ * the backend makes one.
+ */
 export interface BackendRun {
   /** The output's elements, row-major; the caller's own. */
   readonly output: Uint8Array;
@@ -35,13 +41,15 @@ export interface BackendRun {
   readonly report?: SimReport;
 }
 
-/** Options of one run on a backend. */
+/**
+ * Options of one run of a kernel on a backend: abort signal, progress callback, and whether to make a report.
+ */
 export interface BackendRunOptions extends LongRunOptions {
   /** Asks for the report of a backend that counts. Default false: nothing is kept for it. */
   readonly report?: boolean;
 }
 
-/** Kernel that a backend has prepared, and that can run many times. */
+/** Kernel that a backend has prepared, which can run many times until it is released. */
 export interface PreparedKernel {
   /**
    * Rejects with a RunError (TC601) for an index out of range, and with the signal's reason when it is
@@ -52,7 +60,7 @@ export interface PreparedKernel {
   release(): void;
 }
 
-/** Backend: prepares kernels for one kind of machine and runs them. */
+/** Execution backend: prepares compiled kernels to run on one kind of machine. */
 export interface Backend {
   readonly name: string;
   /** Origin of a loaded backend, for messages, such as `backends.mine of tilec.config.ts`. */

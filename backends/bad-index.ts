@@ -9,14 +9,14 @@ import { elementCount, formatShape } from "../ir/types.js";
 import type { IndexStep } from "./index-walk.js";
 import { coordinates } from "./memory.js";
 
-/** Input that contains index values. */
+/** Input tensor from which index values are read: its type, and the key that names it in messages. */
 export interface IndexTable extends Pick<Operand, "type"> {
   readonly key: string;
 }
 
 /**
- * Location of an index value that an output element needs: its input and position, and the rule for its
- * range.
+ * Location of an index value that an output element needs. Gives the index operand, the dim along which it
+ * selects, the input and position that contain the value, and the out-of-range rule.
  */
 export interface IndexLocation {
   readonly index: number;
@@ -40,7 +40,10 @@ export interface IndexLocation {
   readonly r?: number | undefined;
 }
 
-/** Index operand with its value and whether its policy rejects that value. */
+/**
+ * Index operand of one output element after its value was read: its location, its value, and whether the
+ * out-of-range policy rejects the value.
+ */
 export interface ResolvedIndex {
   readonly at: IndexLocation;
   readonly value: bigint;
@@ -53,10 +56,13 @@ export interface ResolvedIndex {
   readonly segment?: { readonly from: number; readonly elements: number; readonly max: number } | undefined;
 }
 
-/** Sizes of symbols, and the bounds derived from those sizes, by name. */
+/** Values of symbols (dynamic sizes), and of the bounds derived from them, by name. */
 export type Numbers = Readonly<Record<string, number>>;
 
-/** Index operand as functions of the sizes of symbols, in the form that a generated module contains. */
+/**
+ * Index operand in the form that a generated module contains: functions that compute its position and range
+ * from the sizes of symbols (dynamic sizes).
+ */
 export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocation, "axis" | "picks"> {
   /** The input that it reads; absent for a sum. */
   readonly table?: number;
@@ -74,8 +80,8 @@ export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocati
 }
 
 /**
- * State of a scatter's point while its index operands are resolved. An index operand that only the value
- * needs may select no element; the point is then still written. A gather has no such state.
+ * State of one scatter point (one update to write) while its index operands are resolved. An index operand
+ * that only the value needs may select no element; the point is still written. Gathers do not use this state.
  */
 export interface ScatterPoint {
   /** True if an index operand cannot be resolved. */
@@ -86,7 +92,10 @@ export interface ScatterPoint {
   ended(): number;
 }
 
-/** Index operands of a map, with its inputs and its reduction. */
+/**
+ * Input of {@link resolvingIndices}: the index operands of an access map as functions, with the inputs that
+ * they read, the reduction, and the sizes of symbols.
+ */
 export interface IndexFunctions {
   readonly operands: readonly IndexTable[];
   readonly steps: readonly IndexFunction[];
@@ -96,21 +105,21 @@ export interface IndexFunctions {
 }
 
 /**
- * Position of an index value to read: the number of its input, and the row-major position in that input, in
- * elements.
+ * Position of an index value to read: the number of its input, and the 0-based row-major position in that
+ * input, in elements.
  */
 export type IndexRead = readonly [table: number, position: number];
 
 /**
- * Generator that yields the position of each index value and receives the value. Returns the resolved index
- * operands, up to the one that ends the element.
+ * Generator that yields the position of each index value to read and is sent that value. Returns the resolved
+ * index operands, up to the first that stops the evaluation of the element.
  */
 export type IndexResolution = Generator<IndexRead, readonly ResolvedIndex[], bigint>;
 
 /**
- * Resolves the index operands of one output point, in order of evaluation. Yields the position of each index
- * value and receives the value. `dims`: coordinates that the functions take, which differ from the point if a
- * map is relative to a region.
+ * Resolves the index operands of one output point, in order of evaluation, and returns them. Yields the
+ * position of each index value to read and is sent that value. `dims`: coordinates that are passed to the
+ * index functions; they differ from `point` if the map is relative to a region.
  */
 export function* resolvingIndices(
   { operands, steps, reduced, numbers, scatter }: IndexFunctions,
@@ -166,9 +175,9 @@ export function* resolvingIndices(
 }
 
 /**
- * Finds the first out-of-range index value of the output elements from `from` up to, not including, `end`.
- * Elements are numbered row-major over `extents`. Undefined if there is none. `read` returns the index value
- * at a position.
+ * Finds the first out-of-range index value that output elements `from` to `end` (exclusive) need; undefined
+ * if there is none. Elements are numbered row-major over `extents`. `read` returns the index value at a
+ * position.
  */
 export async function findBadIndex(
   resolving: (point: readonly number[]) => IndexResolution,
@@ -186,7 +195,10 @@ export async function findBadIndex(
   return undefined;
 }
 
-/** Returns the message and the data of a fault in an index value. */
+/**
+ * Returns the message and the data of the diagnostic for an index value out of range, or for a segment with
+ * too many elements.
+ */
 export function describeBadIndex({
   at: { read, rule, axis, picks, point, index, r },
   value,
@@ -216,13 +228,16 @@ export function describeBadIndex({
   };
 }
 
-/** Element type of index values: the name of its typed array, and the size of an element in bits. */
+/**
+ * Element type of index values: the name of the JavaScript typed array that contains them, and the size of an
+ * element in bits.
+ */
 export interface IndexElement {
   readonly array: string;
   readonly bits: number;
 }
 
-/** Returns the index value that begins at byte offset `byte`. */
+/** Returns the index value that begins at byte offset `byte` of `bytes`, as an exact bigint. */
 export function valueIn({ array, bits }: IndexElement, bytes: Uint8Array, byte: number): bigint {
   const ArrayType = (globalThis as unknown as Readonly<Record<string, Int32ArrayConstructor>>)[array];
   const element = bytes.slice(byte, byte + bits / 8).buffer;

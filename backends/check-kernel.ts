@@ -9,8 +9,8 @@ import { bodyField } from "./ir-fields.js";
 const kernelFields = { tile: "a tile program", target: "a target" } as const;
 
 /**
- * Checks that a value is a kernel with the parts that are needed. Throws a CompileError (TC702) if a part is
- * missing.
+ * Checks that a value is a compiled kernel with the fields in `needs`. Throws a CompileError (TC702) if a
+ * field is missing or the tile program is malformed.
  */
 export function checkKernel(
   kernel: unknown,
@@ -29,7 +29,10 @@ export function checkKernel(
   ]);
 }
 
-/** Checks a kernel before it runs, like `checkKernel`. Throws TC107 if it has dynamic sizes. */
+/**
+ * Checks that a value is a kernel that can run: passes {@link checkKernel} and has no dynamic sizes. Throws a
+ * CompileError: TC702 for a missing field, TC107 for dynamic sizes.
+ */
 export function checkRunnable(kernel: unknown, needs?: readonly (keyof typeof kernelFields)[]): void {
   checkKernel(kernel, needs);
   const { access } = kernel as { readonly access?: AccessFunc };

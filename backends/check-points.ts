@@ -16,10 +16,10 @@ import { badIndexAt, duplicateWrite, type MappedInputs } from "./resolved-indice
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Checks the index values of a scatter's points before any element is written. Yields 0 from time to time,
- * since nothing is written. Throws a RunError for the first point with an index out of range (TC601).
- * Otherwise, under `duplicates = error`, throws one for the first duplicate (TC607). `written` returns the
- * number of the element that the current point writes.
+ * Checks the index values of all points of a scatter before any element is written. Yields 0 regularly, since
+ * nothing is written. Throws a RunError (TC601) for the first point with an index out of range. Otherwise,
+ * under `duplicates = error`, throws a RunError (TC607) for the first two points that write one element.
+ * `written` returns the row-major number of the element that the current point writes.
  */
 export function* checkPoints(
   mapped: MappedInputs,
@@ -53,10 +53,10 @@ export function* checkPoints(
 }
 
 /**
- * Returns the extents of the points whose check covers all points of a scatter. An extent is 1 along a dim
- * that no index value depends on and that alone gives a written coordinate. That coordinate is the dim times
- * a factor plus a constant. Points that write one element also do so at 0 along these dims. No such point at
- * 0 comes after the others.
+ * Returns the extents of a smaller domain whose check covers all points of a scatter. An extent becomes 1
+ * along a dim that no index value depends on and that alone determines a written coordinate. That coordinate
+ * is the dim times a factor plus a constant. Points that write one element then also do so at 0 along these
+ * dims, and the points at 0 come first.
  */
 function tellingPoints(map: AccessMap): Shape {
   if (elementCount(map.domain) === 0) return map.domain;
@@ -69,7 +69,10 @@ function tellingPoints(map: AccessMap): Shape {
   });
 }
 
-/** Looks at the points of a scatter that tell of all others, as `checkPoints` does. */
+/**
+ * Checks the index values and the duplicate writes of a scatter by {@link checkPoints}, on a smaller domain
+ * that covers all its points. Yields 0 regularly. Throws a RunError (TC601 or TC607) for the first fault.
+ */
 export function* checkScatter(mapped: MappedInputs): Generator<number, void> {
   const addresses = mapAddresses(mapped);
   const by = strides(outputOf(mapped).type.shape);

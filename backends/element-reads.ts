@@ -4,7 +4,10 @@ import type { MapAddresses } from "./map-addresses.js";
 import { inputTensor, packedBits, unitsOf } from "./memory.js";
 import type { MappedInputs } from "./resolved-indices.js";
 
-/** Reads of the output element that {@link MapAddresses} is at, by their number in the map. */
+/**
+ * Access to the elements that an access map reads for one output element, by the number of the read in the
+ * map. {@link MapAddresses} selects the output element.
+ */
 export interface ElementReads {
   /** Returns the number of the element in its tensor. */
   readonly elementOf: (read: number) => number;
@@ -15,8 +18,8 @@ export interface ElementReads {
 }
 
 /**
- * Returns access to the elements that a map's reads select in the given inputs, for the output element that
- * `addresses` is at.
+ * Returns access to the input elements that an access map reads for one output element. `addresses` is the
+ * cursor that selects the output element.
  */
 export function elementReads({ map, operands, inputs }: MappedInputs, addresses: MapAddresses): ElementReads {
   const sources = map.reads.map(({ table }) => {

@@ -18,8 +18,8 @@ import { badIndexAt, type MappedInputs } from "./resolved-indices.js";
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Checks the index values that an empty output refers to. Yields 0 from time to time, since no element is
- * done. Throws a RunError (TC601) for the first point with an index out of range.
+ * Checks the index values that a map with an empty output refers to. Yields 0 regularly, since no element is
+ * computed. Throws a RunError (TC601) for the first point with an index out of range.
  */
 export function* indexPointSteps(mapped: MappedInputs, addresses: MapAddresses): Generator<number, void> {
   const { map } = mapped;
@@ -36,9 +36,9 @@ export function* indexPointSteps(mapped: MappedInputs, addresses: MapAddresses):
 }
 
 /**
- * Checks the index values of a tile program if its output is empty. Yields 0 from time to time. Throws a
- * RunError (TC601) for the first point with an index out of range. Checks nothing if the program has no map
- * over whole tensors.
+ * Checks the index values of a tile program whose output is empty. Does nothing for other outputs, or if the
+ * program has no map over whole tensors. Yields 0 regularly. Throws a RunError (TC601) for the first point
+ * with an index out of range.
  */
 export function* emptyOutputSteps(tile: TileFunc, inputs: HostInputs): Generator<number, void> {
   if (elementCount(outputOf(tile).type.shape) > 0) return;

@@ -2,11 +2,12 @@
 import type { Code } from "../ir/codes.js";
 import { error, type Diagnostic } from "../ir/diagnostic.js";
 
-/** JSON Schema (draft-07). */
+/** JSON Schema (draft-07) of a value. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Rule for a value: either a test of the whole value, or a function that returns the problems of its parts.
+ * Validation rule for a value: a test of the complete value (`holds`), or a function that returns the
+ * diagnostics of its parts (`problems`).
  */
 export type Field = {
   readonly code: Code;
@@ -37,14 +38,17 @@ export type Field = {
     }
 );
 
-/** Table with one field for each key of a type. TypeScript rejects a table that lacks a key. */
+/** Table with one validation rule for each key of a type. TypeScript rejects a table that lacks a key. */
 export type Fields<T> = Readonly<Record<keyof Required<T>, Field>>;
 
 type Table = Readonly<Record<string, Field>>;
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** Returns a field that tests a value as a whole. */
+/**
+ * Returns a validation rule that tests a value as a whole with `holds`. `takes`: description of valid values
+ * in messages. `schema`: JSON Schema of valid values for editors.
+ */
 export const leaf = (
   takes: string,
   schema: Schema,
@@ -52,10 +56,10 @@ export const leaf = (
   code: Code = "TC702",
 ): Field => ({ code, takes, schema, holds });
 
-/** Returns a field that accepts any string. */
+/** Returns a validation rule that accepts any string. */
 export const text = (code?: Code): Field => leaf("a text", { type: "string" }, isText, code);
 
-/** Returns a field that accepts a string that is not empty. */
+/** Returns a validation rule that accepts a string that is not empty. */
 export const filledText = (code?: Code): Field =>
   leaf(
     "a text that is not empty",
@@ -64,10 +68,13 @@ export const filledText = (code?: Code): Field =>
     code,
   );
 
-/** Returns a field that takes finite numbers. It excludes Infinity, which is the value of 1e999 in a file. */
+/**
+ * Returns a validation rule that accepts a finite number. The rule rejects Infinity, which is the value of
+ * 1e999 in a file.
+ */
 export const finite = (code?: Code): Field => leaf("a number", { type: "number" }, Number.isFinite, code);
 
-/** Returns a field that accepts a finite number of at least 0, which need not be whole. */
+/** Returns a validation rule that accepts a finite number of at least 0; fractions are allowed. */
 export const amount = (code?: Code): Field =>
   leaf(
     "a number, 0 or more",
@@ -76,17 +83,20 @@ export const amount = (code?: Code): Field =>
     code,
   );
 
-/** Returns a field that accepts a boolean. */
+/** Returns a validation rule that accepts a boolean. */
 export const yesOrNo = (code?: Code): Field =>
   leaf("true or false", { type: "boolean" }, (value) => typeof value === "boolean", code);
 
-/** Returns a field that accepts an object that is not a list. */
+/** Returns a validation rule that accepts an object other than an array or null. */
 export const anyObject = (code?: Code): Field => leaf("an object", { type: "object" }, isRecord, code);
 
-/** Returns a field that accepts any list. */
+/** Returns a validation rule that accepts any array. */
 export const anyList = (code?: Code): Field => leaf("a list", { type: "array" }, Array.isArray, code);
 
-/** Returns a field that accepts one of the words or numbers of an enumeration. */
+/**
+ * Returns a validation rule that accepts one of the words or numbers of an enumeration. `takes`: description
+ * of valid values in messages.
+ */
 export const oneOf = (
   words: readonly (string | number)[],
   code: Code = "TC702",
@@ -98,7 +108,7 @@ export const oneOf = (
   words,
 });
 
-/** Returns a field that accepts a whole number of at least `least`. */
+/** Returns a validation rule that accepts an integer of at least `least`. */
 export const integer = (
   least: number,
   code: Code = "TC702",
@@ -108,22 +118,25 @@ export const integer = (
   holds: (value) => Number.isSafeInteger(value) && Number(value) >= least,
 });
 
-/** Field that accepts a function. */
+/** Validation rule that accepts a function. */
 export const callable: Field = {
   code: "TC702",
   takes: "a function",
   holds: (value) => typeof value === "function",
 };
 
-/** True if a value is an object or a list, and not null. */
+/** True if a value is an object or an array, and not null. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** True if a value is an object and not a list. */
+/** True if a value is an object, and neither an array nor null. */
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   isObject(value) && !Array.isArray(value);
 
-/** Options for the check of a record's fields. */
+/**
+ * Options for the validation of an object's fields: diagnostic code, prefix of field names in messages,
+ * whether other fields are allowed, and required fields.
+ */
 export interface FieldOptions {
   /** Diagnostic code for an unknown field, and for a value that is not a record. Default TC702. */
   readonly code?: Code;
@@ -136,8 +149,8 @@ export interface FieldOptions {
 }
 
 /**
- * Function that returns the word of a list that a misspelt word probably means; undefined if none is near.
- * Callers supply it, because this file depends on no package.
+ * Function that returns the entry of `words` that a misspelt word probably means; undefined if none is
+ * similar. Callers supply the function, because this file depends on no package.
  */
 export type Suggest = (word: string, words: readonly string[]) => string | undefined;
 
@@ -147,8 +160,8 @@ const noSuggestion: Suggest = () => undefined;
 const maxNamesWithHint = 20;
 
 /**
- * Returns a diagnostic for every field of `value` that the table does not have or whose value it does not
- * take. A field that is undefined is absent.
+ * Returns a diagnostic for every problem of an object: an unknown field, a value that its rule rejects, or a
+ * missing required field. An empty list if there is none. A field whose value is undefined counts as absent.
  */
 export function checkFields(
   what: string,
@@ -181,7 +194,10 @@ export function checkFields(
   return diagnostics;
 }
 
-/** Returns every reason why a field does not take `value`. `path`: path of the value in messages. */
+/**
+ * Returns a diagnostic for every reason why a validation rule rejects `value`; an empty list if it accepts
+ * the value. `path`: path of the value in messages.
+ */
 export function problemsOf(
   field: Field,
   value: unknown,
@@ -196,15 +212,18 @@ export function problemsOf(
   return [refusal(field, value, path, meant)];
 }
 
-/** True if a field accepts a value. */
+/** True if a validation rule accepts a value. */
 export const takes = (field: Field, value: unknown): boolean =>
   "holds" in field ? field.holds(value) : field.problems(value, "").length === 0;
 
-/** Returns the diagnostic that `what` lacks a required field of this name. */
+/** Returns the diagnostic that `what` lacks the required field `name`. */
 export const lacking = (what: string, name: string, { code, takes }: Field): Diagnostic =>
   error(code, `${what} lacks ${name}; it takes ${takes}`);
 
-/** Returns the diagnostic that a field does not take `value` at all. */
+/**
+ * Returns the diagnostic that a validation rule rejects `value` as a whole. `path`: path of the value in
+ * messages, empty for the checked value itself. `meant`: optional hint.
+ */
 export const refusal = (
   { code, takes }: Pick<Field, "code" | "takes">,
   value: unknown,
@@ -213,7 +232,10 @@ export const refusal = (
 ): Diagnostic =>
   error(code, `${path === "" ? "it" : path} is ${shownValue(value)}; it takes ${takes}`, meant);
 
-/** Returns a hint with the word that a misspelt word probably means; no hint if none is near. */
+/**
+ * Returns a diagnostic hint with the entry of `words` that a misspelt word probably means; an empty object if
+ * none is similar.
+ */
 function meantBy(
   word: string,
   words: readonly (string | number)[] = [],
@@ -223,7 +245,10 @@ function meantBy(
   return near === undefined ? {} : { hint: `did you mean ${near}?` };
 }
 
-/** Returns a field that accepts an object with the given fields. `takes` describes the object in messages. */
+/**
+ * Returns a validation rule that accepts an object whose fields satisfy the rules in `fields`. `takes`:
+ * description of the object in messages.
+ */
 export function record(takes: string, fields: Table, options: Omit<FieldOptions, "path"> = {}): Field {
   const { code = "TC702" } = options;
   return {
@@ -239,7 +264,7 @@ export function record(takes: string, fields: Table, options: Omit<FieldOptions,
   };
 }
 
-/** Returns a field that accepts a list if `entry` accepts each entry. */
+/** Returns a validation rule that accepts an array if the rule `entry` accepts each entry. */
 export function listOf(takes: string, entry: Field, code: Code = "TC702"): Field {
   return {
     code,
@@ -252,7 +277,10 @@ export function listOf(takes: string, entry: Field, code: Code = "TC702"): Field
   };
 }
 
-/** Returns a field that accepts an object with arbitrary names as keys, if `entry` accepts each value. */
+/**
+ * Returns a validation rule that accepts an object with arbitrary keys if the rule `entry` accepts each
+ * value.
+ */
 export function byName(takes: string, entry: Field, code: Code = "TC702"): Field {
   return {
     code,
@@ -268,8 +296,8 @@ export function byName(takes: string, entry: Field, code: Code = "TC702"): Field
 }
 
 /**
- * Returns a field for a value of several kinds, such as a statement. `fieldOf` returns the field for a
- * value's kind.
+ * Returns a validation rule for values of several kinds, such as statements. `fieldOf` returns the rule for
+ * the kind of a given value.
  */
 export const choice = (takes: string, fieldOf: (value: unknown) => Field, code: Code = "TC702"): Field => ({
   code,
@@ -280,7 +308,10 @@ export const choice = (takes: string, fieldOf: (value: unknown) => Field, code: 
 const longest = 60;
 const maxEntries = 8;
 
-/** Returns the text of an object's key for a message: as it is if it is a short name, else quoted. */
+/**
+ * Returns the text of an object's key for a message: unchanged if it is short and only letters, digits, `_`
+ * and `$`; otherwise quoted and shortened.
+ */
 export const shownKey = (key: string): string =>
   key.length <= longest && /^[\w$]+$/.test(key) ? key : shownValue(key);
 
@@ -299,8 +330,8 @@ export function shownValue(value: unknown): string {
 }
 
 /**
- * Returns the name of a typed array of any realm, such as `Float32Array`. `instanceof` recognises only the
- * arrays of its own realm.
+ * Returns the type name of a typed array or DataView, such as `Float32Array`. Works for arrays of every
+ * JavaScript realm, while `instanceof` recognises only arrays of the current realm.
  */
 export const kindOf = (value: ArrayBufferView): string =>
   (Reflect.get(typedArray, Symbol.toStringTag, value) as string | undefined) ?? "DataView";

@@ -5,19 +5,22 @@ import { taskOfTile } from "../ir/task/index.js";
 import { flatten } from "../ir/tile.js";
 import { isIndexDType } from "../ir/types.js";
 
-/** Returns the inputs that index values are read from. The data may be one of them. */
+/**
+ * Returns the inputs of a tile program from which index values are read. The data (the gathered input) may be
+ * one of them.
+ */
 export const indexSources = (tile: TileFunc): readonly Operand[] => taken(tile, (map) => sourceTables(map));
 
 /**
- * Returns the inputs that hold indices: those that index values are read from, and inputs of indices that no
- * value is computed from.
+ * Returns the inputs of a tile program that contain indices. These are inputs from which index values are
+ * read, and inputs declared as indices that no value is computed from.
  */
 export const indexInputs = (tile: TileFunc): readonly Operand[] =>
   taken(tile, (map) => indexTables(map, tile));
 
 /**
- * Returns the numbers of the inputs that hold indices: those that index values are read from, and inputs of
- * indices that no value is computed from.
+ * Returns the numbers of the inputs that contain indices. These are inputs from which index values are read,
+ * and inputs declared as indices that no value is computed from.
  */
 export function indexTables(
   map: Pick<AccessMap, "indices" | "reads">,
@@ -39,8 +42,8 @@ const mapIn = (tile: TileFunc): AccessMap | undefined =>
   flatten(tile.body).flatMap((stmt) => (stmt.op === "scatter" ? [stmt.map] : []))[0];
 
 /**
- * Returns those inputs of a tile program whose numbers are in the set that `tables` returns for the program's
- * map. An empty list if the program has neither a gather nor a scatter.
+ * Returns the inputs of a tile program whose numbers are in the set that `tables` returns for the program's
+ * access map. A program with neither a gather nor a scatter counts as a map without index operands and reads.
  */
 function taken(
   tile: TileFunc,

@@ -16,12 +16,15 @@ import { fillValue, noElement, outOfRange, resolveIndex, ruleOfIndex, type Index
 import { at, invariant } from "../ir/types.js";
 
 /**
- * Limit below which sums of index values are exact, even after one more addition. WebAssembly and WGSL hold
- * these sums in 128 bits.
+ * Exclusive limit of the magnitude of sums of index values, below which one more addition is still exact.
+ * WebAssembly and WGSL compute these sums in 128 bits.
  */
 export const int128Limit = 2 ** 126;
 
-/** Step that computes the value of an index operand. */
+/**
+ * Step that computes the value of one index operand for an output element: reads it from an input, or adds up
+ * other values.
+ */
 export interface IndexStep {
   readonly index: number;
   /** The input that it reads; absent for a sum. */
@@ -46,8 +49,8 @@ export interface IndexStep {
 }
 
 /**
- * Returns the steps that compute a map's index operands, in order. `forms`: for each index operand its
- * address, or its sum, as ir/addressing.ts computes it.
+ * Returns the steps that compute a map's index operands, in order of evaluation. `forms`: for each index
+ * operand the linear expression of its address, or of its sum (ir/addressing.ts).
  */
 export const indexSteps = (
   map: AccessMap,
@@ -74,8 +77,8 @@ export const indexSteps = (
 };
 
 /**
- * Range of the reduction elements that one execution of a gather takes in, counted from the first reduction
- * element of an output element. `to` is exclusive.
+ * Range of the reduction elements that one execution of a gather processes. `from` and the exclusive `to`
+ * count from the first reduction element of an output element.
  */
 export interface ReductionRun {
   readonly from: number;
@@ -84,8 +87,8 @@ export interface ReductionRun {
 
 /**
  * Returns the range of r, the number of a reduction element, for an output element whose index values are
- * known. The second number is exclusive. `run`: the range that one execution takes in. r then counts from the
- * first of that range, except in a segment.
+ * known. The end is exclusive. `run`: the range that one execution processes; all reduction elements if
+ * absent. r counts from `run.from`, except in a segment.
  */
 export function reductionRange(
   { reduced }: AccessMap,
@@ -109,8 +112,8 @@ interface Reader extends Exact {
 }
 
 /**
- * Resolver of the index operands of one output element after another. Visits them in order, inner ones first,
- * up to the first that ends the element.
+ * Resolver of the index operands of one output element after another. It evaluates inner index operands
+ * first, and stops at the first whose value selects no element or is rejected.
  */
 export class IndexWalk {
   /** Values of the element's index operands that are read so far; coordinates are made from them. */

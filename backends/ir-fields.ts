@@ -71,14 +71,14 @@ const isLinear = (value: unknown): value is Linear =>
 const areLinear = (value: unknown): boolean => Array.isArray(value) && value.every(isLinear);
 
 /**
- * Field that accepts the name of an element type. For a framework's name, the message gives the name that is
- * meant.
+ * Validation rule for the name of an element type. For a framework's type name, the message gives the name to
+ * use instead.
  */
 export const dtypeField: Field = { ...oneOf(dtypes, "TC104"), meaning: dtypeMeant };
 
 const number = plain("a number", isNumber);
 const word = plain("a name", isWord);
-/** Field that accepts the name of a function, an operand, a buffer or a loop variable. */
+/** Validation rule for the name of a function, an operand, a buffer or a loop variable. */
 export const nameField = plain("a name of letters, digits and _", isName);
 const numbers = listWhere("a list of numbers", isNumber);
 const form = plain("a linear form, such as constant(0)", isLinear);
@@ -162,7 +162,7 @@ const expression: Field = choice("an expression", (node): Field => {
 const segment = group<NonNullable<Reduced["segment"]>>("the ends of a bag", { from: number, to: number });
 const reduced = group<Reduced>("the terms of an element", { max: number, segment }, ["segment"]);
 
-/** Field that accepts an access map. */
+/** Validation rule for an access map. */
 export const mapField = group<AccessMap>(
   "an access map",
   {
@@ -242,5 +242,5 @@ const statement = choice("a statement", (value) => {
   return isWord(name) && Object.hasOwn(statements, name) ? statements[name as Stmt["op"]] : unknown;
 });
 
-/** Field that accepts the body of a tile program: a list of statements. */
+/** Validation rule for the body of a tile program: a list of statements. */
 export const bodyField: Field = listOf("a list of statements", statement);

@@ -1,13 +1,15 @@
 import "./platform.js";
 
-/** Options of a run that may take long: a signal to abort it, and a callback for its progress. */
+/**
+ * Options of a run that may take long: a signal that aborts it, and a callback that receives its progress.
+ */
 export interface LongRunOptions {
   readonly signal?: AbortSignal;
   /** Called between slices of a run: tasks done, the done part of a long one included, and tasks in all. */
   readonly onProgress?: (done: number, tasks: number) => void;
 }
 
-/** Time that a long run may block the event loop at once, in milliseconds. */
+/** Time in milliseconds that a long run may block the event loop before other work gets its turn. */
 export const sliceMs = 20;
 
 /** Returns a promise that resolves after a number of milliseconds. */
@@ -16,7 +18,10 @@ export const pause = (milliseconds: number): Promise<void> =>
     setTimeout(resolve, milliseconds);
   });
 
-/** Runs work that yields its progress to its end, and returns its result. */
+/**
+ * Runs a generator to its end without a break and returns the generator's result. Ignores the yielded values,
+ * which report progress.
+ */
 export function drained<T>(steps: Generator<number, T>): T {
   for (;;) {
     const step = steps.next();
@@ -25,9 +30,9 @@ export function drained<T>(steps: Generator<number, T>): T {
 }
 
 /**
- * Runs a generator to its end in time slices between which other work can run, and returns its result.
- * Rejects with the signal's reason if it is aborted. `tasksDone`: number of finished tasks at a yielded
- * value.
+ * Runs a generator to its end in time slices of {@link sliceMs} and resolves with the generator's result.
+ * Other work can run between slices. Rejects with the signal's reason if the signal is aborted. `tasksDone`
+ * converts a yielded value to the number of finished tasks; `tasks` is the total.
  */
 export async function inSlices<T>(
   steps: Generator<number, T>,

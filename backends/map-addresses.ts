@@ -10,8 +10,8 @@ import { indexReader, inputTensor } from "./memory.js";
 import type { MappedInputs } from "./resolved-indices.js";
 
 /**
- * Cursor over a map on whole tensors, with the coordinates of the elements that one output element is
- * computed from.
+ * Cursor over an access map on whole tensors. It selects one output element, and gives the coordinates of the
+ * elements from which that element is computed.
  */
 export interface MapAddresses {
   /**
@@ -31,8 +31,9 @@ export interface MapAddresses {
 const noLoops: Env = new Map();
 
 /**
- * Returns a cursor over a map on whole tensors. It moves from one output element, or point, to another, and
- * from one reduction element to the next. The map's index values determine the coordinates.
+ * Returns a cursor over an access map on whole tensors; index values from `inputs` determine the coordinates.
+ * The cursor moves from one output element (or scatter point) to another, and through the reduction elements
+ * of each.
  */
 export function mapAddresses({ map, operands, inputs }: MappedInputs): MapAddresses {
   const forms = map.indices.map(({ value }) => {

@@ -24,7 +24,10 @@ import {
   type TensorType,
 } from "../ir/types.js";
 
-/** Tensor on the host, with its elements as bytes. Strings are u32 handles. */
+/**
+ * Tensor in host memory: its type, and its elements as bytes. Elements of a string tensor are u32 handles
+ * (numbers of strings).
+ */
 export interface HostTensor {
   readonly type: TensorType;
   readonly bytes: Uint8Array;
@@ -32,15 +35,15 @@ export interface HostTensor {
   readonly beyond?: Bytes;
 }
 
-/** Range of bytes in a buffer. */
+/** Range of bytes in an ArrayBuffer, such as a typed array. */
 export type Bytes = Pick<ArrayBufferView, "buffer" | "byteLength" | "byteOffset">;
 
-/** Inputs of a program, by their keys. */
+/** Input tensors of a program in host memory, by operand key. */
 export type HostInputs = Readonly<Record<string, HostTensor>>;
 
 /**
- * Upper limit of the length of an array, in bytes. Some engines create longer arrays, but the process dies
- * when they are written.
+ * Maximum length of an array in bytes (4 GiB). Some engines create longer arrays, but the process dies when
+ * these are written.
  */
 export const maxArrayBytes = 2 ** 32;
 
@@ -53,16 +56,16 @@ const tooLong = (bytes: number, what: string, limit: string, hint = "split the t
   ]);
 
 /**
- * Checks that one array can hold a number of bytes. Throws a CompileError (TC502) if it cannot. `what` names
- * the bytes in the message.
+ * Checks that one array can hold `bytes` bytes. Throws a CompileError (TC502) if it cannot. `what`: name of
+ * the data in the message.
  */
 export function checkArrayBytes(bytes: number, what: string, hint?: string): void {
   if (bytes > maxArrayBytes) throw tooLong(bytes, what, `the ${maxArrayBytes} B of one array`, hint);
 }
 
 /**
- * Returns zeroed bytes. Throws a CompileError (TC502) for more than 4 GiB or more than the machine has;
- * `what` names the bytes.
+ * Returns a new array of `bytes` zero bytes. Throws a CompileError (TC502) for more than 4 GiB or more than
+ * the machine has. `what`: name of the data in the message.
  */
 export function allocateArray(bytes: number, what: string): Uint8Array<ArrayBuffer> {
   checkArrayBytes(bytes, what);
@@ -73,10 +76,16 @@ export function allocateArray(bytes: number, what: string): Uint8Array<ArrayBuff
   }
 }
 
-/** Number of bytes up to which a loop over single bytes is faster than a call of the engine. */
+/**
+ * Maximum number of bytes that {@link copyBytes} copies in a loop. For more bytes, a call of the JavaScript
+ * engine is faster.
+ */
 export const fewBytes = 64;
 
-/** Copies `length` bytes between arrays that do not overlap. `target` and `source` are byte offsets. */
+/**
+ * Copies `length` bytes from `from` to `to`, which must not overlap. `target`: byte offset in `to`. `source`:
+ * byte offset in `from`.
+ */
 export function copyBytes(
   to: Uint8Array,
   target: number,
@@ -88,18 +97,20 @@ export function copyBytes(
   else for (let k = 0; k < length; k++) to[target + k] = from[source + k] ?? 0;
 }
 
+/** Array of units of 1, 2 or 4 bytes, in which elements are copied. */
 export type UnitArray = Uint8Array | Uint16Array | Uint32Array;
 
 /**
- * Returns bytes that begin at a multiple of `size`; copies them if they do not. The copy avoids `slice`,
- * which copies nothing in a Buffer of Node's.
+ * Returns `bytes` if they begin at a multiple of `size` bytes in their buffer, otherwise an aligned copy. The
+ * copy avoids `slice`, which does not copy a Node `Buffer`.
  */
 export const alignedTo = (size: number, bytes: Uint8Array): Uint8Array =>
   bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
 
 /**
- * Returns the bytes as an array of the largest units of 1, 2 or 4 bytes that divide an element. `per`: units
- * in an element. Packed elements have units of one byte, which several elements share.
+ * Returns a tensor's bytes as an array of units, with the number of units in an element (`per`). A unit has
+ * 1, 2 or 4 bytes, the most that divide an element. Packed elements have units of one byte, which several
+ * elements share.
  */
 export function unitsOf(
   bytes: Uint8Array,
@@ -110,14 +121,20 @@ export function unitsOf(
   return { units: unitsAt(alignedTo(unit, bytes), unit), per: size / unit };
 }
 
-/** Returns the bits of a packed element. `first`: number of the byte at which the elements begin. */
+/**
+ * Returns the bits of an element of a packed type (several elements in a byte) as a number. `element`:
+ * 0-based number of the element. `first`: offset in bytes of element 0.
+ */
 export function packedBits(bytes: ArrayLike<number>, dtype: PackedType, element: number, first = 0): number {
   const [width, each] = [bitsOf(dtype), elementsInByte(dtype)];
   const byte = at(bytes, first + Math.floor(element / each));
   return (byte >> (width * (element % each))) & (2 ** width - 1);
 }
 
-/** Writes the low bits of a whole number as a packed element. Other elements of the same byte stay. */
+/**
+ * Writes the low bits of an integer as an element of a packed type (several elements in a byte). Other
+ * elements of that byte do not change. `element`: 0-based number of the element.
+ */
 export function putPackedBits(bytes: Uint8Array, dtype: PackedType, element: number, value: number): void {
   const [width, each] = [bitsOf(dtype), elementsInByte(dtype)];
   const [place, shift] = [Math.floor(element / each), width * (element % each)];
@@ -125,7 +142,10 @@ export function putPackedBits(bytes: Uint8Array, dtype: PackedType, element: num
   bytes[place] = (at(bytes, place) & ~(mask << shift)) | ((value & mask) << shift);
 }
 
-/** Copies `length` packed elements to the start of `to`. The first is element number `beyond` of `from`. */
+/**
+ * Copies `length` elements of a packed type (several elements in a byte) to the start of `to`. The first
+ * copied element is element number `beyond` of `from`.
+ */
 export function shiftPacked(
   to: Uint8Array,
   from: Uint8Array,
@@ -136,18 +156,18 @@ export function shiftPacked(
 }
 
 /**
- * Returns bytes as an array of whole units, without a copy. `unit`: bytes of a unit. The bytes must begin at
- * a multiple of it.
+ * Returns bytes as an array of units of `unit` bytes, without a copy. The bytes must begin at a multiple of
+ * `unit` in their buffer. An incomplete last unit is dropped.
  */
 export function unitsAt(bytes: Bytes, unit: 1 | 2 | 4): UnitArray;
 /**
- * Returns bytes as an array of whole units of 1, 2, 4 or 8 bytes, without a copy. The bytes must begin at a
- * multiple of `unit`.
+ * Returns bytes as an array of units of `unit` bytes, without a copy. The bytes must begin at a multiple of
+ * `unit` in their buffer. An incomplete last unit is dropped.
  */
 export function unitsAt(bytes: Bytes, unit: 1 | 2 | 4 | 8): UnitArray | BigUint64Array;
 /**
- * Returns bytes as an array of whole units of 1, 2, 4 or 8 bytes, without a copy. The bytes must begin at a
- * multiple of `unit`.
+ * Returns bytes as an array of units of `unit` bytes, without a copy. The bytes must begin at a multiple of
+ * `unit` in their buffer. An incomplete last unit is dropped.
  */
 export function unitsAt(
   { buffer, byteLength, byteOffset }: Bytes,
@@ -167,8 +187,8 @@ export function unitsAt(
 }
 
 /**
- * Function that reads the index value at a position. The number is exact up to 2^53; a greater value gives a
- * number that exceeds every extent. `exact` returns the exact value.
+ * Function that returns the index value at a 0-based position of an input. The number is exact up to 2^53; a
+ * greater value gives a number that exceeds every extent. `exact` returns the exact bigint.
  */
 export interface IndexReader {
   (position: number): number;
@@ -176,7 +196,10 @@ export interface IndexReader {
   readonly exact: (position: number) => bigint;
 }
 
-/** Returns a reader of the index values in bytes. Throws an InternalError if `dtype` is not an index type. */
+/**
+ * Returns a function that reads index values of type `dtype` from `bytes`. Throws an InternalError if `dtype`
+ * is not an index type.
+ */
 export function indexReader(bytes: Uint8Array, dtype: DType): IndexReader {
   checkArgument("indexReader", "bytes", bytes);
   checkArgument("indexReader", "dtype", dtype);
@@ -200,8 +223,8 @@ function beyond(position: number): never {
 type IndexList = InstanceType<(typeof elementTypes)[IndexDType]["array"]>;
 
 /**
- * Returns the whole index values in bytes as an array of their type. Bytes that are not aligned are copied.
- * Throws an InternalError if `dtype` is not an index type.
+ * Returns the index values in bytes as a typed array of type `dtype`. Bytes that are not aligned are copied,
+ * and an incomplete last value is dropped. Throws an InternalError if `dtype` is not an index type.
  */
 export function indexList(bytes: Uint8Array, dtype: DType): IndexList {
   if (!isIndexDType(dtype)) throw new InternalError(`${dtype} is no index type`);
@@ -210,14 +233,17 @@ export function indexList(bytes: Uint8Array, dtype: DType): IndexList {
   return new elementTypes[dtype].array(buffer as ArrayBuffer, byteOffset, Math.floor(byteLength / size));
 }
 
-/** Index values as an array of words of at most 32 bits. */
+/** Index values as an array of integers (words) of at most 32 bits. A 64-bit value takes two words. */
 export interface IndexWords {
   readonly words: Exclude<IndexList, BigInt64Array | BigUint64Array>;
   /** True if each value is two signed words, the low word first. */
   readonly isWide: boolean;
 }
 
-/** Returns index values as words of at most 32 bits; copied if they are not aligned. */
+/**
+ * Returns index values as an array of integers (words) of at most 32 bits, two for each 64-bit value. Bytes
+ * that are not aligned are copied. Throws an InternalError if `dtype` is not an index type.
+ */
 export function indexWords(bytes: Uint8Array, dtype: DType): IndexWords {
   const isWide = dtype === "i64" || dtype === "u64";
   const words = indexList(bytes, isWide ? "i32" : dtype);
@@ -228,7 +254,7 @@ export function indexWords(bytes: Uint8Array, dtype: DType): IndexWords {
   return { words, isWide };
 }
 
-/** Returns the coordinates of a row-major position. */
+/** Returns the coordinates, one for each dim of `shape`, of the element at a 0-based row-major position. */
 export function coordinates(position: number, shape: Shape): number[] {
   const result = new Array<number>(shape.length).fill(0);
   let rest = position;
@@ -241,8 +267,8 @@ export function coordinates(position: number, shape: Shape): number[] {
 }
 
 /**
- * Returns the host's tensor of an operand, with the element type that the program reads. On the host, the
- * bytes of a bool operand may be typed as numbers. Throws an InternalError if the tensor is missing.
+ * Returns the host tensor of an operand, with the element type that the program reads. Callers may give the
+ * bytes of a bool operand another element type. Throws an InternalError if the tensor is missing.
  */
 export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
   checkArgument("inputTensor", "object", inputs);

@@ -8,20 +8,23 @@ import type { TileFunc } from "../ir/func.js";
 import { ubBuffers } from "../ir/regions.js";
 
 /**
- * Treatment of a statement. `elided`: nothing moves, and the bytes are used in place. `copy`: contiguous runs
- * of bytes. `rows`: runs that share one index value. `groups`: several elements at a time, each with its own
- * index. `words`: one element at a time. `packed`: elements that share 32-bit words. `computed`: elements
- * whose values are computed, neighbours together if the kernel supports it. `table`: indices are resolved
- * into a table before anything moves. `sites`: index values are read inside the loops over output dims.
- * `barrier`: lanes wait for each other.
+ * Method by which a kernel carries out a statement. `elided`: nothing moves, and the bytes are used in place.
+ * `copy`: contiguous ranges of bytes. `rows`: contiguous ranges, each selected by one index value. `groups`:
+ * several elements at a time, each with a separate index. `words`: one element at a time. `packed`: elements
+ * that share 32-bit words. `computed`: elements whose values are computed, neighbours together if the kernel
+ * supports it. `table`: indices are resolved into a table before anything moves. `sites`: index values are
+ * read inside the loops over output dims. `barrier`: lanes wait for each other.
  */
 export type How =
   "elided" | "copy" | "rows" | "groups" | "words" | "packed" | "computed" | "table" | "sites" | "barrier";
 
-/** Numbers and texts of a report, by name. The name of a number of bytes contains `bytes`. */
+/** Numbers and texts of a report, by name. A name that contains `bytes` stands for a number of bytes. */
 export type Figures = Readonly<Record<string, number | string>>;
 
-/** Plan for one statement: how the machine moves its bytes. */
+/**
+ * Plan for one statement of a tile program: the method by which a kernel moves its bytes, with numbers for
+ * the report.
+ */
 export interface Move {
   /** The statement, as its program prints it. */
   readonly stmt: string;
@@ -31,7 +34,10 @@ export interface Move {
   readonly figures: Figures;
 }
 
-/** Plan for a kernel: how the machine moves the bytes of each statement. */
+/**
+ * Plan of a kernel in printable form: the method by which it moves the bytes of each statement of the tile
+ * program.
+ */
 export interface MovePlan {
   readonly backend: "wgsl" | "wasm";
   /** Figures of the whole kernel: grid, lanes, memory. */
@@ -42,7 +48,10 @@ export interface MovePlan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Returns the text of a plan: a line for each statement, followed by a line about how its bytes move. */
+/**
+ * Returns the text of a kernel's plan: one line for the kernel, then for each statement its text and a line
+ * about how its bytes move.
+ */
 export const printMoves = ({ backend, figures, moves }: MovePlan): string =>
   [
     `${backend}: ${printFigures(figures)}`,
@@ -59,8 +68,9 @@ const printFigures = (figures: Figures): string =>
     .join(", ");
 
 /**
- * Returns TC908 for a double-buffered program on a machine whose lanes or thread both load and gather. Loads
- * never overlap gathers there, so the second copy is dropped.
+ * Returns a hint (TC908) that the second copies of double-buffered tiles are not used; an empty list if there
+ * are none. It is for machines on which the lanes or the thread that load also gather, so that loads never
+ * overlap gathers.
  */
 export function singleCopies(func: TileFunc): Diagnostic[] {
   const double = [...ubBuffers(func).values()].filter((buffer) => buffer.buffers === 2);

@@ -8,8 +8,9 @@ import { InternalError } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
 
 /**
- * Prefixes of identifiers. `gm`: operand; `ub`: UB buffer; `turn`: current copy of a UB buffer; `iv`: loop
- * variable; `view`: part of an operand that a loop views. `tilec_kernel`: kernel.
+ * Prefix of the identifiers of one kind in generated code. `gm`: operand. `ub`: buffer in the unified buffer
+ * (UB). `turn`: number of the current copy of a double-buffered buffer. `iv`: loop variable. `view`: part of
+ * an operand in one loop iteration. `tilec_kernel`: kernel.
  */
 export type IdentifierKind = "gm" | "ub" | "turn" | "iv" | "view" | "tilec_kernel";
 
@@ -39,7 +40,7 @@ export class Identifiers {
   }
 }
 
-/** Identifiers in a kernel for the names of its program. */
+/** Identifiers of a generated kernel, by the names that its tile program uses. */
 export interface Names {
   /** Returns the identifier of an operand or a UB buffer. */
   readonly buffer: (name: string) => string;
@@ -47,7 +48,7 @@ export interface Names {
   readonly iv: (name: string) => string;
 }
 
-/** Returns the identifiers of a program's operands, UB buffers and loop variables. */
+/** Returns the identifiers, in generated code, of a tile program's operands, loop variables and buffers. */
 export function namesOf(func: TileFunc, identifiers = new Identifiers()): Names {
   const all = flatten(func.body);
   const operands = func.operands.map(({ name }) => name);

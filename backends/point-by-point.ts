@@ -25,10 +25,10 @@ import { elementReads } from "./element-reads.js";
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Computes the output of a scatter point by point. Yields the progress, as a number of output elements.
- * Returns the output's bytes, which are those of the base if it is written in place. Throws a RunError for
- * the first point with an index out of range (TC601), else for the first duplicate under `duplicates = error`
- * (TC607). Nothing is then written.
+ * Computes the output of a scatter point by point and returns its bytes. If the scatter writes in place,
+ * these are the bytes of the base (the initial values). Yields the progress as a number of output elements.
+ * Throws a RunError for the first point with an index out of range (TC601), else for the first duplicate
+ * under `duplicates = error` (TC607). Nothing is then written.
  */
 export function* pointByPoint(mapped: MappedInputs, addresses: MapAddresses): Generator<number, Uint8Array> {
   const { map } = mapped;
@@ -62,7 +62,7 @@ export function* pointByPoint(mapped: MappedInputs, addresses: MapAddresses): Ge
 
 /**
  * Returns the bytes of a scatter's output before any point is written. These are the memory of an operand
- * that is written in place, a copy of the base, or an array filled with constant bits.
+ * that is written in place, a copy of the base (the initial values), or an array filled with constant bits.
  */
 export function baseBytes(mapped: MappedInputs, write: Write, output: Operand): Uint8Array {
   const bits = baseFill(write);
@@ -81,8 +81,8 @@ export function baseBytes(mapped: MappedInputs, write: Write, output: Operand): 
 }
 
 /**
- * Returns a function that writes an element of the output: with the value of the point that `addresses` is
- * at, or with the fill bits.
+ * Returns a function that writes one output element of a scatter: with the value of the point that
+ * `addresses` selects, or with the fill bits if `isFill` is true.
  */
 function pointWriter(
   mapped: MappedInputs,

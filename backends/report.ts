@@ -1,7 +1,7 @@
 /** Report of a simulated run: what it moved and used. All counts are exact, and equal for equal inputs. */
 import type { ClockResult, Occupancy } from "../ir/clock/index.js";
 
-/** Traffic of one operand, in bytes and counts. */
+/** Traffic of one operand in a simulated run, in bytes and counts. */
 export interface OperandReport {
   /** Bytes read from, or written to, global memory. */
   readonly bytes: number;
@@ -24,7 +24,10 @@ export interface OperandReport {
   readonly burstEfficiency: number;
 }
 
-/** Locality of an index tensor, as a cache would see it: how each value differs from the value before it. */
+/**
+ * Locality of an index tensor as a cache would see it: statistics of how each index value differs from the
+ * value before.
+ */
 export interface IndexLocality {
   readonly count: number;
   /** Share of values equal to the one before, and one above it. */
@@ -35,14 +38,14 @@ export interface IndexLocality {
 }
 
 /**
- * Ways to simulate a tile program. `checked` detects invalid operations of the program; `fast` runs it as
- * WebAssembly.
+ * Names of the executors that simulate a tile program. `checked` detects invalid operations of the program;
+ * `fast` runs the program as WebAssembly.
  */
 export const executors = ["checked", "fast"] as const;
-/** Executor of a simulated tile program. */
+/** Executor that simulates a tile program: one of {@link executors}. */
 export type Executor = (typeof executors)[number];
 
-/** Report of a simulated run: traffic in bytes, and time in cycles of the target. */
+/** Report of a simulated run: traffic in bytes, and estimated time in cycles of the target. */
 export interface SimReport {
   readonly target: string;
   readonly executor: Executor;

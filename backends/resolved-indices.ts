@@ -23,7 +23,10 @@ import { IndexWalk, indexSteps, type IndexStep } from "./index-walk.js";
 import { coordinates, indexReader, inputTensor, type HostInputs } from "./memory.js";
 import { joinRuns } from "./plan/join-runs.js";
 
-/** Map with the operands that it relates, from which a bad index is located. */
+/**
+ * Access map with the operands that it relates: the inputs by their number in the map, then the output. Used
+ * to locate an index out of range.
+ */
 export interface MappedOperands {
   readonly map: AccessMap;
   readonly operands: readonly Operand[];
@@ -31,14 +34,14 @@ export interface MappedOperands {
   readonly tile?: TileFunc;
 }
 
-/** Map with the operands that it relates, and the input tensors. */
+/** Access map with the operands that it relates, and the tensors of the inputs. */
 export interface MappedInputs extends MappedOperands {
   readonly inputs: HostInputs;
 }
 
 /**
- * Returns a generator that resolves the index operands of one output point of a program, as {@link
- * resolvingIndices} does.
+ * Returns a generator that resolves the index operands of one output point of a program. It yields the
+ * position of each index value to read and is sent that value, as {@link resolvingIndices} does.
  */
 export function indicesAt(
   { map: stated, operands, tile }: MappedOperands,
@@ -75,7 +78,10 @@ export function indicesAt(
   );
 }
 
-/** Returns the state of a scatter's point before its first index operand is resolved. */
+/**
+ * Returns the state of a scatter point (one update to write) before its first index operand is resolved.
+ * `steps`: steps that compute the index operands.
+ */
 function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
   const walk = new IndexWalk(steps);
   return {
@@ -86,9 +92,9 @@ function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
 }
 
 /**
- * Returns the dim along which an index operand selects elements, and its name in messages. The dim is one of
- * a scatter's output, else of the data, else of the first input that the operand addresses. `axis` is -1 for
- * a dim of an input other than the data, and for a segment bound or a sum.
+ * Returns the dim along which an index operand selects elements (`axis`), and its name in messages (`picks`).
+ * The dim belongs to a scatter's output, else to the data, else to the first input that the index operand
+ * addresses. `axis` is -1 for a dim of an input other than the data, and for a segment bound or a sum.
  */
 export function pickedBy(
   map: AccessMap,
@@ -117,9 +123,9 @@ export function pickedBy(
 const noLoops: Env = new Map();
 
 /**
- * Returns the error (TC601) of a run that failed on an index out of range. `outputElement`: row-major number
- * of the lexicographically first output element with such an index. Every backend reports the first
- * out-of-range index operand of that element in the same words.
+ * Returns the error (TC601) of a run that failed on an index out of range. `outputElement`: 0-based row-major
+ * number of the first output element with such an index. The error names the first out-of-range index operand
+ * of that element, for every backend.
  */
 export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
   checkArgument("indexOutOfRange", "program", mapped);
@@ -127,8 +133,8 @@ export function indexOutOfRange(mapped: MappedInputs, outputElement: number): Ru
 }
 
 /**
- * Returns the error of the first out-of-range index operand of an output point. Throws an InternalError if
- * there is none.
+ * Returns the error (TC601) for the first out-of-range index operand of an output point. Throws an
+ * InternalError if no index operand is out of range.
  */
 export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunError {
   const bad = resolvedIndices(mapped, [...point]).find(({ rejected }) => rejected);
@@ -137,13 +143,13 @@ export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunE
   return badIndex(bad, writtenIndices(mapped.map).has(bad.at.index));
 }
 
-/** Returns the coordinates of an output element by its row-major number. */
+/** Returns the coordinates of an output element, given its 0-based row-major number. */
 export const pointOf = ({ operands }: Pick<MappedOperands, "operands">, outputElement: number): number[] =>
   coordinates(outputElement, outputOf({ operands }).type.shape);
 
 /**
- * Returns the index operands of one output point with their values, which are read on the host. The list ends
- * with the operand that ends the element.
+ * Returns the index operands of one output point with their values, read from the host tensors. The list ends
+ * with the first operand whose value selects no element or is rejected by the policy.
  */
 export function resolvedIndices(mapped: MappedInputs, point: readonly number[]): readonly ResolvedIndex[] {
   const walk = indicesAt(mapped, point);
@@ -158,8 +164,8 @@ export function resolvedIndices(mapped: MappedInputs, point: readonly number[]):
 }
 
 /**
- * Returns the error (TC607) for two points of a scatter that write one element, which `duplicates` forbids.
- * `element`: row-major number in the output.
+ * Returns the error (TC607) for two points of a scatter that write one element, which `duplicates = error`
+ * forbids. `element`: 0-based row-major number of that element in the output.
  */
 export function duplicateWrite(
   { map, operands }: MappedOperands,
@@ -180,8 +186,9 @@ export function duplicateWrite(
 }
 
 /**
- * Returns the error (TC601) for the bad value of an index operand. `isWritten`: true if the value says where
- * a point of a scatter writes. Such a point can be skipped, and has no zero to read.
+ * Returns the error (TC601) for an out-of-range value of an index operand. `isWritten`: true if the value
+ * determines where a scatter point writes. The hint then suggests to skip the point instead of reading a
+ * zero.
  */
 export function badIndex(index: ResolvedIndex, isWritten = false): RunError {
   const { segment } = index;

@@ -6,8 +6,8 @@ import type { TileFunc } from "../ir/func.js";
 import { scatterOverTensors } from "../ir/scatter-over-tensors.js";
 
 /**
- * Returns the map of a program's scatter. Throws a CompileError (TC505) where its tiles are not the points of
- * its domain in order.
+ * Returns the access map over whole tensors of a program's scatter. Throws a CompileError (TC505) if the
+ * program's tiles are not the points of its domain in order.
  */
 export const scatterMapOf = derivedOnce((tile: TileFunc): AccessMap => {
   const map = scatterOverTensors(tile);
@@ -18,6 +18,6 @@ export const scatterMapOf = derivedOnce((tile: TileFunc): AccessMap => {
   ]);
 });
 
-/** True if a program writes in the memory of an input. */
+/** True if a tile program writes its output in the memory of an input. */
 export const isInPlace = ({ operands }: Pick<TileFunc, "operands">): boolean =>
   operands.some(({ inout }) => inout === true);

@@ -32,9 +32,9 @@ import {
 } from "./memory.js";
 
 /**
- * Elements of a tensor, row-major. f16 and bf16 are their bits in a Uint16Array, and a bool is a byte of 0 or
- * 1. Complex numbers are pairs, and strings are strings. u4, i4, u2 and i2 are bytes as ONNX packs them, or
- * one number per element in a Uint8Array or Int8Array.
+ * Elements of a tensor as a JavaScript array, row-major. f16 and bf16 elements are bits in a Uint16Array, and
+ * a bool is a byte of 0 or 1. A complex element is a pair of numbers. u4, i4, u2 and i2 elements are packed
+ * bytes as in ONNX. They may also be given as one number for each element, in a Uint8Array or Int8Array.
  */
 export type TensorData =
   | Uint8Array
@@ -49,14 +49,16 @@ export type TensorData =
   | BigUint64Array
   | readonly string[];
 
-/** Host tensor, with the strings for which its handles stand. */
+/**
+ * Host tensor with its strings. The elements of a string tensor are handles: numbers of entries in `strings`.
+ */
 export interface HostValue extends HostTensor {
   /** Strings that the handles of a string tensor refer to; handle 0 is the empty string. */
   readonly strings?: readonly string[];
 }
 
 /**
- * Wraps an array as a tensor, without a copy except for strings and for packed elements given as one number
+ * Wraps an array as a host tensor. Copies only strings, and packed elements that are given as one number
  * each. Throws a CompileError: TC702 for data of another type or length, TC104 for an unknown element type,
  * TC502 for more than 4 GiB unless `mayBeLarge` returns true.
  */
@@ -91,8 +93,8 @@ const largeHint =
   'split the tensors; simulate with { executor: "fast" } reads data of any length, of which few elements are named';
 
 /**
- * Converts a list of strings to a tensor of handles. Throws a CompileError (TC702) for another value or
- * another number of strings.
+ * Converts an array of strings to a tensor of handles (numbers of strings). Throws a CompileError (TC702) if
+ * `given` is not an array of strings, or if its length is not the number of elements.
  */
 function stringsToHost(name: string, type: TensorType, given: unknown): HostValue {
   const refused = (shown: string): CompileError => mismatch(name, type, shown, passHint(type));
@@ -118,8 +120,8 @@ const isOneEach = ({ shape }: TensorType, given: unknown): given is Uint8Array |
   given.byteLength > 0;
 
 /**
- * Packs a list with one number per element into a tensor. Throws a CompileError (TC702) for a number that the
- * type does not hold.
+ * Returns a tensor of a packed type (several elements in a byte) from a list with one number for each
+ * element. Throws a CompileError (TC702) for a number that the type cannot represent.
  */
 function packed(
   name: string,
@@ -136,7 +138,10 @@ function packed(
   return { type, bytes };
 }
 
-/** Returns the value of a packed element. */
+/**
+ * Returns the number that an element of a packed type (several elements in a byte) represents. `element`:
+ * 0-based number of the element.
+ */
 export function packedValue(bytes: Uint8Array, dtype: PackedType, element: number): number {
   const bits = packedBits(bytes, dtype, element);
   const { bits: width, class: kind } = elementTypes[dtype];
@@ -163,14 +168,13 @@ const mismatch = (name: string, type: TensorType, shown: string, hint: string): 
   ]);
 
 /**
- * Upper limit of the number of strings in an array. JavaScript engines end the process over far longer arrays
- * of strings.
+ * Maximum number of strings in an array. JavaScript engines end the process for far longer arrays of strings.
  */
 export const maxStrings = 2 ** 24;
 
 /**
- * Returns the elements of a tensor as an array of its type. `strings`: the strings for which the data's
- * handles stand. Throws a CompileError (TC502) for more than 2^24 strings.
+ * Returns the elements of a tensor as a JavaScript array of its type. `strings`: strings to which the handles
+ * of a string tensor refer. Throws a CompileError (TC502) for more than 2^24 strings.
  */
 export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly string[] = []): TensorData {
   checkArgument("fromHost", "type", type);
@@ -194,8 +198,8 @@ export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly 
 }
 
 /**
- * Returns the output of a run as an array of its type. An output that was written in place is the caller's
- * array. `bytes`: bytes of the run's output.
+ * Returns the output of a run as a JavaScript array of its type. If the program writes in place, this is the
+ * array that the caller passed. `bytes`: bytes of the output.
  */
 export function outputData(
   func: Pick<Func, "operands">,
@@ -223,14 +227,14 @@ function writeOver(target: readonly string[], from: readonly string[]): readonly
 }
 
 /**
- * Input arrays of a program: by key, which is `data` and `indices` if there are no other inputs, or by their
- * names in the text.
+ * Input arrays of a program, by operand key or by the operand's name in the program text. The keys are `data`
+ * and `indices` if there are no other inputs.
  */
 export type GatherData = Readonly<Record<string, TensorData>>;
 
 /**
- * Converts the input arrays of a program to tensors, by key. Throws a CompileError (TC702) for an array that
- * is missing or has another type, and as {@link toHost} does.
+ * Converts the input arrays of a program to host tensors, by key. Throws a CompileError (TC702) if an array
+ * is missing or has another type. {@link toHost} lists the other errors.
  */
 export function toHosts(
   func: Pick<Func, "operands">,
@@ -255,9 +259,9 @@ export function toHosts(
 }
 
 /**
- * Checks that tensors have as many bytes as a program's inputs, and that no input shares memory with one that
- * is written in place. Throws a CompileError (TC702) otherwise. `mayBeLarge`: true if an operand may exceed 4
- * GiB.
+ * Checks that each tensor has as many bytes as its input operand, and that no input shares memory with the
+ * input that is written in place. Throws a CompileError (TC702) if not. `mayBeLarge` returns true for an
+ * operand that may exceed 4 GiB.
  */
 export function checkTensors(
   func: Pick<Func, "operands">,
@@ -282,8 +286,8 @@ export function checkTensors(
 }
 
 /**
- * Checks that no input shares memory with one that the program writes in place. Throws a CompileError (TC702)
- * otherwise.
+ * Checks that no other input shares memory with the input that the program writes in place. Throws a
+ * CompileError (TC702) if one does.
  */
 function checkOverlap(func: Pick<Func, "operands">, tensors: HostInputs): void {
   const written = inputsOf(func).find(({ inout }) => inout === true);
@@ -312,7 +316,10 @@ const stringTables = (hosts: StringInputs): readonly (readonly string[])[] => [
   ...new Set(Object.values(hosts).flatMap(({ strings }) => (strings === undefined ? [] : [strings]))),
 ];
 
-/** Returns the strings that handles of the output name: the tables of all inputs, one after the other. */
+/**
+ * Returns the strings to which the handles in the output refer: the string tables of all inputs, one after
+ * the other. Entry 0 is the empty string.
+ */
 export function stringsOf(hosts: StringInputs): readonly string[] {
   const tables = stringTables(hosts);
   const [only = []] = tables;
@@ -320,8 +327,8 @@ export function stringsOf(hosts: StringInputs): readonly string[] {
 }
 
 /**
- * Returns inputs whose strings have one table, so that a handle names one string in all of them: that of
- * {@link stringsOf}.
+ * Returns the inputs with string handles that all refer to one table, that of {@link stringsOf}. Equal
+ * handles then stand for equal strings in all inputs.
  */
 export function shareStrings<T extends HostTensor & Pick<HostValue, "strings">>(
   hosts: Readonly<Record<string, T>>,

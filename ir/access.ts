@@ -40,29 +40,30 @@ import {
 import { countsItsElements, reductionsIn, type Expression } from "./values/expression.js";
 
 /**
- * Meaning of a negative index. `from-end`: an index in [-extent, -1] counts from the end, printed as
- * `from_end(…)`. `illegal`: a negative index is out of range.
+ * Treatment of negative index values. `from-end`: a value in [-extent, -1] counts from the end of the dim;
+ * the text form prints `from_end(…)`. `illegal`: a negative value is out of range.
  */
 export type NegativeIndex = "from-end" | "illegal";
 
 /**
- * Out-of-range policies of reads: the meanings of an index outside its extent. `error` rejects the run.
- * `unchecked` relies on the caller's promise that no index is outside.
+ * Names of the policies for an index value outside [0, extent) when an element is read. `error`: execution
+ * fails. `clamp`: the first or last element. `zero`: the fill element. `wrap`: the value modulo the extent.
+ * `unchecked`: the caller promises that no value is outside.
  */
 export const readPolicies = ["error", "clamp", "zero", "wrap", "unchecked"] as const;
-/** Out-of-range policy of a read: the meaning of an index outside its extent. */
+/** Policy for an index value outside [0, extent) when an element is read; see {@link readPolicies}. */
 export type ReadPolicy = (typeof readPolicies)[number];
 /**
- * Out-of-range policies of reads and writes. `skip` is for writes only: a point whose index is out of range
- * writes nothing.
+ * Names of the policies for an index value outside [0, extent) when an element is read or written. They are
+ * the {@link readPolicies} and, for writes only, `skip`: a point with such a value writes nothing.
  */
 export const outOfBoundsPolicies = [...readPolicies, "skip"] as const;
-/** Out-of-range policy: the treatment of an index value outside its extent. */
+/** Policy for an index value outside [0, extent); see {@link outOfBoundsPolicies}. */
 export type OutOfBounds = (typeof outOfBoundsPolicies)[number];
 
 /**
- * One element of an operand: `table` is the operand's number among the inputs, `at` has one coordinate for
- * each of its dims.
+ * Reference to one element of an operand. `table` is the operand's position among the inputs, from 0. `at`
+ * has the element's coordinate along each dim of the operand.
  */
 export interface Read {
   readonly table: number;
@@ -70,8 +71,9 @@ export interface Read {
 }
 
 /**
- * Index value under its out-of-range policy: a number in [0, `extent`), or no element where the policy allows
- * that. Under `any` the value has no bounds: it is a summand of another index operand, which bounds the sum.
+ * Index operand of an access map: an expression that gives an index value, with the policy for values outside
+ * [0, `extent`). With `any`, the value is not bounded itself: it is a summand of another index operand, which
+ * bounds the sum.
  */
 export interface IndexOperand {
   /** An element of an input, or a sum of dims and index operands before this one. */
@@ -91,8 +93,8 @@ export interface IndexOperand {
 }
 
 /**
- * Names of the numbers of an index operand that are runtime parameters: their values are known when sizes are
- * bound. The same name always means the same number.
+ * Names of the bounds of an index operand that are runtime parameters. Their values are known when the
+ * symbolic sizes get values. Two bounds with the same name have the same value.
  */
 export interface DynamicBounds {
   readonly extent?: string;
@@ -100,9 +102,9 @@ export interface DynamicBounds {
 }
 
 /**
- * Reduction elements of an output element: the elements that are combined into the output element. In
- * coordinates, the reduction dim r comes after the output dims. Without a segment r counts 0, 1, … `max` - 1.
- * In a segment r counts the positions from one index value up to another.
+ * Reduction of an access map: the range of elements that are combined into one output element. The reduction
+ * dim r comes after the output dims in coordinates. It counts from 0 to `max` - 1; with a segment it counts
+ * positions from one index value up to another.
  */
 export interface Reduced {
   /** Terms at most. */
@@ -111,26 +113,38 @@ export interface Reduced {
   readonly segment?: { readonly from: number; readonly to: number };
 }
 
-/** Combinations of a point's value with the element that it writes. `set`: the value replaces the element. */
+/**
+ * Operations that combine the value of a point (one iteration of the domain) with the element that the point
+ * writes. `set` replaces the element by the value.
+ */
 export const combines = ["set", "add", "mul", "min", "max"] as const;
-/** Combination of a point's value with the element that it writes. */
+/**
+ * Operation that combines the value of a point (one iteration of the domain) with the element that the point
+ * writes.
+ */
 export type Combine = (typeof combines)[number];
 
 /**
- * Meanings of two points that write the same element. `last`: the later point wins. `unique`: the caller
- * promises that no two points do. `error`: the run is rejected.
+ * Policies for two points (iterations of the domain) that write the same element. `last`: the later point
+ * wins. `unique`: the caller promises that this never happens. `error`: execution fails.
  */
 export const duplicatePolicies = ["last", "unique", "error"] as const;
-/** Meaning of two points that write the same element. */
+/**
+ * Policy for two points (iterations of the domain) that write the same element; see {@link
+ * duplicatePolicies}.
+ */
 export type Duplicates = (typeof duplicatePolicies)[number];
 
 /**
- * Source of the output elements that no point writes. `operand`: the elements of the first input. `fill`:
- * bits that each of them gets, as an unsigned decimal.
+ * Source of the output elements that no point of a scatter writes. `operand`: the elements of the first
+ * input. `fill`: the bits of each such element, as an unsigned decimal.
  */
 export type Base = { readonly operand: 0 } | { readonly fill: string };
 
-/** Element that a point writes, and how the point's value changes that element. */
+/**
+ * Write access of an access map: the element that a point (one iteration of the domain) writes, and the
+ * operation that combines the point's value with that element.
+ */
 export interface Write extends Read {
   readonly combine: Combine;
   /** Always of `set`. Of another combination it is absent, or `unique`. */
@@ -140,8 +154,8 @@ export interface Write extends Read {
 }
 
 /**
- * Computation at each point of a domain. A point reads elements at coordinates made of dims and index values,
- * and writes one element.
+ * Access map: one gather or scatter as a computation at each point of a domain. A point reads elements at
+ * coordinates made of dims and index values, and writes one element.
  */
 export interface AccessMap {
   /**
@@ -175,14 +189,14 @@ const identityWrite = (rank: number, operand: number): Write => ({
 });
 
 /**
- * Index operands, reads, value, reduction and fill of a map: the parts that an operator defines, without
- * domain and write.
+ * Part of an access map that an operator defines: index operands, reads, value, reduction and fill. The
+ * domain and the write are omitted.
  */
 export type MapBody = Omit<AccessMap, "domain" | "write">;
 
 /**
- * Returns the gather over a domain with this number of inputs. The output is the operand after the inputs.
- * Each point writes the output element at its coordinates.
+ * Returns the access map of a gather over a domain. Each point of the domain writes the output element at the
+ * point's coordinates. `inputs`: number of inputs; the output is the operand after them.
  */
 export function gatherOver(domain: Shape, inputs: number, body: MapBody): AccessMap {
   checkArgument("gatherOver", "list", domain);
@@ -191,21 +205,21 @@ export function gatherOver(domain: Shape, inputs: number, body: MapBody): Access
 }
 
 /**
- * True if a map is a scatter: its points write some elements of the output. The other elements come from the
- * base of the write.
+ * True if an access map is a scatter. The points (iterations) of a scatter write only some output elements;
+ * the base of the write supplies the others.
  */
 export const isScatter = ({ write }: Pick<AccessMap, "write">): boolean => write.base !== undefined;
 
 /**
- * Returns the bits of the output elements that no point writes, as an unsigned decimal. Undefined if an
- * operand holds those elements, or the write has no base.
+ * Returns the fill bits of output elements that no point (iteration of a scatter) writes, as an unsigned
+ * decimal. Undefined if an operand supplies these elements, or if the write has no base.
  */
 export const baseFill = ({ base }: Write): string | undefined =>
   base !== undefined && "fill" in base ? base.fill : undefined;
 
 /**
- * True if the order in which points write cannot change the output. Either no two points write the same
- * element, or every order gives the same bits.
+ * True if the order in which points (iterations) write cannot change the output: no two points write the same
+ * element, or every order gives the same bits. `output`: element type of the output.
  */
 export const isOrderFree = ({ combine, duplicates }: Write, output: DType): boolean =>
   duplicates === "unique" ||
@@ -214,37 +228,44 @@ export const isOrderFree = ({ combine, duplicates }: Write, output: DType): bool
   (combine !== "set" && isInteger(output));
 
 /**
- * Returns the numbers of the index operands that the written coordinates need, directly or through other
- * index operands.
+ * Returns the positions of the index operands on which the written coordinates depend, directly or through
+ * other index operands.
  */
 export const writtenIndices = (map: AccessMap): ReadonlySet<number> => factsOf(map).writtenIndices;
 
-/** True if each point writes the output element at the point's coordinates. */
+/**
+ * True if each point (iteration) writes the output element at the point's coordinates. `rank`: number of dims
+ * of the output.
+ */
 export const isIdentity = ({ at: coords }: Write, rank: number): boolean =>
   coords.length === rank && coords.every(isDim);
 
 /**
- * Returns the reads and the value of a map that copies data unchanged. The only read is the data element at
- * `coords`.
+ * Returns the reads and the value of an access map that copies data unchanged. The only read is the data
+ * element at `coords`.
  */
 export const readData = (coords: readonly Linear[]): Pick<AccessMap, "reads" | "value"> => ({
   reads: [{ table: gatheredTable, at: coords }],
   value: { kind: "read", read: 0 },
 });
 
-/** True if the map moves elements of the data without change: the value is one read. */
+/** True if an access map copies data elements unchanged: its value is a single read. */
 export const isMove = ({ value }: Pick<AccessMap, "value">): boolean => value.kind === "read";
 
-/** Returns the coordinates of the first data element that a map reads; an empty list if it reads no data. */
+/**
+ * Returns the coordinates of the first data element that an access map reads, one for each dim of the data.
+ * An empty list if the map reads no data.
+ */
 export const dataCoords = ({ reads }: Pick<AccessMap, "reads">): readonly Linear[] =>
   reads.find(({ table }) => table === gatheredTable)?.at ?? [];
 
-/** Returns the number of the reduction dim r in coordinates: r comes after the output dims. */
+/** Returns the number of the reduction dim r, which comes after the output dims in coordinates. */
 export const reductionDim = ({ domain }: Pick<AccessMap, "domain">): number => domain.length;
 
 /**
- * Returns the extents over which a map is evaluated. They are the extents of an output tile and, for a
- * reduction, the number of reduction elements as the last dim.
+ * Returns the extents of the iteration space of an output tile: the extents of `tile` and, for a reduction,
+ * `reductionLength` as the last extent. `reductionLength` counts reduction elements; by default it is their
+ * maximum.
  */
 export const walked = (
   { reduced }: Pick<AccessMap, "reduced">,
@@ -252,7 +273,10 @@ export const walked = (
   reductionLength: number = reduced?.max ?? 0,
 ): Shape => (reduced === undefined ? tile : [...tile, reductionLength]);
 
-/** True if the number of reduction elements depends on index values and affects the result. */
+/**
+ * True if the result of a map's reduction depends on the number of reduction elements, and index values
+ * determine this number.
+ */
 export const countsElements = (map: AccessMap): boolean =>
   map.reduced !== undefined &&
   reductionsIn(map.value).some(({ how }) => countsItsElements(how)) &&
@@ -263,7 +287,10 @@ export const countsElements = (map: AccessMap): boolean =>
         (index.outOfRange === "zero" || index.extent === 0 || index.excluded !== undefined),
     ));
 
-/** Parts of a map that contain coordinates. Bounds are left out, because they are dynamic in parsed text. */
+/**
+ * Parts of an access map that contain linear expressions: index operands, reads and write. The bounds of
+ * index operands are omitted, because they can be runtime parameters in parsed text.
+ */
 export interface Forms {
   readonly indices: readonly Pick<IndexOperand, "value">[];
   readonly reads: readonly Read[];
@@ -272,8 +299,8 @@ export interface Forms {
 }
 
 /**
- * Returns every coordinate and sum of a map: first of the index operands, then of the write, then of the
- * reads.
+ * Returns all linear expressions of an access map: the coordinates and sums of its index operands, then the
+ * coordinates of the write, then those of the reads.
  */
 export const formsOf = ({ indices, reads, write }: Forms): readonly Linear[] => [
   ...indices.flatMap(coordsOf),
@@ -282,8 +309,9 @@ export const formsOf = ({ indices, reads, write }: Forms): readonly Linear[] => 
 ];
 
 /**
- * Returns the map with each of its forms replaced. `form` replaces the sums of index operands. `within` gives
- * the new coordinates of reads and of the write; by default it applies `form` to each.
+ * Returns the map with its linear expressions replaced. `form` returns the replacement of an index operand's
+ * sum. `within` returns the new coordinates of a read or of the write; by default it applies `form` to each
+ * coordinate.
  */
 export function mapForms<M extends Forms>(
   map: M,
@@ -302,23 +330,23 @@ export function mapForms<M extends Forms>(
   };
 }
 
-/** True if two reads are of the same element: the same input and equal coordinates. */
+/** True if two reads refer to the same element: they have the same input and equal coordinates. */
 export const sameRead = (a: Read, b: Read): boolean =>
   a.table === b.table &&
   a.at.length === b.at.length &&
   a.at.every((form, k) => equalLinear(form, at(b.at, k)));
 
-/** True if the value of an index operand is a read of an input; false if it is a sum. */
+/** True if the value of an index operand is read from an input; false if it is a sum. */
 export const isRead = (value: Read | Linear): value is Read => "table" in value;
 
 /**
- * Returns the forms that an index operand's value is made of: the coordinates of its read, or else the sum as
- * the only form.
+ * Returns the linear expressions of an index operand's value: the coordinates of its read, or the sum as the
+ * only entry.
  */
 export const coordsOf = ({ value }: Pick<IndexOperand, "value">): readonly Linear[] =>
   isRead(value) ? value.at : [value];
 
-/** True if negative index values count from the extent, or do not count from the end at all. */
+/** True if negative values of an index operand count from its extent, or do not count from the end at all. */
 export const countsFromBound = ({
   wrapNegativeBy,
   extent,
@@ -326,11 +354,12 @@ export const countsFromBound = ({
 }: Pick<IndexOperand, "wrapNegativeBy" | "extent" | "dynamic">): boolean =>
   wrapNegativeBy === undefined || (wrapNegativeBy === extent && dynamic?.wrapNegativeBy === dynamic?.extent);
 
-/** Number of the data among the inputs. */
+/** Position of the data tensor among the inputs of a gather. */
 export const gatheredTable = 0;
 
 /**
- * Returns the bytes of the fill element, little-endian: the element that is read where an index selects none.
+ * Returns the bytes of the fill element, little-endian. The fill element is read if an index value selects no
+ * element.
  */
 export function fillBytes({ fill = "0" }: Pick<AccessMap, "fill">, dtype: DType): Uint8Array {
   let bits = BigInt(fill);
@@ -364,8 +393,8 @@ interface MapFacts {
 const factsOf = derivedOnce(deriveFacts);
 
 /**
- * Returns the facts that follow from a map alone: the reads of each input, the dims on which inputs and index
- * operands depend, and the gather dims.
+ * Returns the facts that can be derived from an access map alone: the reads of each input, the dims on which
+ * inputs and index operands depend, and the gather dims.
  */
 function deriveFacts(map: AccessMap): MapFacts {
   const read = [...map.reads, ...map.indices.flatMap(({ value }) => (isRead(value) ? [value] : []))];
@@ -398,7 +427,8 @@ function deriveFacts(map: AccessMap): MapFacts {
 }
 
 /**
- * Returns the numbers of the index operands that coordinates need, directly or through other index operands.
+ * Returns the positions of the index operands on which `coords` depend, directly or through other index
+ * operands.
  */
 function indicesNeeded({ indices }: Pick<AccessMap, "indices">, coords: readonly Linear[]): Set<number> {
   const needed = new Set(coords.flatMap(indicesOf));
@@ -412,8 +442,8 @@ function indicesNeeded({ indices }: Pick<AccessMap, "indices">, coords: readonly
 }
 
 /**
- * Linear dependence of an input dim on the output. Each coordinate that reads the dim is `form`, a sum of
- * dims and sizes, plus 0 to `spread`.
+ * Linear dependence of an input dim on the output dims. Each coordinate at which a map reads the dim is
+ * `form` plus a constant from 0 to `spread`, in elements.
  */
 export interface Followed {
   readonly form: Linear;
@@ -421,9 +451,9 @@ export interface Followed {
 }
 
 /**
- * Returns how dim `k` of an input depends on the output. Undefined if its coordinates have index operands,
- * addresses of a segment, div or mod. Undefined too if the coordinates are constant, or differ by more than a
- * constant.
+ * Returns the linear dependence of dim `k` of an input on the output dims. Undefined if a coordinate contains
+ * an index operand, a segment position, div or mod, or if all coordinates are constant. Also undefined if two
+ * coordinates differ by more than a constant.
  */
 function followedAlong(
   map: Pick<AccessMap, "domain" | "reduced">,
@@ -443,66 +473,75 @@ function followedAlong(
 }
 
 /**
- * Returns the linear dependence of each dim of an input on the output. The entry is undefined for a dim that
- * is read anywhere.
+ * Returns the linear dependence of each dim of an input on the output dims; an empty list if the map does not
+ * read the input. An entry is undefined if the dim does not depend linearly on the output dims ({@link
+ * Followed}).
  */
 export const followedDims = (map: AccessMap, table: number): readonly (Followed | undefined)[] =>
   factsOf(map).followed[table] ?? [];
 
 /**
- * Returns the output dims whose tiling also tiles an input. An input dim whose coordinate is divided, or
- * picked by an index, is whole in every tile.
+ * Returns the output dims whose tiling also tiles an input. An input dim is not tiled if its coordinate
+ * contains div or mod, or depends on an index value.
  */
 export const cutBy = (map: AccessMap, table: number): ReadonlySet<number> =>
   new Set(followedDims(map, table).flatMap((along) => (along === undefined ? [] : dimsOf(along.form))));
 
 /**
- * Returns the coordinates at which a map reads an input, one list for each read; an empty list if the map
- * does not read the input.
+ * Returns the coordinates at which a map reads an input, one list of coordinates for each read. The result is
+ * empty if the map does not read the input.
  */
 export const readsOf = (map: AccessMap, table: number): readonly (readonly Linear[])[] =>
   factsOf(map).reads[table] ?? [];
 
-/** Returns the data dims whose coordinate an index picks, in order. */
+/**
+ * Returns the gather dims: the dims of the data whose coordinate depends on an index value, in ascending
+ * order.
+ */
 export const gatherDims = (map: AccessMap): readonly number[] => factsOf(map).gatherDims;
 
 /**
- * Returns the output dims whose written coordinate depends on an index value. A tile in UB holds these dims
- * whole.
+ * Returns the output dims whose written coordinate depends on an index value. A tile in the unified buffer
+ * (UB) has the full extent of these dims.
  */
 export const storedDims = ({ write }: Pick<AccessMap, "write">): readonly number[] =>
   write.at.flatMap((coord, k) => (indicesOf(coord).length > 0 ? [k] : []));
 
 /**
- * Returns the output dims that an input depends on directly: its elements change with them, whatever the
- * index values are.
+ * Returns the dims that occur directly in the coordinates at which a map reads an input. Dims on which only
+ * index values depend are not included. The set is empty if the map does not read the input.
  */
 export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =>
   factsOf(map).dependsOn[table] ?? new Set();
 
-/** Returns all output dims: the output's elements change with each of them. */
+/** Returns the numbers of all output dims. */
 export const outputDims = (map: AccessMap): ReadonlySet<number> => factsOf(map).outputDims;
 
-/** Returns the output dims that some index value depends on. */
+/**
+ * Returns the dims on which some index value depends directly: output dims, and the reduction dim if there is
+ * one.
+ */
 export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
 
 /**
- * Returns the extents of the points at which index values are read, one for each output dim. For an output
- * with elements they are the output's extents. For an empty output, each dim on which no index value depends
- * counts as 1. So index values are still read where only those dims are empty.
+ * Returns the extents of the points (iterations) at which index values are read, one extent for each output
+ * dim. They are the output's extents unless the output is empty. In an empty output, a dim on which no index
+ * value depends has extent 1. Index values are therefore still read if only such dims are empty.
  */
 export const indexPoints = (map: AccessMap): Shape => pointsAlong(indexed(map), map.domain);
 
 /**
- * Returns the extents of the points at which index values are read. `dims`: the output dims on which some
- * index value depends. In an empty output, the other dims count as 1.
+ * Returns the extents of the points (iterations) at which index values are read, one extent for each output
+ * dim. They equal `output` unless the output is empty. In an empty output, dims outside `dims` have extent 1.
+ * `dims`: output dims on which some index value depends.
  */
 export const pointsAlong = (dims: ReadonlySet<number>, output: Shape): Shape =>
   output.includes(0) ? output.map((extent, d) => (dims.has(d) ? extent : 1)) : output;
 
 /**
- * Returns the first output dim of the row that an index selects, or the rank if there is none. From this dim
- * on, each data coordinate is just the output dim, and no index value depends on the dim.
+ * Returns the first output dim of the row that an index value selects, or the rank of the output if no row
+ * exists. From this dim on, each data coordinate equals the output dim, and no index value depends on the
+ * dim.
  */
 export function rowDim(map: AccessMap): number {
   const rank = map.domain.length;
@@ -522,20 +561,23 @@ export function rowDim(map: AccessMap): number {
 }
 
 /**
- * Returns the dims on which an index operand depends, directly or through earlier index operands. They are
- * dims of the domain, and the reduction dim.
+ * Returns the dims on which an index operand depends, directly or through earlier index operands: dims of the
+ * domain and the reduction dim. `index`: position of the index operand in the map.
  */
 export const indexDims = (map: AccessMap, index: number): ReadonlySet<number> =>
   at(factsOf(map).dependencies, index);
 
-/** True if an index operand belongs to a reduction element: its value depends on the reduction dim r. */
+/**
+ * True if the value of an index operand depends on the reduction dim r. `index`: position of the index
+ * operand in the map.
+ */
 export const isInReduction = (map: AccessMap, index: number): boolean =>
   map.reduced !== undefined && indexDims(map, index).has(reductionDim(map));
 
 /**
- * Returns the out-of-range policy of a gather, which applies to reads of index tables that the text form
- * writes without a policy. It is the policy of the last index operand whose policy is not `any`; `error` if
- * there is none.
+ * Returns the out-of-range policy of a gather: the policy of its last index operand whose policy is not
+ * `any`, or `error` if none exists. In the text form, reads of index tables without a written policy have
+ * this policy.
  */
 export const policyOf = (map: {
   readonly indices: readonly Pick<IndexOperand, "outOfRange">[];
@@ -546,7 +588,8 @@ export const policyOf = (map: {
   );
 
 /**
- * Returns the map with another out-of-range policy on every index operand that has the policy of the gather.
+ * Returns the map with `outOfRange` as the policy of each index operand whose policy was that of the gather
+ * ({@link policyOf}).
  */
 export function withPolicy<M extends { readonly indices: readonly Pick<IndexOperand, "outOfRange">[] }>(
   map: M,
@@ -560,9 +603,10 @@ export function withPolicy<M extends { readonly indices: readonly Pick<IndexOper
 }
 
 /**
- * Returns the extents of an input's tile for an output tile. Each extent spans the coordinates that read the
- * dim. A dim that an index operand selects, or that is read only at fixed positions, is whole (full load). In
- * a reduction, the number of reduction elements follows the extents of `tile`.
+ * Returns the extents, in elements, of the part of an input that one output tile reads. A dim has its full
+ * extent (full load) if an index value selects the coordinate, or if the coordinate is constant. `tile`:
+ * extents of the output tile and, in a reduction, the number of reduction elements. `shape`: extents of the
+ * input.
  */
 export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Shape): number[] {
   const followed = followedDims(map, table);
@@ -575,8 +619,8 @@ export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Sha
 }
 
 /**
- * Returns the maximum number of elements of an input that a tile reads. It is that of the input's tile, or
- * less if index values pick its elements one by one. An empty tile reads none.
+ * Returns the maximum number of elements of an input that one output tile reads; 0 for an empty tile. It is
+ * the size of the input's tile ({@link inputTile}), or the number of reads if that is smaller.
  */
 export function elementsRead(map: AccessMap, table: number, tile: Shape, shape: Shape): number {
   const elements = elementCount(inputTile(map, table, tile, shape));
@@ -600,8 +644,9 @@ const dimsAfter = (coords: readonly Linear[], dependencies: readonly ReadonlySet
   );
 
 /**
- * Returns the number of elements from the first to the last that a tile reads along a dim. `sizes`: extents
- * of the tile, none of them 0.
+ * Returns the length, in elements, of the coordinate range that a tile reads along one dim of an input. The
+ * first parameter describes how the dim depends on the output dims. `sizes`: extents of the tile, none of
+ * them 0.
  */
 export const spanOver = ({ form, spread }: Followed, sizes: readonly Linear[]): Linear =>
   sumOf([
@@ -610,8 +655,8 @@ export const spanOver = ({ form, spread }: Followed, sizes: readonly Linear[]): 
   ]);
 
 /**
- * Returns the number of elements from the first to the last at which a dim is read in a tile; 0 if the tile
- * has no elements.
+ * Returns the length, in elements, of the coordinate range that a tile reads along one dim of an input; 0 if
+ * the tile has no elements.
  */
 function spanOf({ form, spread }: Followed, tile: Shape): number {
   let span = 1 + spread;
@@ -625,8 +670,9 @@ function spanOf({ form, spread }: Followed, tile: Shape): number {
 }
 
 /**
- * Returns the number of elements of a tile that one index fetches together. They span the data dims after the
- * last gather dim that depend on output dims without an index.
+ * Returns the number of contiguous data elements of a tile that one index value selects; at least 1. They
+ * extend over the data dims after the last gather dim. `tile`: extents of the output tile. `data`: extents of
+ * the data.
  */
 export function rowElements(map: AccessMap, tile: Shape, data: Shape): number {
   const sizes = factsOf(map).rowDims.map((d) => (d === undefined ? 1 : at(tile, d)));

@@ -31,26 +31,33 @@ import { outputRegion, type Task } from "./task/index.js";
 import type { GatherStmt, ReductionChunk, Region, Stmt } from "./tile.js";
 import { at, elementCount, invariant, strides } from "./types.js";
 
-/** Position of a region in a memory: its start along each dim, and the stride of each dim in elements. */
+/**
+ * Position of a region in a memory: its start coordinate along each dim, and the stride of each dim, both in
+ * elements.
+ */
 export interface Place {
   readonly offsets: readonly Linear[];
   readonly strides: readonly number[];
 }
 
 /**
- * Returns the address of the element at coordinates inside a place, in elements from the start of the place's
- * memory.
+ * Returns the address of an element of a region, in elements from the start of the memory that contains the
+ * region. `coords`: coordinates of the element relative to the region's start. `place`: position of the
+ * region.
  */
 export const addressOf = (coords: readonly Linear[], place: Place): Linear =>
   sumOf(coords.map((coord, k) => scale(add(coord, at(place.offsets, k)), at(place.strides, k))));
 
-/** Returns the address of the first element of a place, in elements from the start of its memory. */
+/**
+ * Returns the address of the first element of a region, in elements from the start of the memory that
+ * contains the region.
+ */
 export const startOf = (place: Place): Linear =>
   sumOf(place.offsets.map((offset, k) => scale(offset, at(place.strides, k))));
 
 /**
- * Addresses of a gather, in elements, as linear forms in the dims of its output tile, its index operands and
- * the loop variables.
+ * Addresses at which a gather statement reads and writes, in elements. Each is a linear expression of the
+ * output tile's dims, the index operands and the loop variables.
  */
 export interface GatherAddresses {
   /** The element of the data that is read; the first of several. */
@@ -67,8 +74,9 @@ export interface GatherAddresses {
 }
 
 /**
- * Returns the addresses of a gather. `place` gives the location of a region in its memory; a region of UB may
- * have been elided to a region of gm.
+ * Returns the addresses at which a gather reads and writes, in elements. `place` returns the position of a
+ * region in its memory. A region of the unified buffer (UB) may have been elided; `place` then returns a
+ * position in global memory.
  */
 export const gatherAddresses = (stmt: GatherStmt, place: (region: Region) => Place): GatherAddresses => ({
   ...inputAddresses(stmt, place),
@@ -76,8 +84,8 @@ export const gatherAddresses = (stmt: GatherStmt, place: (region: Region) => Pla
 });
 
 /**
- * Returns the addresses that a gather reads. The output's address is left out, because an empty output may
- * have no memory.
+ * Returns the addresses at which a gather reads, in elements. The output's address is omitted, because an
+ * empty output may have no memory.
  */
 export function inputAddresses(
   stmt: GatherStmt,
@@ -94,8 +102,9 @@ export function inputAddresses(
 }
 
 /**
- * Returns the place of a gather's region in global memory. For a UB copy, this is the region that its load
- * reads or that its store writes.
+ * Returns the position of a gather's region in global memory. For a region in the unified buffer (UB), this
+ * is the tensor region that a load copies to it or that a store copies from it. Throws an InternalError if
+ * neither exists.
  */
 export function tensorPlace(func: TileFunc, { loads, store }: Task, region: Region): Place {
   const stored = store?.stmt.from === region.buffer ? store.stmt.to : undefined;
@@ -109,8 +118,8 @@ export function tensorPlace(func: TileFunc, { loads, store }: Task, region: Regi
 }
 
 /**
- * Returns a form over the dims of a tile as a form over the dims of its tensor. `offsets`: where the tile
- * starts in the tensor.
+ * Returns a linear expression of the dims of a tile rewritten for the dims of the tensor that contains the
+ * tile. `offsets`: coordinates of the tile's start in the tensor, one for each dim.
  */
 export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
   substitute(form, (of) => {
@@ -120,8 +129,9 @@ export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
   });
 
 /**
- * Returns the map of a tile program over whole tensors, from the map over its regions. Undefined if the
- * program has no gather, if no store takes the gather's tile, or if the map differs between tiles.
+ * Returns the access map of a tile program over complete tensors, derived from the gather over tiles.
+ * Undefined if the program has no gather, if no store copies the gather's tile, or if the map differs between
+ * tiles.
  */
 export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefined {
   const { gather } = task;
@@ -138,8 +148,8 @@ export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefine
 }
 
 /**
- * Returns the gather of a map over whole tensors, all in global memory. `extents`: the sizes of each operand;
- * by default those of its type.
+ * Returns the gather statement of an access map over complete tensors, all in global memory. `extents`: sizes
+ * of each operand's dims in elements; by default those of the operand's type.
  */
 export function gatherOverTensors(
   map: AccessMap,
@@ -162,9 +172,9 @@ export function gatherOverTensors(
 }
 
 /**
- * Returns the body of a program whose output has no elements. The body is empty unless an index value may
- * still be rejected. Then the body is a loop without iterations around the gather, so that the program states
- * the map.
+ * Returns the body of a program whose output has no elements. The body is empty unless an index value can
+ * still be out of range. Then it is a loop without iterations around the gather, so that the program still
+ * contains the access map.
  */
 export function emptyBody(
   map: AccessMap,
@@ -186,8 +196,9 @@ const firstElement = ({ map, chunk }: GatherStmt): Linear =>
   chunk === undefined || map.reduced?.segment !== undefined ? constant(0) : chunk.from;
 
 /**
- * Returns the map with the number of elements of the full reduction. `chunk`: the part of the reduction that
- * one run of the gather takes.
+ * Returns the map with `max` set to the number of elements of the complete reduction. Returns the map
+ * unchanged without a reduction or a chunk. `chunk`: the part of the reduction that one execution of the
+ * gather combines.
  */
 export const fullReduction = (map: AccessMap, chunk: ReductionChunk | undefined): AccessMap =>
   map.reduced === undefined || chunk === undefined
@@ -195,8 +206,9 @@ export const fullReduction = (map: AccessMap, chunk: ReductionChunk | undefined)
     : { ...map, reduced: { ...map.reduced, max: chunk.of } };
 
 /**
- * Returns the number of an output element in the output tensor, as a form in the tile's dims. Reports of
- * out-of-range indices use this number. Undefined if no store takes the gather's tile.
+ * Returns the flat row-major position of an output element in the output tensor, as a linear expression of
+ * the tile's dims. Reports of out-of-range indices use this position. Undefined if no store copies the
+ * gather's tile.
  */
 export function outputPosition(func: TileFunc, task: Task): Linear | undefined {
   const region = outputRegion(func, task);
@@ -208,13 +220,16 @@ export function outputPosition(func: TileFunc, task: Task): Linear | undefined {
   );
 }
 
-/** Returns the step of an address along each output dim. */
+/**
+ * Returns for each output dim the number of elements by which an address changes when the dim's coordinate
+ * grows by 1. `rank`: number of output dims.
+ */
 export const stepsOf = (address: Linear, rank: number): number[] =>
   Array.from({ length: rank }, (_, d) => stepAlong(address, "dim", d));
 
 /**
- * Returns the strides of an address, in elements, along each of the first `indices` index operands of a map;
- * 0 for an index operand that does not change the address.
+ * Returns for each of the first `indices` index operands the number of elements by which an address changes
+ * when the index value grows by 1. An entry is 0 if the index operand does not change the address.
  */
 export const indexStrides = (address: Linear, indices: number): readonly number[] =>
   Array.from({ length: indices }, (_, s) => stepAlong(address, "index", s));

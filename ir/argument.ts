@@ -2,10 +2,10 @@
 import { CompileError, error } from "./diagnostic.js";
 import { isDType } from "./element-types.js";
 
-/** Returns an object as a record of its fields; an empty record for any other value. */
+/** Returns an object unchanged, typed as a record of its fields; an empty record for any other value. */
 export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-/** True if a value is an object; lists are objects too. */
+/** True if a value is an object or a list; false for null and functions. */
 export const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 const isTile = (value: unknown): boolean =>
   Array.isArray(fieldsOf(value)["body"]) && Array.isArray(fieldsOf(value)["operands"]);
@@ -32,12 +32,12 @@ const words = {
   model: "a model, such as readModel(bytes, file)",
 } as const;
 
-/** Name of a kind of argument that library functions check. */
+/** Name of a kind of argument that library functions check, such as `program` or `dtype`. */
 export type ArgumentKind = keyof typeof words;
 
 /**
- * True if a value is of a kind. Direct calls: a search of schedules checks hundreds of arguments for each
- * program.
+ * True if a value has the type or the fields that a kind of argument requires. A switch is used for speed: a
+ * search of schedules checks hundreds of arguments for each program.
  */
 function isOf(kind: ArgumentKind, value: unknown): boolean {
   switch (kind) {
@@ -78,15 +78,24 @@ function isOf(kind: ArgumentKind, value: unknown): boolean {
   }
 }
 
-/** Throws a CompileError (TC702) if an argument of the library function `call` is not of the kind. */
+/**
+ * Throws a CompileError (TC702) if `value` is not an argument of the kind. `call`: name of the library
+ * function, for the message.
+ */
 export const checkArgument = (call: string, kind: ArgumentKind, value: unknown): void => {
   if (!isOf(kind, value)) refuse(call, words[kind], value);
 };
 
-/** Kind of an argument: its description in words, and the predicate that tests a value. */
+/**
+ * Kind of argument for {@link checkKind}: a description for messages, and a predicate that is true for valid
+ * values.
+ */
 export type Kind = readonly [takes: string, holds: (value: unknown) => boolean];
 
-/** Throws a CompileError (TC702) if an argument of the library function `call` is not of the kind. */
+/**
+ * Throws a CompileError (TC702) if the predicate of the kind is false for `value`. `call`: name of the
+ * library function, for the message.
+ */
 export function checkKind(call: string, [takes, holds]: Kind, value: unknown): void {
   if (!holds(value)) refuse(call, takes, value);
 }

@@ -1,6 +1,6 @@
 /** Attributes of source operators. */
 
-/** Value of an attribute of a source operator. */
+/** Value of an attribute of a framework's operator (source operator). */
 export type AttrValue = number | string | readonly number[];
-/** Attributes of a source operator, by their names in the text form. */
+/** Attributes of a framework's operator (source operator), by their names in the text form. */
 export type Attrs = Readonly<Record<string, AttrValue>>;

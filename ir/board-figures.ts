@@ -6,8 +6,8 @@ import { defined } from "./defined.js";
 import type { Figure } from "./figure.js";
 
 /**
- * Figures of an Ascend core that measurements of boards determine. Each is in cycles, in bytes, or in the
- * unit that its name states; rates are per cycle.
+ * Hardware parameters of an Ascend core that measurements of boards determine. Each is in cycles, in bytes,
+ * or in the unit that its name states; rates are per cycle.
  */
 export interface BoardFigures {
   /** MTE2: from one load to the next, where nobody waits between them. */
@@ -65,7 +65,7 @@ export interface BoardFigures {
   readonly callCycles: number;
 }
 
-/** Figures of a board, each with its source. */
+/** Table of the hardware parameters of a board, each with its value and source. */
 export type BoardTable = Readonly<Record<keyof BoardFigures, Figure>>;
 
 const asc = "mirror-cann/asc-devkit@82b89a15:examples";
@@ -98,8 +98,8 @@ const assumed = (value: number, range: readonly [number, number] | undefined, so
 const stated = (value: number, source: string): Figure => ({ value, kind: "vendor text", source });
 
 /**
- * Figures of an Ascend 910B. `rows` names the measurements that fix a fitted figure; `tilec validate --fit`
- * gives its value and range.
+ * Hardware parameters of an Ascend 910B. `rows` lists the measurements to which a parameter is fitted; `tilec
+ * validate --fit` prints the fitted value and its range.
  */
 export const boardOfA2: BoardTable = {
   loadIssueCycles: board(20.6, [19.9, 21.4], copies, ["a2-dc-1"]),
@@ -172,7 +172,7 @@ export const boardOfA2: BoardTable = {
   callCycles: assumed(0, undefined, "no SIMT threads"),
 };
 
-/** Figures of an Ascend 950. */
+/** Hardware parameters of an Ascend 950. */
 export const boardOf950: BoardTable = {
   loadIssueCycles: board(39.6, [37.4, 43], `${copies}; ${hashes}`, [
     "950-dc-1",
@@ -255,8 +255,8 @@ export const boardOf950: BoardTable = {
 };
 
 /**
- * Placeholder figures of a machine without a DMA engine: 0 for cycles and microseconds, 1 for everything
- * else.
+ * Placeholder hardware parameters of a machine without a DMA engine: 0 for cycles and microseconds, 1 for
+ * everything else.
  */
 export const noBoard = Object.fromEntries(
   Object.keys(boardOfA2).map((name): [string, Figure] => [

@@ -34,14 +34,14 @@ interface Ordered extends Pick<AccessMap, "domain" | "reduced" | "reads" | "valu
 }
 
 /**
- * Returns a map in its canonical form, or the same object if the map is already canonical. Every read and
- * index operand that the map refers to must exist (rule A9).
+ * Returns an access map in canonical form; the same object if it is already canonical. Each read and index
+ * operand to which the map refers must exist (rule A9).
  */
 export function canonicalMap<M extends Ordered>(map: M): M {
   return reductionLast(merged(readsInOrder(map)));
 }
 
-/** Returns a map with its reads in the order in which the value first names them, and equal reads merged. */
+/** Returns a map whose reads are in the order in which its value first uses them. Equal reads are merged. */
 function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
   const reads: Read[] = [];
   const numbers = readsIn(map.value).map((k): [own: number, other: number] => {
@@ -60,8 +60,8 @@ function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
 }
 
 /**
- * Returns the map without bare reads that serve only as the value of one other index operand. The other index
- * operand then makes the read itself.
+ * Returns a map in which an index operand without a policy is merged into the index operand whose whole value
+ * it is. Only an index operand that nothing else uses is merged.
  */
 function merged<M extends Ordered>(map: M): M {
   const { indices } = map;
@@ -93,8 +93,8 @@ function merged<M extends Ordered>(map: M): M {
 }
 
 /**
- * Returns a map whose index operands that depend on the reduction dim r come after all others, in the order
- * of evaluation.
+ * Returns a map in which index operands that depend on the reduction dim r come after all others. The order
+ * within these two groups is unchanged.
  */
 function reductionLast<M extends Ordered>(map: M): M {
   if (map.reduced === undefined) return map;
@@ -109,7 +109,8 @@ function reductionLast<M extends Ordered>(map: M): M {
 }
 
 /**
- * Returns a map with only the index operands of these numbers, in this order, and all references renumbered.
+ * Returns a map with only the index operands whose positions are in `order`, in that order. References to
+ * index operands are renumbered.
  */
 function inOrder<M extends Ordered>(map: M, order: readonly number[]): M {
   if (order.length === map.indices.length && order.every((s, k) => s === k)) return map;

@@ -35,7 +35,7 @@ export interface CodeInfo {
   readonly title: string;
 }
 
-/** Category and title of every diagnostic, by its stable code (docs/diagnostics.md). */
+/** Category and title of every diagnostic, by its code (docs/diagnostics.md). */
 export const codes = {
   TC001: { category: "text", title: "a character or token that the text form does not have" },
   TC002: { category: "text", title: "text that does not follow the grammar" },
@@ -123,9 +123,9 @@ export const codes = {
   TC913: { category: "hint", title: "a rotation of tasks that changes nothing" },
 } as const satisfies Readonly<Record<string, CodeInfo>>;
 
-/** Stable code of a diagnostic: `TC301`. */
+/** Stable code of a diagnostic, such as `TC301`. */
 export type Code = keyof typeof codes;
 /** True if a text is a diagnostic code. */
 export const isCode = (text: string): text is Code => Object.hasOwn(codes, text);
-/** Returns the category of a code, which case files expect by name. */
+/** Returns the category of a diagnostic code. Case files name the category that they expect. */
 export const categoryOf = (code: Code): Category => codes[code].category;

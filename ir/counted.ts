@@ -1,5 +1,5 @@
 /** `1 core`, `24 cores` */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Returns a number rounded to an integer, with commas: `25,214,976`. */
+/** Returns a number as text, rounded to an integer, with commas between thousands: `25,214,976`. */
 export const withCommas = (value: number): string => Math.round(value).toLocaleString("en");

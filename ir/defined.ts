@@ -3,11 +3,14 @@
  * one of no value.
  */
 
-/** `T` with each member that can be undefined made optional; the other members stay. */
+/**
+ * Type `T` in which each member that can be undefined is optional and not undefined; other members are
+ * unchanged.
+ */
 export type Defined<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Returns an object with only the members that are not undefined, in their order. */
+/** Returns an object with only those properties of `members` that are not undefined, in unchanged order. */
 export const defined = <T extends object>(members: T): Defined<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;

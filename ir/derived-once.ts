@@ -1,9 +1,8 @@
 /** Facts that follow from data that never changes. */
 
 /**
- * Returns a function that computes a value from an object once and caches it as long as the object lives.
- * Programs, maps and operands never change, so a cached value stays valid. Callers need not pass it along or
- * drop it.
+ * Returns a function that computes a value from an object once and caches the value as long as the object
+ * lives. Cached values stay valid, because programs, maps and operands are immutable.
  */
 export function derivedOnce<K extends object, V extends object | boolean | string>(
   derive: (of: K) => V,

@@ -5,10 +5,10 @@
 import type { Code } from "./codes.js";
 import type { Shape, Span } from "./shape.js";
 
-/** Severity of a diagnostic. Only an error rejects the program or run. */
+/** Severity of a diagnostic. Only an `error` stops the compilation or the execution. */
 export type Severity = "error" | "warning" | "hint";
 
-/** Numbers and other values of a diagnostic's message by name, for tools and tests. */
+/** Values in a diagnostic's message, by name. Tools and tests read them. */
 export type DiagnosticData = Readonly<
   Record<
     string,
@@ -16,7 +16,10 @@ export type DiagnosticData = Readonly<
   >
 >;
 
-/** Message of the compiler: a code, the numbers, the place, and a hint that works when followed. */
+/**
+ * Diagnostic: a message of the compiler about a program or its execution. It has a code, a severity, a text
+ * with numbers and, where available, a place in the source and a suggested change.
+ */
 export interface Diagnostic {
   readonly code: Code;
   readonly severity: Severity;
@@ -29,18 +32,21 @@ export interface Diagnostic {
   readonly data?: DiagnosticData;
 }
 
-/** Optional parts of a diagnostic: place, notes, hint and data. */
+/**
+ * Optional fields of a diagnostic: place in the source, notes, suggested change, and the values in its
+ * message.
+ */
 export type DiagnosticDetails = Omit<Diagnostic, "code" | "severity" | "message" | "span"> & {
   readonly span?: Span | undefined;
 };
 
-/** Returns a diagnostic that rejects the program or run. */
+/** Returns a diagnostic of severity `error`. The program is not compiled, or its execution stops. */
 export const error = (code: Code, message: string, details: DiagnosticDetails = {}): Diagnostic =>
   diagnostic("error", code, message, details);
-/** Returns a diagnostic that warns about a program that compiles. */
+/** Returns a diagnostic of severity `warning`. The program is still compiled. */
 export const warning = (code: Code, message: string, details: DiagnosticDetails = {}): Diagnostic =>
   diagnostic("warning", code, message, details);
-/** Returns a diagnostic that proposes a change. */
+/** Returns a diagnostic of severity `hint`, which proposes a change. */
 export const hint = (code: Code, message: string, details: DiagnosticDetails = {}): Diagnostic =>
   diagnostic("hint", code, message, details);
 
@@ -55,7 +61,9 @@ function diagnostic(severity: Severity, code: Code, message: string, details: Di
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some((d) => d.severity === "error");
 
-/** Options for rendering diagnostics. */
+/**
+ * Options of {@link renderDiagnostic}: the source text for quoted lines, and a function that adds colours.
+ */
 export interface RenderOptions {
   /** The text of a file that spans point into, to quote its line. */
   readonly source?: (file: string) => string | undefined;
@@ -64,8 +72,8 @@ export interface RenderOptions {
 }
 
 /**
- * Returns a diagnostic as text: severity, code and message, then the place, the quoted line, the notes and
- * the hint.
+ * Returns a diagnostic as text: severity, code and message, then the place in the source, the quoted line,
+ * the notes and the suggested change.
  */
 export function renderDiagnostic(diagnostic: Diagnostic, options: RenderOptions = {}): string {
   const { severity, code, message, span, notes = [], hint } = diagnostic;
@@ -86,14 +94,14 @@ export function renderDiagnostic(diagnostic: Diagnostic, options: RenderOptions 
 
 /**
  * Returns the message of an error that carries these diagnostics: each diagnostic as text with its place,
- * notes and hint.
+ * notes and suggested change, one after the other.
  */
 export const messageOf = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics.map((diagnostic) => renderDiagnostic(diagnostic)).join("\n");
 
 /**
- * Base class of errors that carry diagnostics. The message contains each diagnostic in full, so that printing
- * the error prints the hints.
+ * Base class of errors that carry diagnostics. The error's message contains every diagnostic in full,
+ * including suggested changes.
  */
 export abstract class DiagnosticError extends Error {
   constructor(readonly diagnostics: readonly Diagnostic[]) {
@@ -101,12 +109,15 @@ export abstract class DiagnosticError extends Error {
   }
 }
 
-/** Error in the user's program, input or schedule, with every diagnostic that was found. */
+/** Error in the user's program, input or schedule; it carries every diagnostic that was found. */
 export class CompileError extends DiagnosticError {
   override readonly name = "CompileError";
 }
 
-/** Error of one run of a correct program: an index out of range, or a trap of the checked executor. */
+/**
+ * Error in one execution of a correct program, such as an index value out of range, or a trap of the checked
+ * executor.
+ */
 export class RunError extends DiagnosticError {
   override readonly name = "RunError";
 }

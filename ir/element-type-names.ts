@@ -16,10 +16,7 @@ const shortNames: Readonly<Record<string, DType>> = {
   hf8: "hif8",
 };
 
-/**
- * Returns the names of an element type in lower case: that of tilec, and those of jax.numpy, ONNX, StableHLO
- * and PyPTO.
- */
+/** Returns the lower-case names of an element type in tilec, torch, jax.numpy, ONNX, StableHLO and PyPTO. */
 function namesOf(dtype: DType): readonly string[] {
   const { jax, onnx, mlir } = elementTypes[dtype];
   const names = [
@@ -35,8 +32,8 @@ function namesOf(dtype: DType): readonly string[] {
 }
 
 /**
- * Returns the element type that a name of a framework means: `float16`, `torch.half`, `pypto.DT_FP16`,
- * `TensorProto.FLOAT16`. Undefined for a name that no framework has.
+ * Returns the element type to which a framework's name refers, such as `float16`, `torch.half`,
+ * `pypto.DT_FP16` or `TensorProto.FLOAT16`. Undefined for a name that no framework has.
  */
 export function dtypeMeant(name: string): DType | undefined {
   if (isDType(name)) return name;

@@ -56,8 +56,8 @@ export type OnnxField =
   "float_data" | "int32_data" | "string_data" | "int64_data" | "double_data" | "uint64_data";
 
 /**
- * Properties of every element type, by its name. A new row gives the type a text form, memory and files. Each
- * operator rejects the type until the operator's list has it.
+ * Table of the properties of every element type, by type name. An added row gives a type a text form, memory
+ * and files. An operator rejects the type until the operator's own list contains it.
  */
 // prettier-ignore
 export const elementTypes = {
@@ -93,7 +93,7 @@ type Table = typeof elementTypes;
 
 /** Name of an element type: `f32`. */
 export type DType = keyof Table;
-/** Names of every element type, in the order of the table. */
+/** Names of all element types, in the order of the {@link elementTypes} table. */
 export const dtypes = /* @__PURE__ */ Object.keys(elementTypes) as readonly DType[];
 /** True if a text names an element type. */
 export const isDType = (text: string): text is DType => Object.hasOwn(elementTypes, text);
@@ -102,26 +102,26 @@ export const isDType = (text: string): text is DType => Object.hasOwn(elementTyp
 type OfClass<Class extends Row["class"]> = {
   [D in DType]: Table[D]["class"] extends Class ? D : never;
 }[DType];
-/** Element type whose values are whole numbers, including `bool`. */
+/** Element type whose values are integers, including `bool`. */
 export type IntegerType = OfClass<"bool" | "signed" | "unsigned">;
-/** Element type whose values are real numbers, including those of 8 bits. */
+/** Element type whose values are real numbers, including 8-bit floats. */
 export type FloatType = OfClass<"float" | "float8">;
-/** Element type whose values are real numbers of 8 bits. */
+/** Element type whose values are 8-bit floats. */
 export type Float8Type = OfClass<"float8">;
-/** Element type whose values are complex numbers: pairs of floats. */
+/** Element type whose values are complex numbers, stored as pairs of floats. */
 export type ComplexType = OfClass<"complex">;
 
-/** True if the values of an element type are real numbers. */
+/** True if the values of an element type are real numbers, including 8-bit floats. */
 export const isFloat = (dtype: DType): dtype is FloatType =>
   elementTypes[dtype].class === "float" || isFloat8(dtype);
-/** True if the values of an element type are real numbers of 8 bits. */
+/** True if the values of an element type are 8-bit floats. */
 export const isFloat8 = (dtype: DType): dtype is Float8Type => elementTypes[dtype].class === "float8";
-/** True if the values of a type are pairs of floats. */
+/** True if the values of an element type are complex numbers, stored as pairs of floats. */
 export const isComplex = (dtype: DType): dtype is ComplexType => elementTypes[dtype].class === "complex";
-/** True if the values of an element type are integers, signed or unsigned. False for `bool`. */
+/** True if the values of an element type are integers, signed or unsigned; false for `bool`. */
 export const isInteger = (dtype: DType): boolean =>
   ["signed", "unsigned"].includes(elementTypes[dtype].class);
-/** True if the values of a type are integers that may be negative. */
+/** True if the values of an element type are signed integers. */
 export const isSigned = (dtype: DType): boolean => elementTypes[dtype].class === "signed";
 
 /** Element types that index values may have. */
@@ -131,10 +131,10 @@ export const indexDTypes = [
 ] as const satisfies readonly OfClass<"signed" | "unsigned">[];
 /** Element type of index values. */
 export type IndexDType = (typeof indexDTypes)[number];
-/** True if a text names an element type of indices. */
+/** True if a text names an element type that index values may have. */
 export const isIndexDType = (text: string): text is IndexDType => indexDTypes.includes(text as IndexDType);
 
-/** Returns the width of an element in bits. */
+/** Returns the size of an element in bits. */
 export const bitsOf = (dtype: DType): number => elementTypes[dtype].bits;
 
 /** Bits of whole bytes. */
@@ -146,34 +146,34 @@ interface ByteAligned {
   readonly 128: 16;
 }
 
-/** Element type of whole bytes: each element starts at a byte. */
+/** Element type whose size is a whole number of bytes, so that each element starts at a byte. */
 export type ByteAlignedType = {
   [D in DType]: Table[D]["bits"] extends keyof ByteAligned ? D : never;
 }[DType];
 type Bytes<D extends ByteAlignedType> = ByteAligned[Table[D]["bits"]];
 
-/** Packed element type: several elements share a byte. */
+/** Packed element type: its elements have fewer than 8 bits, so several of them share a byte. */
 export type PackedType = Exclude<DType, ByteAlignedType>;
-/** True if several elements of the type share a byte. */
+/** True if an element type is packed: several elements share a byte. */
 export const isPacked = (dtype: DType): dtype is PackedType => elementTypes[dtype].bits < 8;
 /** Returns the number of elements that start in one byte: 2 or 4 for packed types, otherwise 1. */
 export const elementsInByte = (dtype: DType): number => Math.max(1, 8 / bitsOf(dtype));
 
 /**
- * Returns the width of an element in bytes. A type whose elements share bytes is a compile-time error: its
- * callers must count bits.
+ * Returns the size of an element in bytes. A packed type, whose elements share bytes, is a compile-time
+ * error; use {@link bitsOf} for it.
  */
 export function bytesOf<D extends ByteAlignedType>(dtype: D): Bytes<D>;
-/** Returns the width of an element in bytes. */
+/** Returns the size of an element in bytes. */
 export function bytesOf(dtype: ByteAlignedType): Bytes<ByteAlignedType> {
   return (elementTypes[dtype].bits / 8) as Bytes<ByteAlignedType>;
 }
 
 /**
- * Returns the mean bytes of an element, for counts and estimates: less than 1 if several elements share a
- * byte.
+ * Returns the mean size of an element in bytes, for counts and estimates. The result is less than 1 for
+ * packed types, whose elements share bytes.
  */
 export const meanBytes = (dtype: DType): number => bitsOf(dtype) / 8;
 
-/** Returns the bytes that this number of elements takes without padding, rounded up to whole bytes. */
+/** Returns the size in bytes of `elements` elements without padding, rounded up to whole bytes. */
 export const bytesFor = (elements: number, dtype: DType): number => Math.ceil((elements * bitsOf(dtype)) / 8);

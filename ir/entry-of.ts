@@ -1,15 +1,15 @@
 /** Records by words that users chose. */
 
 /**
- * Returns the entry of a record whose key is a word that a user chose; undefined if there is none. Inherited
- * members such as `constructor` do not count.
+ * Returns the entry of a record for a word that a user chose as key; undefined if the record has no such
+ * entry. Inherited members such as `constructor` are not entries.
  */
 export const entryOf = <T>(record: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(record, word) ? record[word] : undefined;
 
 /**
- * Returns the entry of a record under `key`, else under the alternative `name` unless that is one of `keys`.
- * Undefined if the record has no such entry.
+ * Returns the entry of a record under `key` or, if there is none, under `name`; undefined if neither exists.
+ * `name` is not used if it is one of `keys`, because the entry then belongs to another key.
  */
 export const entryCalled = <T>(
   record: Readonly<Record<string, T>>,

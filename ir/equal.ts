@@ -2,12 +2,12 @@
 import type { AccessFunc, Func, Module, TileFunc } from "./func.js";
 
 /**
- * True if two functions are equal, except for source positions and the program that a function is an instance
- * of. Functions are plain data, so their canonical JSON is compared.
+ * True if two functions are equal. Source positions and `dynamicForm` (the symbolic program from which a
+ * function was made) are ignored. Functions are plain data, so their canonical JSON is compared.
  */
 export const equalFunc = (a: Func, b: Func): boolean => canonical(a) === canonical(b);
 
-/** True if two modules contain the same programs. Positions in their text are ignored. */
+/** True if two modules contain equal functions and symbols. Positions in their text are ignored. */
 export const equalModule = (a: Module, b: Module): boolean =>
   a.funcs.length === b.funcs.length && canonical(a) === canonical(b);
 

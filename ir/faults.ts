@@ -1,13 +1,16 @@
 /** Diagnostics and stack frames of a thrown error, for one program among many. */
 import { CompileError, error, RunError, type Diagnostic } from "./diagnostic.js";
 
-/** Returns the top line of an error's stack trace, in a list; an empty list if the error has no stack. */
+/**
+ * Returns the first line of an error's stack trace, as a list with one entry; an empty list if the error has
+ * no stack trace.
+ */
 export const framesOf = (thrown: unknown): readonly string[] =>
   /^\s*(at .*)$/m.exec(thrown instanceof Error ? (thrown.stack ?? "") : "")?.slice(1) ?? [];
 
 /**
- * Returns the diagnostics that an error carries. Any other error is a bug in tilec: the result is one
- * diagnostic (TC201) that reports the bug. So other programs of the same command can still be processed.
+ * Returns the diagnostics of a CompileError or RunError. For any other error the result is one diagnostic
+ * (TC201) that reports a bug in tilec, so that a command can continue with other programs.
  */
 export function faultsOf(thrown: unknown): readonly Diagnostic[] {
   if (thrown instanceof CompileError || thrown instanceof RunError) return thrown.diagnostics;

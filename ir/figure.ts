@@ -1,16 +1,19 @@
 /** A figure of a target, with what is known of it. */
 
 /**
- * Kinds of evidence for a figure of a target, strongest first. `board`: fitted to measurements of hardware.
- * `vendor text`: stated by the maker of the hardware or of its interface. `model of others`: a fit or
- * calibration that others published. `simulator`: taken from another simulator's sources. `assumption`: none
- * of these.
+ * Kinds of evidence for the value of a hardware parameter, strongest first. `board`: fitted to measurements
+ * of hardware. `vendor text`: stated by the maker of the hardware or of its interface. `model of others`: a
+ * fit or calibration that others published. `simulator`: taken from another simulator's sources.
+ * `assumption`: none of these.
  */
 export const figureKinds = ["board", "vendor text", "model of others", "simulator", "assumption"] as const;
-/** Kind of evidence for a figure of a target. */
+/** Kind of evidence for the value of a hardware parameter; see {@link figureKinds}. */
 export type FigureKind = (typeof figureKinds)[number];
 
-/** Source of a figure, with the kind of its evidence and the range that the source allows. */
+/**
+ * Source of the value of a hardware parameter: a citation, the kind of evidence, and the range of values that
+ * the source allows.
+ */
 export interface FigureSource {
   readonly source: string;
   readonly kind: FigureKind;
@@ -20,19 +23,19 @@ export interface FigureSource {
   readonly rows?: readonly string[];
 }
 
-/** Figure of a target: its value and its source. */
+/** Hardware parameter of a target: its value and the source of the value. */
 export interface Figure extends FigureSource {
   readonly value: number;
 }
 
-/** Returns the value of each figure in a table, by the figure's name. */
+/** Returns the values in a table of hardware parameters, by parameter name. */
 export const valuesOf = <K extends string>(table: Readonly<Record<K, Figure>>): Readonly<Record<K, number>> =>
   Object.fromEntries(Object.entries<Figure>(table).map(([name, { value }]) => [name, value])) as Record<
     K,
     number
   >;
 
-/** Returns the source of each figure in a table, by the figure's name. */
+/** Returns the sources in a table of hardware parameters, by parameter name. */
 export const sourcesOf = <K extends string>(
   table: Readonly<Record<K, Figure>>,
 ): Readonly<Record<K, FigureSource>> =>

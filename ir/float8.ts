@@ -21,7 +21,7 @@ export interface Float8Format {
   readonly nan: "top" | "negative-zero";
 }
 
-/** Layouts of the 8-bit floating-point formats that have a sign, an exponent and a mantissa. */
+/** Table of the layouts of 8-bit floating-point formats that have a sign, an exponent and a mantissa. */
 export const float8Formats = {
   f8e4m3fn: { mantissa: 3, bias: 7, nan: "top" },
   f8e4m3fnuz: { mantissa: 3, bias: 8, nan: "negative-zero" },
@@ -29,7 +29,10 @@ export const float8Formats = {
   f8e5m2fnuz: { mantissa: 2, bias: 16, nan: "negative-zero" },
 } as const satisfies Readonly<Partial<Record<Float8Type, Float8Format>>>;
 
-/** Returns the number that 8 bits encode in a type; NaN and infinities included. */
+/**
+ * Returns the number that 8 bits encode in an 8-bit float type; the result may be NaN or an infinity. `bits`:
+ * 0 to 255.
+ */
 export function float8Value(type: Float8Type, bits: number): number {
   switch (type) {
     case "f8e8m0fnu":
@@ -44,7 +47,10 @@ export function float8Value(type: Float8Type, bits: number): number {
   }
 }
 
-/** Returns the number that 8 bits encode in a format with a sign, an exponent and a mantissa. */
+/**
+ * Returns the number that 8 bits encode in a format with a sign, an exponent and a mantissa; the result may
+ * be NaN or an infinity. `bits`: 0 to 255.
+ */
 function formatValue({ mantissa, bias, infinity, nan }: Float8Format, bits: number): number {
   const [sign, magnitude] = [bits >= 0x80 ? -1 : 1, bits & 0x7f];
   if (nan === "negative-zero" ? bits === 0x80 : magnitude > (infinity ?? 0x7e)) return NaN;
@@ -66,7 +72,10 @@ const hif8Prefixes = [
   { from: 0x08, exponent: 0, mantissa: 3 },
 ] as const;
 
-/** Returns the number that 8 bits encode in HiF8. */
+/**
+ * Returns the number that 8 bits encode in the format HiF8; the result may be NaN or an infinity. `bits`: 0
+ * to 255.
+ */
 function hif8Value(bits: number): number {
   const [sign, magnitude] = [bits >= 0x80 ? -1 : 1, bits & 0x7f];
   if (bits === 0x80) return NaN;
@@ -88,7 +97,7 @@ interface Finite {
 
 const finiteNumbers = new Map<Float8Type, readonly Finite[]>();
 
-/** Returns the finite numbers of a type that are not negative, each with its bits, in ascending order. */
+/** Returns all finite numbers from 0 on of an 8-bit float type, each with its bits, in ascending order. */
 export function finiteFloat8(type: Float8Type): readonly Finite[] {
   const cached = finiteNumbers.get(type);
   if (cached !== undefined) return cached;
@@ -115,9 +124,9 @@ const nanBits = {
 const infinityBits: Readonly<Partial<Record<Float8Type, number>>> = { f8e5m2: 0x7c, hif8: 0x6f };
 
 /**
- * Returns the bits of the number nearest to `value` in a type; of two equally near, the one with even bits. A
- * value beyond the largest number by half its unit or more becomes infinity, or NaN in a type without
- * infinity. `f8e8m0fnu` gives NaN for numbers that are not positive.
+ * Returns the 8 bits of the number nearest to `value` in an 8-bit float type; a tie goes to the number with
+ * even bits. Values beyond the largest number by at least half its unit become infinity, or NaN in a type
+ * without infinity. `f8e8m0fnu` gives NaN for values up to 0.
  */
 export function float8Bits(type: Float8Type, value: number): number {
   if (Number.isNaN(value) || (type === "f8e8m0fnu" && value <= 0)) return nanBits[type];
@@ -130,8 +139,8 @@ export function float8Bits(type: Float8Type, value: number): number {
 }
 
 /**
- * Returns the bits of the finite number nearest to a magnitude; undefined if the magnitude rounds beyond the
- * largest.
+ * Returns the bits of the finite number nearest to `magnitude` in an 8-bit float type. Undefined if the
+ * magnitude rounds to a value beyond the largest finite number.
  */
 function nearestMagnitude(type: Float8Type, magnitude: number): number | undefined {
   const finite = finiteFloat8(type);

@@ -1,10 +1,13 @@
 /** Frameworks whose own compiler cuts the tiles that a user types, and their facts. */
 
-/** Frameworks whose tile rules tilec checks: `access.gather … {framework = pypto}`. */
+/**
+ * Names of the frameworks whose tile rules tilec checks. A program names a framework in an attribute:
+ * `access.gather … {framework = pypto}`.
+ */
 export const frameworks = ["pypto"] as const;
 /**
- * Framework whose compiler cuts the tiles: users write tiles for its operators. Its rules apply on every
- * target.
+ * Framework whose own compiler splits operators into tiles that users specify. The framework's tile rules are
+ * checked on every target.
  */
 export type Framework = (typeof frameworks)[number];
 
@@ -20,7 +23,7 @@ interface FrameworkFacts {
   readonly tailSource: string;
 }
 
-/** Title, tile call and tile rule of each framework. */
+/** Name, tile-setting call and tile rule of each framework. */
 export const frameworkFacts = {
   pypto: {
     title: "PyPTO",
@@ -30,6 +33,6 @@ export const frameworkFacts = {
   },
 } as const satisfies Readonly<Record<Framework, FrameworkFacts>>;
 
-/** Returns the line of a framework's program that sets a tile: `pypto.set_vec_tile_shapes(64, 512)`. */
+/** Returns the line that sets a tile in a program of a framework: `pypto.set_vec_tile_shapes(64, 512)`. */
 export const tileCall = (framework: Framework, tile: readonly number[]): string =>
   `${frameworkFacts[framework].setTile}(${tile.join(", ")})`;

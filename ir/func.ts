@@ -14,25 +14,27 @@ import { constant, scale, type Env, type Linear } from "./linear.js";
 import { at, bytesOf, elementCount, byteAligned, type Shape, type Span, type TensorType } from "./types.js";
 
 /**
- * Levels of a function, from the framework's operator (`source`) through the access map (`access`) to loops
- * and addresses (`tile`).
+ * Levels of a function, from high to low. `source`: an operator of a framework. `access`: an access map.
+ * `tile`: loops and addresses.
  */
 export const levels = ["source", "access", "tile"] as const;
-/** Level to which a function is lowered. */
+/** Level of a function's representation: operator, access map or tile program ({@link levels}). */
 export type Level = (typeof levels)[number];
 
-/** Tensor with a name. */
+/** Named tensor: a name with an element type and a shape. */
 export interface Value {
   readonly name: string;
   readonly type: TensorType;
 }
 
-/** Roles that an operand can have in its gather. Reports use the role as a key. */
+/** Roles of an operand in a gather. Reports use the role as the operand's key. */
 export const roles = ["data", "indices", "output"] as const;
-/** Role of an operand in its gather. */
+/** Role of an operand in a gather: `data`, `indices` or `output`. */
 export type Role = (typeof roles)[number];
 
-/** Tensor in global memory that a function reads or writes. */
+/**
+ * Operand of a function: a tensor in global memory that the function reads or writes, with the tensor's role.
+ */
 export interface Operand extends Value {
   readonly role: Role;
   /**
@@ -45,9 +47,9 @@ export interface Operand extends Value {
 }
 
 /**
- * Returns the operands of a function from its tensors in the order of the text: the data, the index inputs,
- * the output. Keys are unique: the output's key is its role, or the output's name if an input is called
- * `output`. The inputs of a scatter have their names as keys.
+ * Returns the operands of a function, given its tensors in the order of the text: data, other inputs, output.
+ * Each operand has a unique key, by default its role. Inputs have their names as keys in a scatter, or if
+ * there are not exactly two. The output's key is its name if an input is then called `output`.
  */
 export function operandsOf(values: readonly Value[], isGather = true): readonly Operand[] {
   const [output, inputs] = [values.length - 1, values.slice(0, -1)];
@@ -71,7 +73,8 @@ interface FuncHead {
 }
 
 /**
- * Function as the user's framework states it: `onnx.gather`, `directml.gather_nd`, `pypto.index_select`, …
+ * Function at the source level: an operator of the user's framework, such as `onnx.gather`,
+ * `directml.gather_nd` or `pypto.index_select`.
  */
 export interface SourceFunc extends FuncHead {
   readonly level: "source";
@@ -86,7 +89,10 @@ export interface SourceFunc extends FuncHead {
   readonly opSpan?: Span;
 }
 
-/** Operator of a framework that a gather implements, such as PyPTO's `gather`. */
+/**
+ * Operator of a framework that a gather implements, such as PyPTO's `gather`. The operator's rules for types
+ * and ranks apply to the gather.
+ */
 export interface FrameworkOp {
   /** Its name in the framework: `gather`. */
   readonly name: string;
@@ -95,8 +101,8 @@ export interface FrameworkOp {
 }
 
 /**
- * Function at the access level: one canonical gather or scatter as a map. Shapes are effective: leading dims
- * that a dialect ignores are removed.
+ * Function at the access level: one canonical gather or scatter as an access map. Leading dims that a dialect
+ * ignores are removed from the shapes.
  */
 export interface AccessFunc extends FuncHead {
   readonly level: "access";
@@ -123,7 +129,7 @@ export interface AccessFunc extends FuncHead {
   readonly opSpan?: Span;
 }
 
-/** Function at the tile level: explicit loops, memory spaces and addresses. */
+/** Function at the tile level (tile program): explicit loops, memory spaces and addresses. */
 export interface TileFunc extends FuncHead {
   readonly level: "tile";
   readonly body: readonly Stmt[];
@@ -139,11 +145,12 @@ export interface TileFunc extends FuncHead {
   readonly dynamicForm?: DynamicForm;
 }
 
-/** Tile program with symbolic sizes: the same program serves all sizes. */
+/** Tile program whose sizes are symbols, so that one program serves all sizes. */
 export type DynamicTile = TileFunc & { readonly symbolic: Symbolic };
 
 /**
- * Origin of a tile program at fixed sizes: the program with symbols, and the values of its sizes and bounds.
+ * Origin of a tile program at fixed sizes: the program with symbols, and the values of the symbols and of
+ * index bounds that depend on them.
  */
 export interface DynamicForm {
   readonly program: DynamicTile;
@@ -153,10 +160,10 @@ export interface DynamicForm {
   readonly bound: Pick<TileFunc, "operands" | "body">;
 }
 
-/** Function at one of the three levels. */
+/** Function at any of the three levels: source, access or tile. */
 export type Func = SourceFunc | AccessFunc | TileFunc;
 
-/** Contents of a `.tir` file. */
+/** Contents of a `.tir` file: functions, and the declared symbols (named dynamic sizes). */
 export interface Module {
   /** Sizes that functions leave open, as they are declared. Absent: those that the functions name. */
   readonly symbols?: readonly Sym[];
@@ -164,8 +171,8 @@ export interface Module {
 }
 
 /**
- * Returns the symbols whose sizes a program at the access level leaves dynamic, in the order of their
- * declarations; an empty list for other programs.
+ * Returns the symbols (named dynamic sizes) of a function at the access level, in the order of their
+ * declarations. An empty list for functions at other levels and for functions with fixed sizes.
  */
 export const dynamicSymbols = (func: Func): readonly Sym[] =>
   func.level === "access" ? (func.symbolic?.symbols ?? []) : [];
@@ -174,22 +181,21 @@ type HasOperands = Pick<FuncHead, "operands">;
 
 const isOutput = ({ role }: Pick<Operand, "role">): boolean => role === "output";
 
-/** Returns the operands of a function that are inputs, in order. */
+/** Returns the input operands of a function, in order. */
 export const inputsOf = ({ operands }: HasOperands): readonly Operand[] =>
   operands.filter((operand) => !isOutput(operand));
 /**
- * Returns the position of the output among the operands of a function. Lists with an entry for each operand
- * have the output's entry at the same position.
+ * Returns the position of the output among the operands of a function, from 0. Any list with one entry for
+ * each operand has the output's entry at this position.
  */
 export const outputPlace = ({ operands }: HasOperands): number => operands.findLastIndex(isOutput);
-/** Returns the operand that a function writes. */
+/** Returns the output operand of a function. */
 export function outputOf(func: HasOperands): Operand {
   checkArgument("outputOf", "program", func);
   return at(func.operands, outputPlace(func));
 }
 /**
- * Splits a list that has one entry for each operand: into the entries of the inputs, and the entry of the
- * output.
+ * Splits a list with one entry for each operand into the entries of the inputs and the entry of the output.
  */
 export function ofEach<T>(
   func: HasOperands,
@@ -198,18 +204,24 @@ export function ofEach<T>(
   const output = outputPlace(func);
   return { inputs: list.filter((_, place) => place !== output), output: at(list, output) };
 }
-/** Returns the bytes of an element of the output. */
+/** Returns the size of an output element in bytes. Throws an InternalError if the element type is packed. */
 export const outputBytes = (func: HasOperands): 1 | 2 | 4 | 8 | 16 =>
   bytesOf(byteAligned(outputOf(func).type.dtype));
-/** Returns an input of a function by its number in the access map. */
+/**
+ * Returns the input of a function at a position, counted from 0 as in the access map. Throws an InternalError
+ * if the position is out of range.
+ */
 export function inputOf(func: HasOperands, table: number): Operand {
   checkArgument("inputOf", "program", func);
   return at(func.operands, table);
 }
-/** Returns the operand with a name; undefined if there is none. */
+/** Returns the operand of a function with this name; undefined if there is none. */
 export const operandNamed = ({ operands }: HasOperands, name: string): Operand | undefined =>
   operands.find((operand) => operand.name === name);
-/** Returns the number of elements of an operand of a tile program, as a form over its dynamic sizes. */
+/**
+ * Returns the number of elements of an operand of a tile program, as a linear expression of the program's
+ * dynamic sizes.
+ */
 export function elementsOf({ operands, symbolic }: TileFunc, operand: Operand): Linear {
   const { shape } = operand.type;
   const [outermost = constant(1)] = extentsOver(
@@ -220,14 +232,14 @@ export function elementsOf({ operands, symbolic }: TileFunc, operand: Operand): 
 }
 
 /**
- * Returns the key of an operand for callers and reports: its role, or its name where several operands have
- * the role.
+ * Returns the key of an operand in options and reports: its role, or its name if several operands have the
+ * role.
  */
 export const keyOf = ({ role, key }: Pick<Operand, "role" | "key">): string => key ?? role;
 
 /**
- * Returns the entry of `given` for an input, under the input's key or else its name. Undefined if there is no
- * entry. The name does not count if it is another input's key.
+ * Returns the entry of `given` for an input, under the input's key or else under its name; undefined if there
+ * is none. The name is not used if it is the key of an input.
  */
 export const givenFor = <T>(
   func: HasOperands,
@@ -236,13 +248,16 @@ export const givenFor = <T>(
 ): T | undefined =>
   entryCalled(given, { key: keyOf(operand), name: operand.name }, inputsOf(func).map(keyOf));
 
-/** Returns a function without the profile of its schedule, so that no rule of a profile applies to it. */
+/** Returns a function whose schedule has no profile, so that no reading of PyPTO's full-load rule applies. */
 export function withoutProfile<F extends Pick<FuncHead, "schedule">>(func: F): F {
   const { profile: _, ...schedule } = func.schedule;
   return { ...func, schedule };
 }
 
-/** Returns a function with an empty schedule, except the profile by which its operator was checked. */
+/**
+ * Returns a function whose schedule is empty except for its profile, the reading of PyPTO's full-load rule by
+ * which the operator was checked.
+ */
 export function unscheduled<F extends Pick<FuncHead, "schedule">>(func: F): F {
   const { profile } = func.schedule;
   return { ...func, schedule: defined({ profile }) };

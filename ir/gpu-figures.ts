@@ -6,8 +6,8 @@ import type { Figure } from "./figure.js";
 import { maxElements } from "./types.js";
 
 /**
- * Figures of a GPU that decide whether staging data in workgroup memory pays. Each is in bytes, a share, or
- * in the unit that its name states; rates are per cycle.
+ * Hardware parameters of a GPU that decide whether staging data in workgroup memory saves time. Each is in
+ * bytes, a fraction, or in the unit that its name states; rates are per cycle.
  */
 export interface GpuFigures {
   /** WebGPU: workgroup memory for each lane of a core whose lanes are all in flight. */
@@ -21,7 +21,7 @@ export interface GpuFigures {
 /** Table of these figures. */
 type GpuTable = Readonly<Record<keyof GpuFigures, Figure>>;
 
-/** Figures of a GPU that has only the limits every WebGPU device has. */
+/** Hardware parameters assumed for a GPU that has only the limits every WebGPU device has. */
 export const anyGpu: GpuTable = {
   laneStorageBytes: {
     value: 32,
@@ -44,7 +44,10 @@ export const anyGpu: GpuTable = {
   },
 };
 
-/** Figures of a machine whose unified buffer is not shared by lanes: placeholders that nothing reads. */
+/**
+ * Placeholder GPU parameters of a machine whose unified buffer is not shared by lanes. No computation reads
+ * them.
+ */
 export const noGpu: GpuTable = {
   laneStorageBytes: {
     value: maxElements,
@@ -55,5 +58,5 @@ export const noGpu: GpuTable = {
   clearBytesPerCycle: { value: maxElements, kind: "assumption", source: "nothing is set to zero: not read" },
 };
 
-/** Names of the figures of a GPU. */
+/** Names of the hardware parameters of a GPU ({@link GpuFigures}). */
 export const gpuFigureNames = Object.keys(anyGpu) as readonly (keyof GpuFigures)[];

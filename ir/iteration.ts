@@ -7,8 +7,8 @@ import type { ForStmt, GatherStmt } from "./tile.js";
 import { at } from "./types.js";
 
 /**
- * Returns the loops whose variables some forms depend on, through the bounds of inner loops too; outermost
- * first.
+ * Returns the loops on which the values of some linear expressions depend, outermost first. A loop counts too
+ * if the bounds of an inner loop of the result depend on it. `loops`: candidate loops, outermost first.
  */
 export function loopsMoving(forms: readonly Linear[], loops: readonly ForStmt[]): ForStmt[] {
   const needed = new Set(forms.flatMap((form) => [...loopVariables(form)]));
@@ -19,7 +19,7 @@ export function loopsMoving(forms: readonly Linear[], loops: readonly ForStmt[])
   return loops.filter((loop) => needed.has(loop.iv));
 }
 
-/** One output element of a gather, with the values of the loop variables under which it is written. */
+/** Output element of a gather, with the values of the loop variables in the iteration that writes it. */
 export interface Iteration {
   readonly gather: GatherStmt;
   readonly env: Env;
@@ -28,8 +28,8 @@ export interface Iteration {
 }
 
 /**
- * Returns the iteration of the gather that writes an output element. Undefined if the program does not write
- * that element. `point`: coordinates in the output tensor.
+ * Returns the iteration of a tile program that writes an output element; undefined if the program does not
+ * write the element. `point`: coordinates of the element in the output tensor.
  */
 export function iterationWriting(func: TileFunc, point: readonly number[]): Iteration | undefined {
   const task = taskOfTile(func);
@@ -51,9 +51,9 @@ export function iterationWriting(func: TileFunc, point: readonly number[]): Iter
 }
 
 /**
- * Returns the values of loop variables at which the range from `offset` with `size` elements contains
- * `target`. Undefined if no iteration does. The nearest step of each loop is tried first, as lowering builds
- * loops; else every iteration is tried.
+ * Returns values of the loop variables for which the range of `size` elements from `offset` contains
+ * `target`; undefined if no iteration has such a range. The step of each loop nearest to `target` is tried
+ * first, then every iteration.
  */
 function writingOne(
   offset: Linear,

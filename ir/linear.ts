@@ -10,8 +10,8 @@ import { checkArgument } from "./argument.js";
 import { assertNever, at, InternalError } from "./types.js";
 
 /**
- * Variable part of a term in a linear form: an output dim, an index value, a loop variable, a size, or a
- * nested expression.
+ * Atom of a linear expression, which a term multiplies by an integer: an output dim, an index value, a loop
+ * variable, a symbol (named dynamic size), or a nested div, mod or min.
  */
 export type Atom =
   /** A coordinate of the output. */
@@ -28,37 +28,37 @@ export type Atom =
   | { readonly kind: "mod"; readonly of: Linear; readonly by: number }
   | { readonly kind: "min"; readonly of: readonly [Linear, Linear] };
 
-/** Term of a linear form: an atom times an integer. */
+/** Term of a linear expression: the atom `of` times the integer `by`. */
 export interface Term {
   readonly by: number;
   readonly of: Atom;
 }
 
 /**
- * Linear form: a constant plus terms in canonical order. Coordinates, offsets, sizes and bounds are linear
- * forms.
+ * Linear expression: the constant `at` plus terms in canonical order. It represents a coordinate, an offset,
+ * a size, a bound or an address.
  */
 export interface Linear {
   readonly at: number;
   readonly terms: readonly Term[];
 }
 
-/** Returns the linear form of a constant, which has no terms. */
+/** Returns the linear expression of a constant, which has no terms. */
 export const constant = (value: number): Linear => ({ at: value, terms: [] });
 const atom = (of: Atom): Linear => ({ at: 0, terms: [{ by: 1, of }] });
-/** Returns the linear form of a loop variable. */
+/** Returns the linear expression of a loop variable. */
 export const iv = (name: string): Linear => atom({ kind: "iv", name });
-/** Returns the form of a symbol, a size that has a name. */
+/** Returns the linear expression of a symbol, a named dynamic size. */
 export const symbol = (name: string): Linear => atom({ kind: "symbol", name });
-/** Returns the linear form of an output dim. */
+/** Returns the linear expression of an output dim. `d`: number of the dim, from 0. */
 export const dim = (d: number): Linear => atom({ kind: "dim", dim: d });
-/** Returns the linear form of an index value: the index operand with this number. */
+/** Returns the linear expression of an index value. `s`: position of the index operand in the access map. */
 export const index = (s: number): Linear => atom({ kind: "index", index: s });
 
-/** Returns the difference of two linear forms, `lhs - rhs`. */
+/** Returns the difference `lhs - rhs` of two linear expressions. */
 export const sub = (lhs: Linear, rhs: Linear): Linear => add(lhs, scale(rhs, -1));
 
-/** Returns the sum of two linear forms. */
+/** Returns the sum of two linear expressions. */
 export function add(lhs: Linear, rhs: Linear): Linear {
   checkArgument("add", "coordinate", lhs);
   checkArgument("add", "coordinate", rhs);
@@ -79,7 +79,7 @@ export function add(lhs: Linear, rhs: Linear): Linear {
   return { at: lhs.at + rhs.at, terms };
 }
 
-/** Returns a linear form times an integer. */
+/** Returns a linear expression multiplied by an integer. */
 export function scale(form: Linear, by: number): Linear {
   if (by === 1) return form;
   if (by === 0) return constant(0);
@@ -87,15 +87,15 @@ export function scale(form: Linear, by: number): Linear {
   return { at: form.at * by, terms: form.terms.map((term) => ({ by: term.by * by, of: term.of })) };
 }
 
-/** Returns the minimum of two linear forms. */
+/** Returns the minimum of two linear expressions. */
 export function min(lhs: Linear, rhs: Linear): Linear {
   if (isConstant(lhs) && isConstant(rhs)) return constant(Math.min(lhs.at, rhs.at));
   return equalLinear(lhs, rhs) ? lhs : atom({ kind: "min", of: [lhs, rhs] });
 }
 
 /**
- * Returns the quotient of a linear form by a constant, rounded down; `by` is at least 1. The quotient of a
- * negative constant is not computed, so that the verifier sees it (rule V2).
+ * Returns the quotient of a linear expression by the constant `by`, rounded down; `by` is at least 1. The
+ * quotient of a negative constant is left as an expression, so that the verifier can report it (rule V2).
  */
 export function div(form: Linear, by: number): Linear {
   if (by === 1) return form;
@@ -103,8 +103,8 @@ export function div(form: Linear, by: number): Linear {
 }
 
 /**
- * Returns the remainder of a linear form by a constant, never negative; `by` is at least 1. The remainder of
- * a negative constant is not computed, so that the verifier sees it (rule V2).
+ * Returns the remainder of a linear expression by the constant `by`, never negative; `by` is at least 1. The
+ * remainder of a negative constant is left as an expression, so that the verifier can report it (rule V2).
  */
 export function mod(form: Linear, by: number): Linear {
   checkArgument("mod", "coordinate", form);
@@ -116,42 +116,51 @@ const isNatural = (form: Linear): boolean => isConstant(form) && form.at >= 0;
 
 /** Returns the quotient of two numbers, rounded down. */
 export const quotient = (value: number, by: number): number => Math.floor(value / by);
-/** Returns the remainder of a division rounded down: it is not negative for a positive `by`. */
+/**
+ * Returns the remainder of `value` divided by `by`, where the quotient is rounded down. The remainder is not
+ * negative for a positive `by`.
+ */
 export const remainder = (value: number, by: number): number => value - by * quotient(value, by);
 
 /**
- * Returns the greatest common divisor of two numbers that are not negative. With 0, the divisor is the other
- * number.
+ * Returns the greatest common divisor of two integers that are not negative. If one of them is 0, the result
+ * is the other.
  */
 export const greatestCommonDivisor = (a: number, b: number): number =>
   b === 0 ? a : greatestCommonDivisor(b, a % b);
 
-/** Returns the sum of linear forms; the constant 0 for an empty list. */
+/** Returns the sum of linear expressions; the constant 0 for an empty list. */
 export const sumOf = (forms: readonly Linear[]): Linear => forms.reduce(add, constant(0));
 
-/** True if a form has no terms. */
+/** True if a linear expression is a constant: it has no terms. */
 export const isConstant = (form: Linear): boolean => form.terms.length === 0;
 
-/** True if a form depends on sizes only: it becomes a number when they are bound. */
+/**
+ * True if a linear expression contains no variables except symbols (named dynamic sizes). It becomes a number
+ * when the symbols have values.
+ */
 export const isFixed = (form: Linear): boolean =>
   !atomsOf(form).some(({ kind }) => kind === "dim" || kind === "index" || kind === "iv");
 
-/** Returns a form without the terms that are a dim times a number. */
+/**
+ * Returns a linear expression without its terms that are an output dim times a number. Dims inside div, mod
+ * and min remain.
+ */
 export const withoutDims = ({ at: constantTerm, terms }: Linear): Linear => ({
   at: constantTerm,
   terms: terms.filter(({ of }) => of.kind !== "dim"),
 });
 
 /**
- * Returns the only atom of a linear form that is one atom times 1 without a constant. Undefined for any other
- * form.
+ * Returns the atom of a linear expression that consists of this atom alone, with factor 1 and constant 0.
+ * Undefined for any other expression.
  */
 export function soleAtom(form: Linear): Atom | undefined {
   const [only] = form.terms;
   return form.at === 0 && form.terms.length === 1 && only?.by === 1 ? only.of : undefined;
 }
 
-/** True if a linear form is just the output dim with this number. */
+/** True if a linear expression is just the output dim `number`; false if the expression is undefined. */
 export function isDim(form: Linear | undefined, number: number): boolean {
   const only = form === undefined ? undefined : soleAtom(form);
   return only?.kind === "dim" && only.dim === number;
@@ -169,7 +178,7 @@ const kindOrder: Readonly<Record<Atom["kind"], number>> = {
 
 /**
  * Compares two atoms in canonical order: symbols, dims, index operands, loop variables, then div, mod and
- * min. Returns 0 for equal atoms.
+ * min. The result is negative, 0 for equal atoms, or positive.
  */
 function compareAtoms(a: Atom, b: Atom): number {
   if (a.kind === "dim" && b.kind === "dim") return a.dim - b.dim;
@@ -183,7 +192,10 @@ function compareAtoms(a: Atom, b: Atom): number {
   return kindOrder[a.kind] - kindOrder[b.kind];
 }
 
-/** Compares two linear forms in a fixed order; returns 0 if they are equal. */
+/**
+ * Compares two linear expressions in a fixed order. The result is negative, 0 for equal expressions, or
+ * positive.
+ */
 function compareLinears(a: Linear, b: Linear): number {
   if (a === b) return 0;
   if (a.at !== b.at) return a.at - b.at;
@@ -195,13 +207,19 @@ function compareLinears(a: Linear, b: Linear): number {
   return a.terms.length - b.terms.length;
 }
 
-/** True if two forms are equal. Canonical order makes this equality of their parts. */
+/**
+ * True if two linear expressions are equal: they have the same constant and the same terms in canonical
+ * order.
+ */
 export const equalLinear = (a: Linear, b: Linear): boolean => compareLinears(a, b) === 0;
 
-/** Values of loop variables or symbols, by name. */
+/** Values of loop variables and symbols (named dynamic sizes), by name. */
 export type Env = ReadonlyMap<string, number>;
 
-/** Values of the dims and of the index operands, in the order of their numbers. */
+/**
+ * Point at which a linear expression is evaluated: the values of the dims and of the index operands, in the
+ * order of their numbers.
+ */
 export interface Point {
   readonly dims: readonly number[];
   readonly indices: readonly number[];
@@ -210,8 +228,8 @@ export interface Point {
 const nowhere: Point = { dims: [], indices: [] };
 
 /**
- * Returns the value of a linear form. `env` has the loop variables and symbols; `point` has the dims and
- * index operands. Throws an InternalError for a variable or symbol without a value.
+ * Returns the value of a linear expression. `env` has the values of loop variables and symbols; `point` has
+ * those of dims and index operands. Throws an InternalError for a variable without a value.
  */
 export function evaluate(form: Linear, env: Env, point: Point = nowhere): number {
   let sum = form.at;
@@ -246,7 +264,11 @@ export function evaluate(form: Linear, env: Env, point: Point = nowhere): number
   return sum;
 }
 
-/** Evaluates a form exactly, like `evaluate`, for index operands of any size. */
+/**
+ * Returns the exact value of a linear expression for index values of any size. `dims` and `indices` have the
+ * values of dims and index operands; `env` has those of loop variables and symbols. Throws an InternalError
+ * for a variable without a value.
+ */
 export function evaluateExact(
   form: Linear,
   dims: readonly (number | bigint)[],
@@ -281,10 +303,16 @@ export function evaluateExact(
 
 const exactRemainder = (value: bigint, by: bigint): bigint => ((value % by) + by) % by;
 
-/** Returns every atom of a linear form; atoms inside a div, mod or min follow the atom that contains them. */
+/**
+ * Returns every atom of a linear expression. Atoms inside a div, mod or min follow the atom that contains
+ * them.
+ */
 export const atomsOf = (form: Linear): Atom[] => collectFrom(form, (of) => of);
 
-/** Collects the defined results of `of` over all atoms of a form. An atom precedes the atoms inside it. */
+/**
+ * Returns the results of `of` for all atoms of a linear expression, except undefined results. An atom
+ * precedes the atoms inside it.
+ */
 function collectFrom<T>(form: Linear, of: (atom: Atom) => T | undefined, results: T[] = []): T[] {
   for (const term of form.terms) {
     const value = of(term.of);
@@ -294,7 +322,7 @@ function collectFrom<T>(form: Linear, of: (atom: Atom) => T | undefined, results
   return results;
 }
 
-/** Returns the linear forms inside a div, mod or min; an empty list for other atoms. */
+/** Returns the linear expressions inside a div, mod or min; an empty list for other atoms. */
 export function innerForms(of: Atom): readonly Linear[] {
   switch (of.kind) {
     case "dim":
@@ -315,8 +343,8 @@ export function innerForms(of: Atom): readonly Linear[] {
 const none: readonly Linear[] = [];
 
 /**
- * Returns a linear form with some of its atoms replaced, also those inside div, mod and min. An atom stays if
- * `put` returns undefined for it.
+ * Returns a linear expression in which each atom is replaced by the result of `put`, also inside div, mod and
+ * min. An atom stays unchanged if `put` returns undefined.
  */
 export function substitute(form: Linear, put: (of: Atom) => Linear | undefined): Linear {
   if (isConstant(form)) return form;
@@ -343,7 +371,8 @@ export function substitute(form: Linear, put: (of: Atom) => Linear | undefined):
 }
 
 /**
- * Returns a linear form with each symbol that has a size replaced by the size. Symbols without a size stay.
+ * Returns a linear expression in which symbols (named dynamic sizes) are replaced by their sizes. Symbols
+ * without an entry in `sizes` stay.
  */
 export const bindSymbols = (form: Linear, sizes: Env): Linear =>
   substitute(form, (of) => {
@@ -351,7 +380,7 @@ export const bindSymbols = (form: Linear, sizes: Env): Linear =>
     return size === undefined ? undefined : constant(size);
   });
 
-/** Returns the names of the loop variables in a linear form. */
+/** Returns the names of the loop variables in a linear expression. */
 export const loopVariables = (form: Linear): ReadonlySet<string> =>
   isConstant(form)
     ? noVariables
@@ -359,21 +388,26 @@ export const loopVariables = (form: Linear): ReadonlySet<string> =>
 
 const noVariables: ReadonlySet<string> = new Set();
 
-/** Returns the names of the symbols in a linear form; a name occurs once for each use. */
+/**
+ * Returns the names of the symbols (named dynamic sizes) in a linear expression; a name occurs once for each
+ * use.
+ */
 export const symbolsOf = (form: Linear): string[] =>
   collectFrom(form, (of) => (of.kind === "symbol" ? of.name : undefined));
 
-/** Returns the output dims that a coordinate depends on. */
+/** Returns the numbers of the output dims in a linear expression; a number occurs once for each use. */
 export const dimsOf = (form: Linear): number[] =>
   collectFrom(form, (of) => (of.kind === "dim" ? of.dim : undefined));
 
-/** Returns the index operands that a coordinate depends on. */
+/**
+ * Returns the positions of the index operands in a linear expression; a position occurs once for each use.
+ */
 export const indicesOf = (form: Linear): number[] =>
   collectFrom(form, (of) => (of.kind === "index" ? of.index : undefined));
 
 /**
- * True if a linear form is affine in dims and index operands: none of them is inside a div, a mod or a
- * minimum.
+ * True if a linear expression is affine in dims and index operands: no div, mod or min contains a dim or an
+ * index operand.
  */
 export const isAffine = ({ terms }: Linear): boolean =>
   terms.every(({ of }) =>
@@ -381,8 +415,8 @@ export const isAffine = ({ terms }: Linear): boolean =>
   );
 
 /**
- * Returns the distance by which a linear form changes when an output dim or an index operand grows by one.
- * Uses inside div, mod and min do not count.
+ * Returns the coefficient of an output dim or an index operand in a linear expression; 0 if it does not
+ * occur. Uses inside div, mod and min do not count.
  */
 export const stepAlong = ({ terms }: Linear, kind: "dim" | "index", number: number): number =>
   terms.reduce((sum, { by, of }) => {
@@ -391,8 +425,8 @@ export const stepAlong = ({ terms }: Linear, kind: "dim" | "index", number: numb
   }, 0);
 
 /**
- * Returns the part of an affine address that is fixed in one iteration of the loops: the form without dims
- * and index operands.
+ * Returns a linear expression without its terms in dims and index operands. For an affine address, this is
+ * the part that is constant within one iteration of the loops.
  */
 export const loopForm = ({ at: constantTerm, terms }: Linear): Linear => ({
   at: constantTerm,
@@ -400,8 +434,8 @@ export const loopForm = ({ at: constantTerm, terms }: Linear): Linear => ({
 });
 
 /**
- * Returns the largest value of a size that is a constant or a minimum with a constant; undefined for other
- * forms.
+ * Returns the largest value of a size that is a constant, or a minimum of which one side is a constant.
+ * Undefined for other linear expressions.
  */
 export function largestValue(form: Linear): number | undefined {
   if (isConstant(form)) return form.at;

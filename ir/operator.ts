@@ -13,7 +13,10 @@ import {
 import { constant, dim, index, type Linear } from "./linear.js";
 import { assertNever, at, type DType, type Shape, type TensorType } from "./types.js";
 
-/** Operation of a gather after the attributes of its dialect are resolved. */
+/**
+ * Operator of a gather or scatter after the attributes of its dialect are resolved. `mapped` is any operator
+ * that is given by its access map.
+ */
 export type Operator =
   | { readonly op: "gather"; readonly axis: number; readonly data: Shape; readonly indices: Shape }
   | { readonly op: "gather_elements"; readonly axis: number; readonly data: Shape; readonly indices: Shape }
@@ -46,15 +49,16 @@ export type Operator =
     };
 
 /**
- * Returns the effective shapes of the inputs: that of the data, then those of the index operands and the
- * other inputs.
+ * Returns the effective shapes of the inputs, without leading dims that a dialect ignores: first the data,
+ * then the index inputs and other inputs.
  */
 export const inputShapes = (operator: Operator): readonly Shape[] =>
   operator.op === "mapped" ? operator.inputs : [operator.data, operator.indices];
 
 /**
- * Returns the type of a tensor as an operator reads it: the effective shape and element type. The element
- * type differs where bytes hold packed elements. `k`: position of the tensor among the inputs and the output.
+ * Returns the shape and element type with which an operator reads or writes a tensor. The shape lacks leading
+ * dims that a dialect ignores. The element type differs from the tensor's if bytes hold packed elements. `k`:
+ * position of the tensor among inputs and output, from 0.
  */
 export const effectiveType = (operator: Operator, { dtype }: TensorType, k: number): TensorType => ({
   dtype: (operator.op === "mapped" ? operator.types?.[k] : undefined) ?? dtype,
@@ -62,8 +66,9 @@ export const effectiveType = (operator: Operator, { dtype }: TensorType, k: numb
 });
 
 /**
- * Returns the shape of the output. gather: data[:a] + indices + data[a+1:]; gather_elements: indices;
- * gather_nd: indices[:-1] + data[b+K:].
+ * Returns the shape of the output of an operator. `gather` with axis a: data[:a] + indices + data[a+1:].
+ * `gather_elements`: indices. `gather_nd` with b batch dims and K coordinates per index: indices[:-1] +
+ * data[b+K:]. `mapped`: its `output`, or else the domain of its map.
  */
 export function outputShape(operator: Operator): Shape {
   if (operator.op === "mapped") return operator.output ?? operator.map.domain;
@@ -81,8 +86,8 @@ export function outputShape(operator: Operator): Shape {
 }
 
 /**
- * Returns the operator as a `mapped` one whose inputs have these element types in place of those of their
- * tensors.
+ * Returns a `mapped` operator with the same access map whose inputs have the given element types instead of
+ * those of their tensors.
  */
 export const readAs = (
   operator: Operator,
@@ -97,8 +102,8 @@ export const readAs = (
 });
 
 /**
- * Returns the shared dims: gather dims of the data whose number is also a dim of the output. An index tensor
- * with the output's shape has these dims too.
+ * Returns the shared dims of an operator: gather dims of the data whose number is also that of a dim of the
+ * output. An index tensor with the output's shape has these dims too.
  */
 export function sharedDimsOf(operator: Operator): readonly number[] {
   switch (operator.op) {
@@ -115,9 +120,9 @@ export function sharedDimsOf(operator: Operator): readonly number[] {
 }
 
 /**
- * Returns the access map of an operator: the source of each data coordinate (design table "three levels, one
- * idea"). Input 0 is the data, input 1 the indices. The index operands of a mapped operator have their
- * policies already.
+ * Returns the access map of an operator (design table "three levels, one idea"). Input 0 is the data, input 1
+ * the indices. `negative` and `outOfRange` become the policies of the index operands, except in a `mapped`
+ * operator, which already has policies.
  */
 export function accessMap(operator: Operator, negative: NegativeIndex, outOfRange: OutOfBounds): AccessMap {
   if (operator.op === "mapped") return operator.map;

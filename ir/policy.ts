@@ -14,11 +14,10 @@ import {
 } from "./types.js";
 
 /**
- * Treatment of an index value outside [0, extent). `report`: the run is rejected. `promised`: the caller
- * guarantees that no such value occurs. A backend may report such a value, or read anything inside the
- * tensor's memory. `none`: the element reads as fill bits; a point that needs the value for its write
- * coordinates writes nothing. `nearest`: the first or the last element. `remainder`: the value modulo
- * `extent`, never negative.
+ * Treatment of an index value outside [0, extent). `report`: execution fails. `promised`: the caller
+ * guarantees that no such value occurs; a backend may report it or read anything inside the tensor's memory.
+ * `none`: the element reads as fill bits, and a point whose write coordinates need the value writes nothing.
+ * `nearest`: the first or last element. `remainder`: the value modulo `extent`, never negative.
  */
 export type Outside = "report" | "promised" | "none" | "nearest" | "remainder";
 
@@ -31,12 +30,12 @@ const outside = {
   wrap: "remainder",
 } as const satisfies Readonly<Record<OutOfBounds, Outside>>;
 
-/** Width of an index value in bytes. */
+/** Size of an index value in bytes: 1, 2, 4 or 8. */
 export type IndexBytes = ReturnType<typeof bytesOf<IndexDType>>;
 
 /**
- * Rule by which an index value of some type selects an element: the policy of its index operand, with the
- * type's signedness and width.
+ * Rule that determines which element an index value selects: the policy of the index operand, and the
+ * signedness and size of its value type. Executors apply the rule and code generators print it.
  */
 export interface IndexRule {
   readonly extent: number;
@@ -57,7 +56,7 @@ export interface IndexRule {
   readonly dynamic?: DynamicBounds;
 }
 
-/** Index operand with a policy other than `any`, and so with an extent. */
+/** Bounded index operand: it has an extent and a policy other than `any`. */
 export interface Bounded {
   readonly outOfRange: OutOfBounds;
   readonly extent: number;
@@ -73,8 +72,8 @@ export function isBounded(index: IndexOperand): index is IndexOperand & Bounded 
 }
 
 /**
- * Returns the rule of an index operand. The value of a sum has the rule of an i64. Undefined under `any`,
- * which leaves the value unbounded.
+ * Returns the rule by which the values of an index operand select elements. Undefined if the operand is not
+ * bounded, as under `any`. The value of a sum has the rule of an i64.
  */
 export function ruleOfIndex(
   index: IndexOperand,
@@ -84,13 +83,19 @@ export function ruleOfIndex(
   return indexRule(index, isRead(index.value) ? at(inputs, index.value.table).type.dtype : "i64");
 }
 
-/** Returns the bytes of a value of an index type. Throws an InternalError for another type. */
+/**
+ * Returns the size in bytes of a value of an index type. Throws an InternalError if `dtype` is not an index
+ * type.
+ */
 export function indexBytes(dtype: DType): IndexBytes {
   if (!isIndexDType(dtype)) throw new InternalError(`${dtype} is no index type`);
   return bytesOf(dtype);
 }
 
-/** Returns the rule by which the values of an index operand name elements. */
+/**
+ * Returns the rule by which the values of an index operand select elements. `dtype`: element type of the
+ * values. Throws an InternalError if it is not an index type.
+ */
 export function indexRule(index: Bounded, dtype: DType): IndexRule {
   checkArgument("indexRule", "object", index);
   checkArgument("indexRule", "dtype", dtype);
@@ -109,7 +114,8 @@ export function indexRule(index: Bounded, dtype: DType): IndexRule {
 }
 
 /**
- * True if an index value may end a run and be reported: under `error`, or where a segment may be too long.
+ * True if an index value may make an execution fail with a report. This is possible under `error`, and in a
+ * reduction over segments, where a segment may be too long.
  */
 export const mayReport = ({ indices, reduced }: Pick<AccessMap, "indices" | "reduced">): boolean =>
   indices.some(({ outOfRange }) => outOfRange !== "any" && outside[outOfRange] === "report") ||
@@ -120,8 +126,8 @@ export const mayBeNone = ({ outOfRange, extent, excluded }: Bounded): boolean =>
   outside[outOfRange] === "none" || extent === 0 || excluded !== undefined;
 
 /**
- * True if a run of a map may be rejected because of an index value. Such a value is out of range, or bounds a
- * segment wrongly.
+ * True if an execution of an access map may fail because of an index value: a value out of range under
+ * `error` or `unchecked`, or a wrong bound of a segment.
  */
 export const mayReject = ({ indices, reduced }: Pick<AccessMap, "indices" | "reduced">): boolean =>
   reduced?.segment !== undefined ||
@@ -129,34 +135,38 @@ export const mayReject = ({ indices, reduced }: Pick<AccessMap, "indices" | "red
     ({ outOfRange }) => outOfRange !== "any" && ["report", "promised"].includes(outside[outOfRange]),
   );
 
-/** Result of resolving an index value that selects no element: fill bits are read, and nothing is written. */
+/**
+ * Result of {@link resolveIndex} for an index value that selects no element: fill bits are read, and nothing
+ * is written.
+ */
 export const noElement = -1;
-/** Result of resolving an index value that is out of range under `error` or `unchecked`. */
+/** Result of {@link resolveIndex} for an index value that is out of range under `error` or `unchecked`. */
 export const outOfRange = -2;
 /**
- * Result for a point of a scatter that writes the fill bits: an index value that only the point's reads need
- * selects no element.
+ * Result for a point of a scatter that writes the fill bits. An index value selects no element, and only the
+ * reads of the point need this value.
  */
 export const fillValue = -3;
 
 /**
- * Returns the element that an index value selects, or `noElement` or `outOfRange`. `value` is exact up to
- * 2^53, and beyond that at least outside every extent. `exact` returns the exact value.
+ * Returns the position of the element that an index value selects. The result is `noElement` if no element is
+ * selected, `outOfRange` if the value is out of range. `value` is exact up to 2^53; a larger value may be
+ * inexact but is outside every extent. `exact` returns the exact value.
  */
 export function resolveIndex(rule: IndexRule, value: number, exact: () => bigint): number {
   checkArgument("resolveIndex", "index rule", rule);
   return elementNamedBy(rule, value, exact);
 }
 
-/** Part of an index rule that decides which element a value selects. */
+/** Part of an index rule that determines which element an index value selects. */
 export interface NamingRule extends Pick<IndexRule, "extent" | "outside"> {
   readonly wrapNegativeBy?: number | undefined;
   readonly excluded?: number | undefined;
 }
 
 /**
- * Returns the element that an index value selects, or `noElement` or `outOfRange`, as {@link resolveIndex}
- * does. It does not check its arguments.
+ * Returns the position of the element that an index value selects, or `noElement` or `outOfRange`. This is
+ * {@link resolveIndex} without a check of the arguments.
  */
 export function elementNamedBy(rule: NamingRule, value: number, exact: () => bigint): number {
   const element = elementOf(rule, value, exact);
@@ -164,8 +174,8 @@ export function elementNamedBy(rule: NamingRule, value: number, exact: () => big
 }
 
 /**
- * Returns the element that an index value selects, before the excluded element is left out. The result may be
- * `noElement` or `outOfRange`.
+ * Returns the position of the element that an index value selects, or `noElement` or `outOfRange`. The
+ * excluded element of the rule is not considered.
  */
 function elementOf(rule: NamingRule, value: number, exact: () => bigint): number {
   const { extent, wrapNegativeBy = 0 } = rule;

@@ -8,11 +8,11 @@
 import { profiles, type Profile, type Schedule } from "./schedule.js";
 
 /**
- * Statements of the types and ranks that PyPTO's operators take, by source. `specification` has a page of
- * `pypto.gather` only.
+ * Sources that state which element types and ranks PyPTO's operators accept. `specification` covers only
+ * `pypto.gather`.
  */
 export const pyptoLevels = ["specification", "documented", "head"] as const;
-/** Source that states which types and ranks PyPTO's operators accept. */
+/** Source that states which element types and ranks PyPTO's operators accept. */
 export type PyptoLevel = (typeof pyptoLevels)[number];
 
 /** A reading of the full-load rule and its sources. */
@@ -48,7 +48,7 @@ const current = `${page} at 883e7df (2026-08-22; so since 3d2141b, 2026-04-02)`;
 const code =
   "hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), TiledGatherElementOperation";
 
-/** Rules of each profile, with the sources that state them. */
+/** Rules of each profile (a reading of PyPTO's full-load rule), with the sources that state the rules. */
 export const profileFacts = {
   strict: {
     pinsView: true,
@@ -84,19 +84,25 @@ export const profileFacts = {
   },
 } as const satisfies Readonly<Record<Profile, ProfileFacts>>;
 
-/** Profile of a schedule that does not name one. */
+/** Profile (reading of PyPTO's full-load rule) of a schedule that does not name one. */
 export const defaultProfile: Profile = "strict";
 
 /**
- * Returns the rules and sources of a schedule's profile; those of the default profile if the schedule names
- * none.
+ * Returns the rules and sources of a schedule's profile, or those of the default profile if the schedule
+ * names none.
  */
 export const profileOf = ({ profile = defaultProfile }: Pick<Schedule, "profile">): ProfileFacts =>
   profileFacts[profile];
 
-/** Returns the name of a schedule's profile for a message; `none` if the full-load rule does not apply. */
+/**
+ * Returns the name of a schedule's profile for a message; `none` if the schedule has no profile and so no
+ * full-load rule.
+ */
 export const profileName = ({ profile }: Pick<Schedule, "profile">): string => profile ?? "none";
 
-/** Returns the profiles after `profile`: the readings to try if `profile` rejects a program. */
+/**
+ * Returns the profiles after `profile` in {@link profiles}: the ones to try if `profile` rejects a program.
+ * An empty list for the last profile.
+ */
 export const laterProfiles = (profile: Profile): readonly Profile[] =>
   profiles.slice(profiles.indexOf(profile) + 1);

@@ -6,7 +6,7 @@ import { operandNamed, type Func, type TileFunc } from "./func.js";
 import { accessesOf, isMoving, type Pipe, type Stmt, type UbBuffer } from "./tile.js";
 import { bitsOf, InternalError, type DType, type Shape } from "./types.js";
 
-/** Access of a statement to a UB buffer. */
+/** Read or write of a buffer in the unified buffer (UB) by a statement. */
 export interface UbAccess {
   readonly buffer: UbBuffer;
   readonly write: boolean;
@@ -14,17 +14,23 @@ export interface UbAccess {
   readonly updates?: true;
 }
 
-/** Returns the UB buffers of a tile program by name. Allocations are at the top level of the body. */
+/**
+ * Returns the buffers that a tile program allocates in the unified buffer (UB), by name. Only allocations at
+ * the top level of the body count.
+ */
 export function ubBuffers(func: TileFunc): ReadonlyMap<string, UbBuffer> {
   const buffers = new Map<string, UbBuffer>();
   for (const stmt of func.body) if (stmt.op === "alloc") buffers.set(stmt.buffer.name, stmt.buffer);
   return buffers;
 }
 
-/** True if a name is an operand of the function. */
+/** True if a name is that of an operand (tensor parameter) of the function. */
 export const isParam = (func: TileFunc, name: string): boolean => operandNamed(func, name) !== undefined;
 
-/** Returns the element type and the extents of a parameter or a UB buffer. Undefined for an unknown name. */
+/**
+ * Returns the element type and shape of an operand, or of a buffer in the unified buffer (UB). Undefined for
+ * an unknown name.
+ */
 export function typeOfBuffer(
   func: TileFunc,
   buffers: ReadonlyMap<string, UbBuffer>,
@@ -33,25 +39,28 @@ export function typeOfBuffer(
   return operandNamed(func, name)?.type ?? buffers.get(name);
 }
 
-/** Returns the names of the UB tiles that a statement accesses whole, without a region. */
+/**
+ * Returns the names of the tiles in the unified buffer (UB) that a statement accesses in full, without a
+ * region.
+ */
 export const fullBuffers = (stmt: Stmt): readonly string[] =>
   accessesOf(stmt).flatMap(({ buffer, region }) => (region === undefined ? [buffer] : []));
 
-/** True if some index values have 64 bits, which no vector unit takes. */
+/** True if some index input has 64-bit values, which no vector unit supports. */
 export const hasWideIndices = ({ operands }: Pick<Func, "operands">): boolean =>
   operands.some(({ role, type }) => role === "indices" && bitsOf(type.dtype) === 64);
 
 /**
- * Returns the pipe on which a gather runs. Data in global memory: MTE2, the pipe of the loads. Data in UB
- * (`inUb`): V, or S if index values have 64 bits.
+ * Returns the hardware pipe (instruction queue) on which a gather runs. Data in global memory: MTE2, the pipe
+ * of loads. Data in the unified buffer (`inUb`): V, or S if index values have 64 bits.
  */
 export const gatherPipe = (func: Pick<Func, "operands">, inUb: boolean): Pipe =>
   inUb ? (hasWideIndices(func) ? "S" : "V") : "MTE2";
 
 /**
- * Returns the pipe on which a statement runs; undefined for loops, allocations and syncs. A statement that
- * only touches UB runs on V. A scatter in UB, and a gather there by 64-bit indices, run on S. A scatter into
- * global memory runs on MTE3.
+ * Returns the hardware pipe (instruction queue) on which a statement runs; undefined for loops, allocations
+ * and syncs. Statements that access only the unified buffer (UB) run on V. In UB, scatters and gathers by
+ * 64-bit indices run on S. A scatter into global memory runs on MTE3.
  */
 export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
   if (stmt.op === "load") return "MTE2";
@@ -62,7 +71,10 @@ export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
   return gatherPipe(func, data === undefined || !isParam(func, data.buffer));
 }
 
-/** Returns every access of a statement to UB. Throws an InternalError for a buffer that has no alloc. */
+/**
+ * Returns every read and write of buffers in the unified buffer (UB) by a statement. Throws an InternalError
+ * for a buffer that the program does not allocate.
+ */
 export const ubAccesses = (stmt: Stmt, func: TileFunc, buffers = ubBuffers(func)): UbAccess[] =>
   accessesOf(stmt).flatMap(({ buffer: name, write, updates }) => {
     if (isParam(func, name)) return [];
@@ -72,8 +84,8 @@ export const ubAccesses = (stmt: Stmt, func: TileFunc, buffers = ubBuffers(func)
   });
 
 /**
- * Returns a cached `ubAccesses` for a program that runs its statements many times: each statement is analysed
- * once.
+ * Returns a function that computes {@link ubAccesses} of a statement and caches the result. It is for a
+ * program whose statements are executed many times.
  */
 export function accessLookup(func: TileFunc): (stmt: Stmt) => readonly UbAccess[] {
   const buffers = ubBuffers(func);

@@ -10,9 +10,9 @@ import { firstTable, type ForStmt, type Region, type ScatterStmt } from "./tile.
 import { at } from "./types.js";
 
 /**
- * Returns the map over whole tensors of the scatter of a tile program. Undefined for a program without one,
- * and where its tiles, one after another, are not the points of the domain in an order that gives the same
- * bits: a program written by hand may take some points, or take them otherwise.
+ * Returns the access map over complete tensors of the scatter in a tile program. Undefined if the program has
+ * no scatter. Also undefined if its tiles do not cover the domain exactly once, in an order that gives the
+ * same bits; only hand-written programs have such tiles.
  */
 export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
   const all = statementsOf(func);
@@ -36,8 +36,9 @@ export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
 }
 
 /**
- * Returns the offsets of a region in its tensor, from the load or store that copies the region's tile.
- * Undefined if no copy exists, or if copies have different offsets.
+ * Returns the offsets of a region in its tensor, in elements along each dim. For a region of a tile, they
+ * come from the load or store that copies the tile. Undefined if no copy exists, or if copies have different
+ * offsets.
  */
 function offsetsIn(func: TileFunc, all: readonly Located[], region: Region): readonly Linear[] | undefined {
   if (operandNamed(func, region.buffer) !== undefined) return region.offsets;
@@ -55,8 +56,8 @@ function offsetsIn(func: TileFunc, all: readonly Located[], region: Region): rea
 }
 
 /**
- * Returns the loops that cut each dim of a scatter's domain to tiles, outermost first. Undefined where the
- * tiles are not the domain.
+ * Returns for each dim of a scatter's domain the loops that split the dim into tiles, outermost first.
+ * Undefined if the tiles do not cover the domain exactly once.
  */
 function loopsAround({ stmt, loops }: Located<ScatterStmt>): readonly (readonly ForStmt[])[] | undefined {
   const around = stmt.map.domain.map((extent, d) => {
@@ -68,7 +69,10 @@ function loopsAround({ stmt, loops }: Located<ScatterStmt>): readonly (readonly 
   return isOnce && around.every((along) => along !== undefined) ? around : undefined;
 }
 
-/** True if points of one element are taken in the order of the domain, or in one that cannot be seen. */
+/**
+ * True if the tiles process points that write the same element in the order of the domain, or if the order
+ * does not affect the result.
+ */
 function isInOrder(
   scatter: TiledPoints["scatter"],
   around: readonly (readonly ForStmt[])[],
@@ -92,8 +96,9 @@ interface Piece {
 }
 
 /**
- * Returns the loops whose iterations cut a dim to pieces like this one, outermost first: a loop over tiles
- * stands alone or inside a loop over views. Undefined where the pieces, one after another, are not the dim.
+ * Returns the loops that split a dim into pieces such as the given one, outermost first: a loop over tiles,
+ * alone or inside a loop over views. Undefined if the pieces, in order, do not make up the dim. `extent`:
+ * extent of the dim in elements.
  */
 function loopsAlong(
   { first, end }: Piece,

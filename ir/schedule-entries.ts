@@ -180,8 +180,8 @@ const rows = {
 type Rows = typeof rows;
 
 /**
- * Names of the schedule entries for which a search chooses a value if none is given. They identify a schedule
- * among those of one search.
+ * Key of a schedule entry for which a search chooses a value if none is given. The values of these entries
+ * identify a schedule within a search.
  */
 export type SearchedEntry = { [K in keyof Rows]: Rows[K]["searched"] extends true ? K : never }[keyof Rows];
 
@@ -190,7 +190,7 @@ type OptionalEntry = {
   [K in keyof Rows]: Rows[K] extends { readonly default: unknown } ? never : K;
 }[keyof Rows];
 
-/** Entry of a schedule: its names in texts and flags, its form and its default. */
+/** Description of a schedule entry: its names in texts and flags, the form of its value, and its default. */
 export type ScheduleEntry = Row<EntryValue> & {
   readonly key: keyof Schedule;
   /** Its name in a text: `ub_bytes`. */
@@ -215,16 +215,21 @@ const named = (key: keyof Schedule): ScheduleEntry => ({
   ...rows[key],
 });
 
-/** Entries of a schedule by key, in the order in which they are printed. */
+/** Table of the descriptions of all schedule entries by key, in the order in which entries are printed. */
 export const scheduleEntries = Object.fromEntries(keys.map((key) => [key, named(key)])) as Readonly<
   Record<keyof Schedule, ScheduleEntry>
 >;
 
-/** Returns the schedule entry with this name in the text form; undefined if there is none. */
+/**
+ * Returns the description of the schedule entry with this name in the text form; undefined if there is none.
+ */
 export const entryInText = (name: string): ScheduleEntry | undefined =>
   Object.values(scheduleEntries).find(({ text }) => text === name);
 
-/** Returns the words that an entry takes as its only value, not by operand. */
+/**
+ * Returns the words that a schedule entry takes as its single value. Words for one operand only are not
+ * included. An empty list for entries that take numbers or lists.
+ */
 export function wordsOf(entry: ScheduleEntry): readonly string[] {
   switch (entry.form) {
     case "list":
@@ -237,7 +242,10 @@ export function wordsOf(entry: ScheduleEntry): readonly string[] {
   }
 }
 
-/** Returns the schedule entries of a value that are defined, without any other fields of the value. */
+/**
+ * Returns a schedule with only those entries of `from` that are defined. Other fields of the object are left
+ * out.
+ */
 export const givenEntries = (from: Schedule): Schedule =>
   Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));
 
@@ -247,8 +255,8 @@ const defaults = keys.flatMap((key) => {
 });
 
 /**
- * Returns the default values of absent entries on a target, without the entries that depend on the gather
- * too.
+ * Returns the default values of schedule entries on a target. Entries whose default also depends on the
+ * gather are not included.
  */
 export function defaultsOn(target: Target): Required<Omit<Schedule, OptionalEntry>> {
   const entries: Partial<Record<keyof Schedule, EntryValue>> = {};
@@ -257,8 +265,8 @@ export function defaultsOn(target: Target): Required<Omit<Schedule, OptionalEntr
 }
 
 /**
- * True if every entry of a schedule is chosen, except those that follow from the gather. Throws a
- * CompileError (TC702) if the value is not a schedule.
+ * True if every schedule entry has a value and the residency is not `auto`. Only entries that can be derived
+ * from the gather may be absent. Throws a CompileError (TC702) if the argument is not a schedule.
  */
 export function isResolved(schedule: Schedule): schedule is ResolvedSchedule {
   checkArgument("isResolved", "schedule", schedule);

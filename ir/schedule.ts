@@ -6,64 +6,69 @@
 import type { Shape } from "./types.js";
 
 /**
- * Names of the profiles, which are readings of PyPTO's full-load rule ({@link profileFacts}). `strict`: the
- * specification's page. `pages`: PyPTO's pages since April 2026. `head`: PyPTO's code.
+ * Names of the profiles; a profile is a reading of PyPTO's full-load rule ({@link profileFacts}). `strict`:
+ * the specification's page. `pages`: PyPTO's pages since April 2026. `head`: PyPTO's code.
  */
 export const profiles = ["strict", "pages", "head"] as const;
 /** Name of a profile: a reading of PyPTO's full-load rule. */
 export type Profile = (typeof profiles)[number];
 
 /**
- * Residencies of the gather's data. `ub`: a full load, then a gather in UB. `gm`: rows straight from global
- * memory. `auto`: chosen by the compiler.
+ * Choices for the memory from which a gather reads its data. `ub`: a full load copies the data to the unified
+ * buffer (UB). `gm`: rows are read directly from global memory. `auto`: the compiler chooses.
  */
 export const residencies = ["ub", "gm", "auto"] as const;
-/** Memory that holds an operand of a gather when it is read. */
+/** Memory from which a gather reads an operand: the unified buffer (`ub`) or global memory (`gm`). */
 export type Residency = Exclude<(typeof residencies)[number], "auto">;
 
 /**
- * Residency of the data, or residencies by operand key (`keyOf`): of the data and of index tables. The target
- * decides for index tables that are not named.
+ * Residency of the data of a gather, or residencies of the data and index tables by operand key (`keyOf`).
+ * The target decides for index tables without an entry.
  */
 export type Residencies = Residency | Readonly<Record<string, Residency>>;
 
 /**
- * Rules for the bytes that count against the UB budget. `full` counts tiles with padding, scratch and copies.
- * `spec` counts the tiles alone, as PyPTO's page states.
+ * Rules for the bytes that count against the capacity of the unified buffer (UB). `full` counts tiles with
+ * padding, scratch and copies. `spec` counts only the tiles, as PyPTO's page states.
  */
 export const budgetRules = ["full", "spec"] as const;
-/** Rule that determines which bytes count against the UB budget. */
+/**
+ * Rule that determines which bytes count against the capacity of the unified buffer; see {@link budgetRules}.
+ */
 export type BudgetRule = (typeof budgetRules)[number];
 
 /**
- * Number of copies of a tile in UB. With 2 copies, a load or store overlaps with the statements that use the
- * other copy.
+ * Number of copies of a tile in the unified buffer (UB). With 2 copies (double buffering), a load or store
+ * overlaps with the statements that use the other copy.
  */
 export type Copies = 1 | 2;
 
 /**
- * Number of copies of tiles in UB: one number for every operand, or a number by operand key (`keyOf`). An
- * operand without an entry has one copy.
+ * Number of copies of tiles in the unified buffer (UB): one number for all operands, or numbers by operand
+ * key (`keyOf`). An operand without an entry has one copy.
  */
 export type Buffers = Copies | Readonly<Record<string, Copies>>;
 
 /**
- * Classes of instructions by which an Ascend core executes a gather (docs/pto.md). On every other target the
- * class is `direct`.
+ * Names of the classes of instructions with which an Ascend core executes a gather (docs/pto.md). On every
+ * other target the class is `direct`.
  */
 export const gatherClasses = ["flat", "row-copy", "row-fetch", "mgather", "scalar", "direct"] as const;
-/** Class of instructions that execute a gather. */
+/** Class of the instructions that execute a gather; see {@link gatherClasses}. */
 export type GatherClass = (typeof gatherClasses)[number];
 
 /**
- * Orders in which a core runs its tasks. `off`: from its first task on. `on`: each core starts at a different
- * task.
+ * Orders in which cores execute their tasks. `off`: each core starts at its first task. `on`: each core
+ * starts at a different task of its own.
  */
 export const rotations = ["off", "on"] as const;
-/** Order in which a core runs its tasks. */
+/** Order in which cores execute their tasks; see {@link rotations}. */
 export type Rotation = (typeof rotations)[number];
 
-/** Choices of a schedule that the user made; absent entries are chosen by the compiler. */
+/**
+ * Schedule of a gather or scatter: the choices that affect its speed, such as tile, loop order and residency.
+ * Absent entries are chosen by the compiler.
+ */
 export interface Schedule {
   /** Extents over the output dims, in elements. */
   readonly tile?: Shape;
@@ -92,8 +97,8 @@ export interface Schedule {
 }
 
 /**
- * Schedule with every choice made. Without a profile the full-load rule does not apply, and the data stays in
- * global memory.
+ * Schedule in which all choices are made. Without a profile, the full-load rule does not apply and the data
+ * stays in global memory.
  */
 export interface ResolvedSchedule
   extends
@@ -102,10 +107,13 @@ export interface ResolvedSchedule
   readonly residency: Residencies;
 }
 
-/** Value of an entry of a schedule. */
+/** Value of a schedule entry, of any type that an entry can have. */
 export type EntryValue = Required<Schedule>[keyof Schedule];
 
-/** Formats an entry as flags take it: `8,64`, `gm`, `2`, or by operand `kv=gm,bt=ub`. */
+/**
+ * Formats the value of a schedule entry as a command-line flag takes it: `8,64`, `gm`, `2`, or by operand
+ * `kv=gm,bt=ub`.
+ */
 export const formatEntry = (value: EntryValue): string => {
   if (typeof value !== "object") return String(value);
   if (Array.isArray(value)) return value.join();

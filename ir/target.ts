@@ -11,22 +11,22 @@ import { anyGpu, noGpu, type GpuFigures } from "./gpu-figures.js";
 import { maxElements } from "./types.js";
 import { defaultLimits, requestedLimits, type WgslLimits } from "./wgsl-limits.js";
 
-/** Header sets of PTO-ISA for Ascend cores: `a2a3` for A2 and A3, `a5` for the 950. */
+/** Names of the PTO-ISA header sets for Ascend cores: `a2a3` for A2 and A3, `a5` for the 950. */
 export const isas = ["a2a3", "a5"] as const;
-/** Header set of PTO-ISA with which kernels of an Ascend core are compiled. */
+/** PTO-ISA header set with which the kernels of an Ascend core are compiled. */
 export type Isa = (typeof isas)[number];
 
-/** Kind of machine that a target is. */
+/** Kind of machine for which a target compiles. */
 export type TargetKind = "ascend" | "webgpu" | "cpu";
 
 /**
- * Resource that rows of a tile in UB compete for when indices lead from row to row. `banks`: UB consists of
- * banks of 32-bit words; neighbouring lanes that read different words of one bank wait for each other.
- * `cache-sets`: UB is in a cache; lines that are a large power of two apart evict each other.
+ * Hardware resource for which rows of a tile in the unified buffer (UB) compete when index values select row
+ * after row. `banks`: UB has banks of 32-bit words; neighbouring lanes that read different words of one bank
+ * wait. `cache-sets`: UB is in a cache; lines that are a large power of two apart evict each other.
  */
 export type SharedByRows = "nothing" | "banks" | "cache-sets";
 
-/** Capabilities of a kind of machine, independent of its figures. */
+/** Capabilities of a kind of machine. They do not depend on the hardware parameters of a target. */
 export interface TargetFacts {
   /** A gather reads and writes global memory in place, and stages only the data of a full load. */
   readonly gathersInPlace: boolean;
@@ -51,7 +51,7 @@ export interface TargetFacts {
   readonly fittedClock: boolean;
 }
 
-/** Capabilities of all targets of each kind. */
+/** Table of the capabilities of each kind of machine. */
 export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
   ascend: {
     gathersInPlace: false,
@@ -88,10 +88,10 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
   },
 };
 
-/** Kinds of machines that targets have. */
+/** Names of the kinds of machines for which targets compile. */
 export const targetKinds = Object.keys(targetFacts) as readonly TargetKind[];
 
-/** Numbers of a target. Each is in bytes, cycles, elements or counts, as its name states. */
+/** Hardware parameters of a target. Each is in bytes, cycles, elements or counts, as its name states. */
 export interface TargetFigures extends BoardFigures, GpuFigures {
   /** Capacity of the unified buffer of one core; of a workgroup's memory on WebGPU. */
   readonly ubBytes: number;
@@ -145,7 +145,10 @@ export interface TargetFigures extends BoardFigures, GpuFigures {
   readonly laneBytes: number;
 }
 
-/** Target of a compilation: a machine with its capabilities and figures, and the source of each figure. */
+/**
+ * Target of a compilation: a machine with its capabilities and hardware parameters, and the source of each
+ * parameter.
+ */
 export interface Target extends TargetFigures {
   readonly name: string;
   readonly kind: TargetKind;
@@ -168,22 +171,25 @@ export interface Target extends TargetFigures {
   readonly sources: Readonly<Record<keyof TargetFigures, FigureSource>>;
 }
 
-/** Class of WebGPU devices. `software`: an adapter that runs the lanes of a workgroup one after the other. */
+/**
+ * Class of a WebGPU device. `software`: an adapter that executes the lanes of a workgroup one after the
+ * other.
+ */
 export type DeviceClass = "gpu" | "software";
 
 /**
- * True if neighbouring lanes do not read side by side: `laneBytes` is 16 or less, as on software adapters.
- * The bytes that one lane reads or writes should then be contiguous.
+ * True if neighbouring lanes of a workgroup do not read memory side by side, as on software adapters. This is
+ * the case if `laneBytes` is 16 or less. The bytes that one lane reads or writes should then be contiguous.
  */
 export const readsAlone = (laneBytes: number): boolean => laneBytes <= 16;
 
-/** Returns the class of the devices for which a WebGPU target compiles. */
+/** Returns the class of the WebGPU devices for which a target compiles. */
 export const deviceClassOf = ({ laneBytes }: Target): DeviceClass =>
   readsAlone(laneBytes) ? "software" : "gpu";
 
 /**
- * Returns a WebGPU target for devices with these limits. Its unified buffer is the workgroup memory of the
- * devices.
+ * Returns a WebGPU target with the limits of a device. The capacity of the target's unified buffer becomes
+ * the size of the device's workgroup memory.
  */
 export function withLimits(target: Target, limits: WgslLimits): Target {
   const bytes = limits.maxComputeWorkgroupStorageSize;
@@ -200,7 +206,10 @@ export function withLimits(target: Target, limits: WgslLimits): Target {
   };
 }
 
-/** Returns the limits of the WebGPU devices for which a target compiles. */
+/**
+ * Returns the limits of the WebGPU devices for which a target compiles; {@link requestedLimits} if the target
+ * states none.
+ */
 export const deviceLimits = ({ limits = requestedLimits }: Pick<Target, "limits">): WgslLimits => limits;
 
 const from = (kind: FigureKind, source: string): FigureSource => ({ kind, source });
@@ -233,7 +242,7 @@ const copies = from(
 const cycles = from("simulator", "hicann/pypto framework/src/interface/operation/cycles.cpp and cycles.h");
 const repeat = from("vendor text", "hiascend.com cceapi_0057: one vector repeat is 256 B");
 
-/** Target for the Atlas A2 series (Ascend 910B); each figure has a source. */
+/** Target for the Atlas A2 series (Ascend 910B). Every hardware parameter has a source. */
 export const ascendA2: Target = {
   name: "ascend-a2",
   kind: "ascend",
@@ -297,7 +306,7 @@ export const ascendA2: Target = {
   },
 };
 
-/** Target for the Atlas A3 series (Ascend 910C); each figure has a source. */
+/** Target for the Atlas A3 series (Ascend 910C). Every hardware parameter has a source. */
 export const ascendA3: Target = {
   ...ascendA2,
   name: "ascend-a3",
@@ -313,7 +322,7 @@ const asA2 = {
   copyBytesPerCycle: onA2,
 } satisfies Partial<Target["sources"]>;
 
-/** Target for the Ascend 950; each figure has a source. */
+/** Target for the Ascend 950. Every hardware parameter has a source. */
 export const ascend950: Target = {
   ...ascendA2,
   name: "ascend-950",
@@ -348,7 +357,7 @@ export const ascend950: Target = {
 const gpuweb = from("vendor text", "gpuweb/gpuweb: default limits");
 const notModelled = assumed("relative weights for choosing a tile; WebGPU time is measured, never estimated");
 
-/** Target for WebGPU devices. Its unified buffer is the workgroup memory that every device has. */
+/** Target for WebGPU devices. Its unified buffer is workgroup memory, of the size that every device has. */
 export const webgpu: Target = {
   name: "webgpu",
   kind: "webgpu",
@@ -494,18 +503,18 @@ export const cpu: Target = {
   },
 };
 
-/** Built-in targets. */
+/** Built-in targets, by their names in code. */
 export const targets = { ascendA2, ascendA3, ascend950, webgpu, cpu } as const;
 for (const target of Object.values(targets)) {
   Object.freeze(target);
   Object.freeze(target.sources);
 }
-/** Target of a program that names none. */
+/** Target of a program that does not name one. */
 export const defaultTarget = ascendA2;
 
 /** Names of the built-in targets. */
 export const targetNames: readonly string[] = Object.values(targets).map((target) => target.name);
 
-/** Returns the built-in target with a name; undefined if there is none. */
+/** Returns the built-in target with this name; undefined if there is none. */
 export const findTarget = (name: string): Target | undefined =>
   Object.values(targets).find((target) => target.name === name);

@@ -18,14 +18,21 @@ import {
 } from "./types.js";
 
 /**
- * Pipelines of a core. MTE2 copies global memory to UB, V computes and gathers, MTE3 copies UB to global
- * memory. S, the scalar unit, handles addresses one by one.
+ * Hardware pipes (instruction queues) of a core. MTE2 copies from global memory to the unified buffer (UB). V
+ * computes and gathers. MTE3 copies from UB to global memory. S is the scalar unit, which processes addresses
+ * one by one.
  */
 export const pipes = ["MTE2", "V", "MTE3", "S"] as const;
-/** Pipeline of a core. Statements on different pipelines run at the same time unless a sync orders them. */
+/**
+ * Hardware pipe (instruction queue) of a core. Statements on different pipes run at the same time unless a
+ * sync orders them.
+ */
 export type Pipe = (typeof pipes)[number];
 
-/** Tile of a tensor in UB: row-major, each innermost row padded to `rowBytes`. */
+/**
+ * Buffer in the unified buffer (UB) that holds a tile of a tensor: row-major, with each innermost row padded
+ * to `rowBytes` bytes.
+ */
 export interface UbBuffer {
   readonly name: string;
   readonly dtype: DType;
@@ -37,14 +44,14 @@ export interface UbBuffer {
   readonly addresses?: readonly number[];
 }
 
-/** Rectangular region of a buffer: offset and size along each dim, in elements. */
+/** Rectangular region of a tensor or a buffer: the start and the size along each dim, in elements. */
 export interface Region {
   readonly buffer: string;
   readonly offsets: readonly Linear[];
   readonly sizes: readonly Linear[];
 }
 
-/** Loop over the tiles of a dim. */
+/** Statement: a loop of the variable `iv` from `lower` to `upper`, over the tiles of a dim. */
 export interface ForStmt {
   readonly op: "for";
   readonly iv: string;
@@ -57,14 +64,17 @@ export interface ForStmt {
   readonly span?: Span;
 }
 
-/** Allocation of a buffer in UB. */
+/** Statement that allocates a buffer in the unified buffer (UB). */
 export interface AllocStmt {
   readonly op: "alloc";
   readonly buffer: UbBuffer;
   readonly span?: Span;
 }
 
-/** Copy of a region of global memory to a UB tile, from the origin of the tile on. */
+/**
+ * Statement that copies a region of global memory to a tile in the unified buffer (UB), from the tile's
+ * origin on.
+ */
 export interface LoadStmt {
   readonly op: "load";
   readonly from: Region;
@@ -73,8 +83,7 @@ export interface LoadStmt {
 }
 
 /**
- * Chunk of a reduction: the part of the reduction elements of an output element that one run of a gather
- * combines.
+ * Chunk of a reduction: the range of reduction elements that one execution of a gather statement combines.
  */
 export interface ReductionChunk {
   /**
@@ -91,7 +100,10 @@ export interface ReductionChunk {
   readonly of: number;
 }
 
-/** Gather: the only statement that gathers. Each operand is a region of global memory or of a UB tile. */
+/**
+ * Statement that executes a gather, or one chunk of its reduction. Each operand is a region of global memory
+ * or of a tile in the unified buffer (UB).
+ */
 export interface GatherStmt {
   readonly op: "gather";
   /** Region in which each input of the function is read, in the order of the map's tables. */
@@ -112,8 +124,8 @@ export interface GatherStmt {
 }
 
 /**
- * Scatter: a statement that writes the values of points to elements that index values select. Points are
- * processed in row-major order. Other elements of the region do not change.
+ * Statement that writes the values of points (iterations of a domain) to elements that index values select.
+ * Points are processed in row-major order. Other elements of the region do not change.
  */
 export interface ScatterStmt {
   readonly op: "scatter";
@@ -132,7 +144,7 @@ export interface ScatterStmt {
   readonly span?: Span;
 }
 
-/** Statement that sets every element of a UB tile to the same bits. */
+/** Statement that sets every element of a tile in the unified buffer (UB) to the same bits. */
 export interface FillStmt {
   readonly op: "fill";
   readonly to: string;
@@ -141,7 +153,10 @@ export interface FillStmt {
   readonly span?: Span;
 }
 
-/** Copy of a UB tile, from its origin on, to a region of global memory. */
+/**
+ * Statement that copies a tile in the unified buffer (UB), from the tile's origin on, to a region of global
+ * memory.
+ */
 export interface StoreStmt {
   readonly op: "store";
   readonly from: string;
@@ -150,9 +165,9 @@ export interface StoreStmt {
 }
 
 /**
- * Synchronization of two pipelines: `to` waits for earlier statements of `from`. `lag` 0: those before the
- * latest run of this sync. `lag` 1: those before the previous run. With two buffers, the previous user of a
- * slot is two iterations back.
+ * Statement that synchronizes two hardware pipes: `to` waits for earlier statements of `from`. `lag` 0:
+ * statements before the latest execution of this sync. `lag` 1: statements before the previous execution.
+ * With two buffers, the previous user of a buffer is two iterations back.
  */
 export interface SyncStmt {
   readonly op: "sync";
@@ -162,17 +177,17 @@ export interface SyncStmt {
   readonly span?: Span;
 }
 
-/** Statement of a tile program. */
+/** Statement of a tile program, including loops. */
 export type Stmt =
   ForStmt | AllocStmt | LoadStmt | GatherStmt | ScatterStmt | FillStmt | StoreStmt | SyncStmt;
-/** Statement that reads or writes elements. */
+/** Statement that reads or writes elements: load, gather, scatter, fill or store. */
 export type MovingStmt = Exclude<Stmt, ForStmt | AllocStmt | SyncStmt>;
 
 /** True if a statement reads or writes elements. */
 export const isMoving = (stmt: Stmt): stmt is MovingStmt =>
   stmt.op !== "for" && stmt.op !== "alloc" && stmt.op !== "sync";
 
-/** Access of a statement to a tensor or a UB tile. */
+/** Read or write of a tensor, or of a tile in the unified buffer (UB), by a statement. */
 export interface StmtAccess {
   readonly buffer: string;
   readonly write: boolean;
@@ -194,7 +209,7 @@ const regionAccess = (region: Region, write: boolean): StmtAccess => ({
 });
 
 /**
- * Returns the accesses of a statement, reads first; an empty list for loops, allocations and syncs.
+ * Returns the reads and then the writes of a statement; an empty list for loops, allocations and syncs.
  * Statements in a loop's body are not included.
  */
 export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
@@ -228,16 +243,23 @@ export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
 }
 
 /**
- * Returns the number of the input to which the first region of a scatter belongs. It is above 0 if the map
- * does not read the base: then the base has no region.
+ * Returns the position, from 0, of the input to which the first region of a scatter belongs. It is above 0 if
+ * the access map does not read the base; the base then has no region. `inputs`: number of inputs of the
+ * function.
  */
 export const firstTable = (stmt: ScatterStmt, inputs: number): number => inputs - stmt.from.length;
 
-/** True if a body contains a scatter, or a fill, which only scatter programs have. */
+/**
+ * True if a body contains a scatter or a fill, including statements inside loops. Only scatter programs
+ * contain fills.
+ */
 export const hasScatter = (body: readonly Stmt[]): boolean =>
   flatten(body).some(({ op }) => op === "scatter" || op === "fill");
 
-/** Returns the regions in a statement's accesses. */
+/**
+ * Returns the regions that a statement reads or writes. Tiles that it accesses in full have no region and are
+ * not included.
+ */
 export const regionsOf = (stmt: Stmt): readonly Region[] =>
   accessesOf(stmt).flatMap(({ region }) => region ?? []);
 
@@ -245,8 +267,8 @@ export const regionsOf = (stmt: Stmt): readonly Region[] =>
 export const children = (stmt: Stmt): readonly Stmt[] => (stmt.op === "for" ? stmt.body : []);
 
 /**
- * Returns the linear forms in a statement: bounds, offsets, sizes, and the coordinates of its map. The body
- * of a loop is left out.
+ * Returns the linear expressions in a statement: bounds, offsets, sizes, and the coordinates of its access
+ * map. Statements in the body of a loop are not included.
  */
 export function formsOfStmt(stmt: Stmt): readonly Linear[] {
   if (stmt.op === "for") return [stmt.lower, stmt.upper];
@@ -263,13 +285,13 @@ export function formsOfStmt(stmt: Stmt): readonly Linear[] {
   return [...renamed, ...regionsOf(stmt).flatMap(({ offsets, sizes }) => [...offsets, ...sizes])];
 }
 
-/** Returns a loop with its body replaced; returns any other statement unchanged. */
+/** Returns a loop whose body is replaced by `inside(body)`; returns any other statement unchanged. */
 export const withChildren = (stmt: Stmt, inside: (body: readonly Stmt[]) => readonly Stmt[]): Stmt =>
   stmt.op === "for" ? { ...stmt, body: inside(stmt.body) } : stmt;
 
 /**
- * Returns a statement, with all statements inside it, in which `form` replaces each linear form. `map`
- * replaces the maps of gathers and scatters; by default it applies `form` to their forms.
+ * Returns a statement in which `form` replaces each linear expression, also in the body of a loop. `map`
+ * replaces the access maps of gathers and scatters; by default it applies `form` to their linear expressions.
  */
 export function mapStatement(
   stmt: Stmt,
@@ -323,8 +345,8 @@ export function mapStatement(
 }
 
 /**
- * Returns the sizes over which a gather is evaluated. They are the sizes of its output tile and, for a
- * reduction, the number of reduction elements as the last dim.
+ * Returns the sizes of the iteration space of a gather statement: the sizes of its output tile and, for a
+ * reduction, the number of reduction elements as the last size.
  */
 export const walkedSizes = ({ map, to, chunk }: GatherStmt): readonly Linear[] =>
   map.reduced === undefined
@@ -337,11 +359,16 @@ function lengthOf({ from, to }: ReductionChunk): Linear {
   return only?.kind === "min" ? min(sub(only.of[0], from), sub(only.of[1], from)) : sub(to, from);
 }
 
-/** Returns the bytes of one copy of a UB tile. */
+/**
+ * Returns the size in bytes of one copy of a tile in the unified buffer (UB), including the padding of rows.
+ */
 export const ubBytes = (buffer: UbBuffer): number =>
   elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
 
-/** Returns the elements between neighbours of a UB tile along each dim; rows are padded. */
+/**
+ * Returns the stride of each dim of a tile in the unified buffer (UB), in elements. Rows are padded to
+ * `rowBytes`.
+ */
 export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">): number[] {
   const result = strides(buffer.shape);
   for (let k = buffer.shape.length - 2; k >= 0; k--) {
@@ -351,6 +378,9 @@ export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">
   return result;
 }
 
-/** Returns every statement of a body in order; statements inside a loop follow the loop. */
+/**
+ * Returns all statements of a body in order, including those inside loops. Statements inside a loop follow
+ * the loop.
+ */
 export const flatten = (body: readonly Stmt[]): readonly Stmt[] =>
   body.flatMap((stmt) => [stmt, ...flatten(children(stmt))]);

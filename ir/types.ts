@@ -5,35 +5,35 @@ import type { Shape } from "./shape.js";
 export * from "./element-types.js";
 export type { Shape, Span } from "./shape.js";
 
-/**
- * Memory space. `gm`: global memory. `ub`: the unified buffer of one core, or the memory of a workgroup on
- * WebGPU.
- */
+/** Memory space. `gm`: global memory. `ub`: the unified buffer of one core, or workgroup memory on WebGPU. */
 export type Space = "gm" | "ub";
 
-/** Type of a tensor: element type and extents. */
+/** Type of a tensor: element type and shape. */
 export interface TensorType {
   readonly dtype: DType;
   readonly shape: Shape;
 }
 
 /**
- * Upper limit (inclusive) of the number of dims of a tensor. It is DirectML's limit, the largest of the three
- * dialects.
+ * Maximum number of dims of a tensor (inclusive). It is DirectML's limit, the largest of the limits of the
+ * three dialects.
  */
 export const maxRank = 8;
 
 /**
- * Upper limit (exclusive) of an extent, and of the elements of an output or of indices. It also limits the
- * elements of a table where flat positions are signed 32-bit integers: in PyPTO's operators and in WebGPU
- * kernels.
+ * Upper limit (exclusive) of an extent, and of the number of elements of an output or of indices. In PyPTO's
+ * operators and in WebGPU kernels, flat positions are signed 32-bit integers. There it also limits the
+ * elements of a table, an input that is read by index.
  */
 export const maxElements = 2 ** 31;
 
-/** Upper limit (exclusive) of the elements of a table. Byte positions then stay below 2^53. */
+/**
+ * Upper limit (exclusive) of the number of elements of a table, an input that is read by index. Byte
+ * positions then stay below 2^53.
+ */
 export const maxTableElements = 2 ** 48;
 
-/** Returns the number of elements; 1 for a scalar. Exact below 2^53. */
+/** Returns the number of elements of a shape; 1 for a scalar. The result is exact below 2^53. */
 export function elementCount(shape: Shape): number {
   let product = 1;
   for (const extent of shape) product *= extent;
@@ -48,15 +48,16 @@ export const shownAmount = (amount: number): string =>
   amount <= Number.MAX_SAFE_INTEGER ? String(amount) : "more than 2^53";
 
 /**
- * Returns an element type unchanged, typed as one of whole bytes. Throws an InternalError for a packed type:
- * the verifier allows none for outputs, indices, and elements that are copied unchanged (B9).
+ * Returns `dtype` unchanged, with the static type of whole-byte element types. Throws an InternalError for a
+ * packed type. The verifier rejects packed types for outputs, indices, and elements that are copied unchanged
+ * (B9).
  */
 export function byteAligned(dtype: DType): ByteAlignedType {
   if (isPacked(dtype)) throw new InternalError(`an element of ${dtype} has no address`);
   return dtype;
 }
 
-/** Returns the bytes of a tensor without padding. */
+/** Returns the size of a tensor in bytes, without padding. */
 export function byteCount(type: TensorType): number {
   checkArgument("byteCount", "type", type);
   return bytesFor(elementCount(type.shape), type.dtype);
@@ -64,16 +65,16 @@ export function byteCount(type: TensorType): number {
 
 /**
  * True if every row of a tensor starts at a byte. Packed elements are contiguous through the whole tensor, as
- * in ONNX. So a row that does not fill its last byte shares that byte with the next row.
+ * in ONNX. A row that does not fill its last byte therefore shares that byte with the next row.
  */
 export const rowsFillBytes = ({ dtype, shape }: TensorType): boolean =>
   (shape[shape.length - 1] ?? 1) % elementsInByte(dtype) === 0;
 
-/** True if two shapes have the same extents. */
+/** True if two shapes have equal rank and extents. */
 export const sameShape = (a: Shape, b: Shape): boolean =>
   a.length === b.length && a.every((extent, k) => extent === b[k]);
 
-/** Returns the row-major strides in elements. */
+/** Returns the row-major strides of a shape, in elements. */
 export function strides(shape: Shape): number[] {
   const result = new Array<number>(shape.length).fill(1);
   for (let k = shape.length - 2; k >= 0; k--) result[k] = at(result, k + 1) * at(shape, k + 1);
@@ -81,8 +82,9 @@ export function strides(shape: Shape): number[] {
 }
 
 /**
- * Returns the number of elements of a region that are contiguous in a row-major tensor: trailing whole dims,
- * and the dim before them. The region has the tensor's innermost dims.
+ * Returns the number of elements that are contiguous from the start of a region of a row-major tensor. They
+ * span the trailing dims that the region covers in full, and the dim before these. `sizes`: extents of the
+ * region along the innermost dims of the tensor.
  */
 export function contiguousRun(sizes: Shape, tensor: Shape): number {
   const outer = tensor.length - sizes.length;
@@ -98,18 +100,17 @@ export function contiguousRun(sizes: Shape, tensor: Shape): number {
 /** Formats a tensor type in MLIR's notation: `4x8xf32`, or `f32` for a scalar. */
 export const formatType = (type: TensorType): string => [...type.shape, type.dtype].join("x");
 
-/** Formats a shape: `[4, 8]`. */
+/** Formats a shape as text: `[4, 8]`. */
 export const formatShape = (shape: Shape): string => `[${shape.join(", ")}]`;
 
 /** Returns the smallest multiple of `step` that is at least `value`. */
 export const alignUp = (value: number, step: number): number => Math.ceil(value / step) * step;
 
-/** True if a whole number from 1 on is a power of two. */
+/** True if an integer of at least 1 is a power of two. */
 export const isPowerOfTwo = (value: number): boolean => Number.isInteger(Math.log2(value));
 
 /**
- * Returns `list[k]`, for a `k` that the caller has proved to be in range. Throws an InternalError if `k` is
- * not.
+ * Returns `list[k]`. Throws an InternalError if `k` is out of range, which the caller should have ruled out.
  */
 export function at<T>(list: ArrayLike<T>, k: number): T {
   if (k < 0 || k >= list.length) throw new InternalError(`index ${k} outside a list of ${list.length}`);
@@ -117,19 +118,21 @@ export function at<T>(list: ArrayLike<T>, k: number): T {
 }
 
 /**
- * Error that reports a bug in tilec. It is never the user's fault, and the only error shown with a stack
- * trace.
+ * Error that reports a bug in tilec, not a mistake of the user. Only this error is shown with a stack trace.
  */
 export class InternalError extends Error {
   override readonly name: string = "InternalError";
 }
 
-/** Throws an InternalError with the message unless a condition holds. */
+/** Throws an InternalError with `message` if `condition` is false. */
 export function invariant(condition: boolean, message: string): asserts condition {
   if (!condition) throw new InternalError(message);
 }
 
-/** Throws an InternalError. It marks the end of an exhaustive switch, which no value should reach. */
+/**
+ * Throws an InternalError. It is called in the default case of an exhaustive switch, which no value should
+ * reach.
+ */
 export function assertNever(value: never): never {
   throw new InternalError(`unhandled case: ${JSON.stringify(value)}`);
 }

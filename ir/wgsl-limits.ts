@@ -4,8 +4,8 @@ import { error, type Diagnostic, type DiagnosticData } from "./diagnostic.js";
 import type { Span } from "./types.js";
 
 /**
- * Limits of a WebGPU device as data, named as in GPUSupportedLimits. With them, kernels compile without a
- * device.
+ * Limits of a WebGPU device, named as in GPUSupportedLimits. With these values, kernels can be compiled
+ * without a device.
  */
 export interface WgslLimits {
   readonly maxBindingsPerBindGroup: number;
@@ -40,8 +40,8 @@ export const defaultLimits: WgslLimits = {
 const largestBuffer = 2 ** 32 - 4;
 
 /**
- * Limits of the target `webgpu`: those of every device, but with the largest buffers that can be requested.
- * Most adapters offer such buffers. Few offer more than the default of the other limits.
+ * Limits of the target `webgpu`: the defaults of every device, except the largest buffer sizes that can be
+ * requested. Most adapters offer these buffer sizes. Few offer more than the default of the other limits.
  */
 export const requestedLimits: WgslLimits = {
   ...defaultLimits,
@@ -49,10 +49,13 @@ export const requestedLimits: WgslLimits = {
   maxStorageBufferBindingSize: largestBuffer,
 };
 
-/** Names of all limits that kernels must respect. */
+/** Names of all WebGPU limits that kernels must respect. */
 export const limitNames = Object.keys(defaultLimits) as readonly (keyof WgslLimits)[];
 
-/** Returns the limits that a kernel exceeds, each with the value that the kernel needs. */
+/**
+ * Returns the WebGPU limits that a kernel exceeds, each with the value that the kernel needs; an empty object
+ * if it exceeds none.
+ */
 export const overLimits = (needed: Partial<WgslLimits>, limits: WgslLimits): Partial<WgslLimits> =>
   Object.fromEntries(
     limitNames.flatMap((name) => {
@@ -62,14 +65,15 @@ export const overLimits = (needed: Partial<WgslLimits>, limits: WgslLimits): Par
   );
 
 /**
- * Returns limits as text in the form of `--limits`: `maxBufferSize=64,maxStorageBuffersPerShaderStage=10`.
+ * Returns WebGPU limits as text in the form of the flag `--limits`:
+ * `maxBufferSize=64,maxStorageBuffersPerShaderStage=10`.
  */
 export const formatLimits = (limits: Partial<WgslLimits>): string =>
   Object.entries(limits)
     .map(([name, value]) => `${name}=${value}`)
     .join(",");
 
-/** Number of storage buffers that a kernel binds, and a text that lists their purposes. */
+/** Number of storage buffers that a WebGPU kernel binds, with a text that lists their purposes. */
 export interface StorageBuffers {
   readonly count: number;
   /** `12 inputs, the output, the status of index errors`. */
@@ -77,8 +81,8 @@ export interface StorageBuffers {
 }
 
 /**
- * Returns the number of storage buffers of a kernel: one for each operand, and one for the status word if an
- * index error may be reported.
+ * Returns the number of storage buffers of a WebGPU kernel and their purposes: one for each operand, and one
+ * for a status word if the kernel reports index errors (`reports`).
  */
 export function storageBuffersOf(inputs: number, reports: boolean): StorageBuffers {
   const bindings = [
@@ -89,7 +93,10 @@ export function storageBuffersOf(inputs: number, reports: boolean): StorageBuffe
   return { count: inputs + 1 + Number(reports), bindings: bindings.join(", ") };
 }
 
-/** Returns TC502 for a kernel that binds more storage buffers than a stage may have. */
+/**
+ * Returns an error (TC502) that a WebGPU kernel binds more storage buffers than a shader stage may have.
+ * `limit`: maximum number of storage buffers.
+ */
 export function tooManyBuffers({ count, bindings }: StorageBuffers, limit: number, span?: Span): Diagnostic {
   const name = "maxStorageBuffersPerShaderStage";
   const message = `the kernel binds ${count} storage buffers (${bindings}), over the device's ${name} of ${limit}`;
@@ -97,8 +104,8 @@ export function tooManyBuffers({ count, bindings }: StorageBuffers, limit: numbe
 }
 
 /**
- * Returns TC502 for a tensor that exceeds the largest buffer or the largest binding of a device. Undefined if
- * the tensor fits.
+ * Returns an error (TC502) that a tensor exceeds the largest buffer or the largest binding of a WebGPU
+ * device. Undefined if the tensor fits. `bytes`: size of the tensor.
  */
 export function tooLargeBuffer(
   tensor: string,
@@ -115,8 +122,8 @@ export function tooLargeBuffer(
 }
 
 /**
- * Returns TC502 for a kernel that exceeds some limits of a device. `otherwise`: the remedy that needs no
- * other device.
+ * Returns an error (TC502) that a kernel exceeds limits of a WebGPU device. `needed`: the limits that the
+ * kernel requires. `otherwise`: a remedy that does not require another device, for the error's hint.
  */
 export function beyondDevice(
   message: string,

@@ -22,8 +22,9 @@ import { formatType, sameShape, type Shape } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
 /**
- * Returns the broken rules of a map from an operator that tilec does not have. An operator in JavaScript may
- * return something that is no map, on which the rules crash: TC201.
+ * Returns the diagnostics of the rules that the access map of a user-defined operator breaks; an empty list
+ * if it breaks none. If the operator returns something that cannot be read as a map, the result is one error
+ * (TC201).
  */
 function mapFaults(access: AccessFunc): readonly Diagnostic[] {
   try {
@@ -34,8 +35,8 @@ function mapFaults(access: AccessFunc): readonly Diagnostic[] {
 }
 
 /**
- * Returns a gather with its map in canonical form; the same gather if its map already is. The map must be
- * valid.
+ * Returns a gather or scatter with its access map in canonical form; the operator itself if its map is
+ * canonical already. The map must be valid.
  */
 function inOneForm(access: AccessFunc): AccessFunc {
   const { symbolic } = access;
@@ -50,8 +51,9 @@ function inOneForm(access: AccessFunc): AccessFunc {
 }
 
 /**
- * Pass that replaces a source operator by one access gather (docs/passes/01-canonicalize-access.md). Leaves
- * an invalid map unchanged for the verifier.
+ * Pass that replaces a source operator by one access function, with an access map
+ * (docs/passes/01-canonicalize-access.md). It leaves an invalid map unchanged, so that the verifier reports
+ * it.
  */
 export const canonicalizeAccess = definePass({
   name: "canonicalize-access",
@@ -128,8 +130,9 @@ export const canonicalizeAccess = definePass({
 });
 
 /**
- * Returns a schedule without the entries of the leading dims that only the framework's output has. An entry
- * of any other rank stays, so that the check of its rank reports it.
+ * Returns a schedule without the tile, view and order entries of leading dims that only the framework's
+ * output has. `output`: the framework's output shape. `rank`: number of dims without them. An entry list of
+ * any other length is left unchanged, so that a later check reports it.
  */
 function trimmed(schedule: Schedule, output: Shape, rank: number): Schedule {
   const extra = output.length - rank;

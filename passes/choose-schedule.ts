@@ -13,18 +13,19 @@ import { ScheduleSpace } from "./space/schedule-space.js";
 /** Schedules whose clock is read at most. */
 const clocked = 4;
 /**
- * Returns the factor within which schedules count as equally fast as the one with the fewest cycles (npm run
- * bench:sweep).
+ * Returns the ratio of cycles up to which a schedule counts as equally fast as the fastest: 1.01 if the
+ * target's cost model is fitted to measurements, else 1 (npm run bench:sweep).
  */
 export const asFast = ({ kind }: Target): number => (targetFacts[kind].fittedClock ? 1.01 : 1);
 
 /**
- * Returns the best schedule; undefined if no tile is legal. `against`: cycles of a schedule that is already
- * known. The search omits orders of loops that take over a tenth more.
+ * Returns the tiling with the best schedule; undefined if no tile is legal. `against`: cycles of a known
+ * schedule, to prune the search. Loop orders that take over a tenth more are not searched.
  *
- * The choice stays within the target's safe size if some tile does. It is deterministic: fewest cycles, then
- * fewest idle cores in the last round, bytes, bytes of UB, then the larger tile. Of schedules that a fitted
- * clock does not distinguish, it takes the one with the least UB.
+ * The choice stays within the part of the unified buffer (UB) that libraries do not use, if some tile does.
+ * It is deterministic: fewest cycles, then fewest idle cores in the last round, bytes of traffic, bytes of
+ * UB, then the larger tile. If the target's cost model is fitted to measurements, schedules within its error
+ * count as equal, and the fewest bytes of UB decide.
  */
 export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | undefined {
   const space = new ScheduleSpace(tiling);
@@ -42,8 +43,8 @@ export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | und
 }
 
 /**
- * Returns the tiling with the fastest schedule of a space, whose smallest tile must be legal. `against`:
- * cost, in cycles, of a schedule that is already known.
+ * Returns the tiling with the fastest schedule of a search space, whose smallest tile must be legal.
+ * `against`: cycles of a known schedule, to prune the search.
  */
 function fastest(space: ScheduleSpace, against: number): Tiling {
   const { start } = space;
@@ -69,8 +70,8 @@ function fastest(space: ScheduleSpace, against: number): Tiling {
 }
 
 /**
- * Returns the few candidates that are worth the exact clock, the best by estimate first. Candidates with
- * about the same estimate follow, least UB first.
+ * Returns the few candidates for which exact cycles are computed, the best estimate first. Candidates with
+ * about the same estimate follow, fewest bytes of the unified buffer (UB) first.
  */
 function worthTheirClock([first, ...others]: readonly Weighed[], target: Target): readonly Weighed[] {
   if (first === undefined) return [];
@@ -80,7 +81,10 @@ function worthTheirClock([first, ...others]: readonly Weighed[], target: Target)
   return [first, ...[...smallest, ...near].slice(0, clocked - 1)];
 }
 
-/** Figures that break ties between schedules whose clocks were read. */
+/**
+ * Measures of one schedule that break ties between schedules of equal cycles ({@link tieBreaks}): idle cores,
+ * traffic, bytes of the unified buffer, and tile size.
+ */
 export interface Tie {
   readonly idleCores: number;
   /** Bytes that move through global memory. */
@@ -91,8 +95,9 @@ export interface Tie {
 }
 
 /**
- * Returns the keys that decide between schedules of equal cycles; smaller keys win. They are idle cores in
- * the last round, bytes, bytes of UB, and the negated size of the tile: a larger tile wins.
+ * Returns the sort keys that decide between schedules of equal cycles; smaller keys win. They are idle cores
+ * in the last round, bytes of traffic, bytes of the unified buffer (UB), and the negated tile size. So a
+ * larger tile wins.
  */
 export const tieBreaks = ({ idleCores, bytes, ubBytes, elements }: Tie): readonly number[] => [
   idleCores,

@@ -9,7 +9,7 @@ import type { Pass } from "./pass.js";
 import { selectTile } from "./select-tile.js";
 
 /**
- * Passes of the default pipeline, in order. The properties that each requires and ensures fix this order
+ * Passes of the default pipeline, in order. Each pass requires properties that earlier passes ensure
  * (docs/passes).
  */
 export const defaultPipeline: readonly Pass[] = [

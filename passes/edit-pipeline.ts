@@ -5,8 +5,8 @@ import { defaultPipeline } from "./default-pipeline.js";
 import type { Pass } from "./pass.js";
 
 /**
- * Change to a pipeline: a pass inserted after or before another, put in the place of another, or appended; or
- * a pass removed by name.
+ * Change to a pipeline. It inserts a pass after or before another, replaces a pass (`insteadOf`), appends a
+ * pass, or removes the pass of a name (`no`).
  */
 export type PipelineEdit =
   | { readonly pass: Pass; readonly after: string }
@@ -15,7 +15,7 @@ export type PipelineEdit =
   | { readonly pass: Pass }
   | { readonly no: string };
 
-/** True if these are the passes of the default pipeline, in its order. */
+/** True if a list of passes equals the default pipeline, in its order. */
 export const isDefaultPipeline = (passes: readonly Pass[]): boolean =>
   passes.length === defaultPipeline.length && passes.every((pass, k) => pass === defaultPipeline[k]);
 
@@ -25,8 +25,8 @@ const refusal = (message: string, hint: string): CompileError =>
 const namesOf = (passes: readonly Pass[]): string => passes.map(({ name }) => name).join(", ");
 
 /**
- * Returns the position of the only pass with a name. Throws a CompileError (TC702) if no pass has the name,
- * or several have it.
+ * Returns the 0-based position of the only pass with a name. Throws a CompileError (TC702) if no pass has the
+ * name, or if several have it.
  */
 function placeOf(name: string, passes: readonly Pass[]): number {
   const place = passes.findIndex((pass) => pass.name === name);
@@ -37,8 +37,8 @@ function placeOf(name: string, passes: readonly Pass[]): number {
 }
 
 /**
- * Returns the passes after one edit. Throws a CompileError (TC702) if the pass that the edit refers to does
- * not run, or runs twice.
+ * Returns the list of passes after one edit. Throws a CompileError (TC702) if the pass that the edit refers
+ * to is not in the list, or is in it twice.
  */
 function edited(passes: readonly Pass[], edit: PipelineEdit): readonly Pass[] {
   if ("no" in edit) return passes.toSpliced(placeOf(edit.no, passes), 1);
@@ -50,8 +50,8 @@ function edited(passes: readonly Pass[], edit: PipelineEdit): readonly Pass[] {
 }
 
 /**
- * Returns a pipeline after edits in order; the default pipeline if none is given. Throws a CompileError
- * (TC702) for an edit that refers to a pass that does not run, or that runs twice.
+ * Returns a pipeline after applying edits in order; without `pipeline`, the default pipeline is edited.
+ * Throws a CompileError (TC702) if an edit refers to a pass that is not in the pipeline, or is in it twice.
  */
 export const editPipeline = (
   edits: readonly PipelineEdit[],
@@ -68,8 +68,8 @@ const grammar =
 const words: readonly string[] = ["default", "no", "after", "before", "instead", "of"];
 
 /**
- * Checks that a pipeline text can refer to each pass by name. Throws a CompileError (TC702) for two passes of
- * one name, a word of the grammar, or more than one word.
+ * Throws a CompileError (TC702) if the text of a pipeline could not refer to a pass by its name. That is so
+ * if two passes have one name, or if a name is a keyword or has several words.
  */
 export function checkPassNames(passes: readonly Pass[]): void {
   checkArgument("checkPassNames", "list", passes);
@@ -90,11 +90,11 @@ export function checkPassNames(passes: readonly Pass[]): void {
 }
 
 /**
- * Parses the text of a pipeline of built-in passes and `extra` ones, and returns its passes. The text lists
- * names in order (`canonicalize-access, mine, lower-to-tile`) or edits the default pipeline. Edits are
- * `default, mine after select-tile`, `default, mine before hoist-loads`, `default, mine instead of
- * insert-sync` and `default, no hoist-loads`. Throws a CompileError (TC702) for any other text, and for
- * passes that a text cannot name.
+ * Parses the text of a pipeline and returns its passes. It may name the passes of the default pipeline and
+ * those of `extra`. The text lists names in order (`canonicalize-access, mine, lower-to-tile`) or edits the
+ * default pipeline. Edits are `default, mine after select-tile`, `default, mine before hoist-loads`,
+ * `default, mine instead of insert-sync` and `default, no hoist-loads`. Throws a CompileError (TC702) for any
+ * other text, and for extra passes whose names {@link checkPassNames} rejects.
  */
 export function parsePipeline(list: string, extra: readonly Pass[] = []): readonly Pass[] {
   checkArgument("parsePipeline", "text", list);
@@ -120,8 +120,8 @@ export function parsePipeline(list: string, extra: readonly Pass[] = []): readon
 }
 
 /**
- * Parses one entry of a pipeline text, split into words, as an edit. `find` returns the pass of a name.
- * Throws a CompileError (TC702) for an invalid entry.
+ * Parses one entry of a pipeline text, split into words, and returns it as an edit. `find` returns the pass
+ * of a name. Throws a CompileError (TC702) for an invalid entry.
  */
 function editOf(item: readonly string[], find: (name: string) => Pass): PipelineEdit {
   const text = item.join(" ");

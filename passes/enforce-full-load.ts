@@ -20,8 +20,8 @@ import { definePass } from "./pass.js";
 import { remedies } from "./remedies.js";
 
 /**
- * Pass that derives the operand tiles and rejects a schedule whose tile or view cuts a gather dim
- * (docs/passes/03-enforce-full-load.md).
+ * Pass that derives the tiles of the operands. It rejects a schedule whose tile or view divides a gather dim
+ * (data dim that indices select along); see docs/passes/03-enforce-full-load.md.
  */
 export const enforceFullLoad = definePass({
   name: "enforce-full-load",
@@ -42,7 +42,11 @@ export const enforceFullLoad = definePass({
   },
 });
 
-/** Refuses (TC201) tiles that the text states and that differ from those of the schedule. */
+/**
+ * Returns an error (TC201) for each input whose tile, as the program text states it, differs from the tile
+ * that the schedule yields; an empty list if none differs. `tiles`: the tiles that the schedule yields, by
+ * input.
+ */
 function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) {
   return inputsOf(func).flatMap(({ role }, table) => {
     const [stated, derived] = [func.tiles?.[table], at(tiles, table)];
@@ -53,8 +57,8 @@ function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) 
 }
 
 /**
- * Returns a warning (TC906) if a tile entry is larger than the extent that it covers; an empty list
- * otherwise.
+ * Returns a warning (TC906) if a tile entry is larger than the view or extent that it can cover; an empty
+ * list otherwise.
  */
 function reportLarger(tiling: Tiling) {
   const { gather, schedule, tile } = tiling;

@@ -12,7 +12,7 @@ import { decided } from "./lowered.js";
 import { definePass } from "./pass.js";
 import { remedies } from "./remedies.js";
 
-/** Pass that rejects a tile whose footprint exceeds the unified buffer (docs/passes/04-fit-ub.md). */
+/** Pass that rejects a tile that needs more bytes than the unified buffer has (docs/passes/04-fit-ub.md). */
 export const fitUb = definePass({
   name: "fit-ub",
   summary: "refuses a tile whose footprint exceeds the unified buffer",
@@ -31,8 +31,8 @@ export const fitUb = definePass({
 });
 
 /**
- * Returns a warning (TC905) if the kernel of a legal schedule takes more bytes of UB than the target's safe
- * size. Returns an empty list otherwise, and if the schedule states another UB budget.
+ * Returns a warning (TC905) if the kernel of a legal schedule needs more of the unified buffer (UB) than
+ * libraries leave free. The list is empty otherwise, and if the schedule states another UB budget.
  */
 export function aboveSafe(tiling: Tiling): Diagnostic[] {
   const { target, gather } = tiling;

@@ -14,7 +14,7 @@ import { formsOfStmt, type ForStmt, type LoadStmt, type Stmt } from "../ir/tile.
 import { definePass } from "./pass.js";
 
 /**
- * Pass that moves loads out of the serial loops that they do not depend on (docs/passes/06-hoist-loads.md).
+ * Pass that moves loads out of serial loops whose variables they do not use (docs/passes/06-hoist-loads.md).
  */
 export const hoistLoads = definePass({
   name: "hoist-loads",
@@ -35,8 +35,8 @@ function hoistIn(body: readonly Stmt[]): readonly Stmt[] {
 }
 
 /**
- * Returns a loop, preceded by the loads that do not use its variable and are moved out of it. A parallel loop
- * keeps its loads.
+ * Returns the statements that replace a loop: first the loads that do not use its variable, then the loop
+ * without them. Loads stay in a parallel loop.
  */
 function hoistFrom(loop: ForStmt): Stmt[] {
   const body = hoistIn(loop.body);

@@ -20,8 +20,8 @@ import { accessLookup, pipeOf, type UbAccess } from "../ir/regions.js";
 import { definePass } from "./pass.js";
 
 /**
- * Pass that inserts syncs to order the accesses of different pipes to the same UB bytes
- * (docs/passes/08-insert-sync.md).
+ * Pass that inserts syncs to order accesses of different hardware pipes (instruction queues) to the same
+ * bytes of the unified buffer (UB); see docs/passes/08-insert-sync.md.
  */
 export const insertSync = definePass({
   name: "insert-sync",
@@ -39,8 +39,9 @@ interface PipeAccess extends UbAccess {
 }
 
 /**
- * Returns the statements of a body with the syncs that order conflicting UB accesses of different pipes.
- * `carried`: true if accesses also conflict across iterations of the body.
+ * Returns the statements of a body with the syncs that they need. A sync orders conflicting accesses of
+ * different hardware pipes (instruction queues) to the unified buffer (UB). `carried`: true if accesses also
+ * conflict across iterations of the body.
  */
 function syncBody(
   body: readonly Stmt[],
@@ -94,7 +95,10 @@ function syncBody(
 const conflict = (a: PipeAccess, b: PipeAccess): boolean =>
   a.pipe !== b.pipe && (a.write || b.write) && shareBytes(a.buffer, b.buffer);
 
-/** True if two UB buffers are the same buffer or overlap in memory. */
+/**
+ * True if two buffers in the unified buffer (UB) are one buffer or their byte ranges overlap. The range of a
+ * buffer includes all its copies.
+ */
 function shareBytes(a: UbBuffer, b: UbBuffer): boolean {
   if (a.name === b.name) return true;
   const range = (buffer: UbBuffer): readonly [number, number] => {
@@ -107,8 +111,8 @@ function shareBytes(a: UbBuffer, b: UbBuffer): boolean {
 }
 
 /**
- * Returns a function that gives the UB accesses of a statement, or of all statements in a loop, each with its
- * pipe.
+ * Returns a function that lists the accesses of a statement to the unified buffer (UB), each with its
+ * hardware pipe (instruction queue). For a loop, it lists the accesses of all statements inside.
  */
 function pipeAccesses(func: TileFunc): (stmt: Stmt) => readonly PipeAccess[] {
   const lookup = accessLookup(func);

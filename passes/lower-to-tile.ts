@@ -20,7 +20,10 @@ import { decided } from "./lowered.js";
 import { definePass } from "./pass.js";
 import { tileProgram } from "./tile-program.js";
 
-/** Pass that lowers an access op to a tile program (docs/passes/05-lower-to-tile.md). */
+/**
+ * Pass that lowers an access function to a tile program: loops over output tiles with loads, a gather or
+ * scatter, and stores (docs/passes/05-lower-to-tile.md).
+ */
 export const lowerToTile = definePass({
   name: "lower-to-tile",
   summary: "loops over output tiles with loads, one gather and stores",

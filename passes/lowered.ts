@@ -14,12 +14,14 @@ import { insertSync } from "./insert-sync.js";
 import { dynamicTileProgram, tileProgram } from "./tile-program.js";
 import { contextFor } from "./pass.js";
 
-/** Returns the tile program of a tiling, as the passes after the choice of a schedule produce it. */
+/**
+ * Returns the tile program of a tiling as the pipeline produces it, with hoisted loads, addresses and syncs.
+ */
 export const lowered = (tiling: Tiling): TileFunc => finished(tileProgram(decided(tiling)), tiling);
 
 /**
- * Returns the tile program for all sizes of a gather's symbols, under a schedule that was chosen at the
- * largest sizes. Undefined for a scatter, which is compiled for each of its sizes.
+ * Returns one tile program for all sizes of a gather's symbols (dynamic extents). The tiling's schedule was
+ * chosen for the largest sizes. Undefined for a scatter, which is compiled separately for each size.
  */
 export const dynamicLowered = (tiling: Tiling, symbolic: Symbolic): DynamicTile | undefined =>
   tiling.scatter === undefined
@@ -27,8 +29,8 @@ export const dynamicLowered = (tiling: Tiling, symbolic: Symbolic): DynamicTile 
     : undefined;
 
 /**
- * Returns a tile program after loads are hoisted, addresses allocated and syncs inserted. Diagnostics of
- * these passes are dropped.
+ * Returns a tile program after the passes that hoist loads, allocate addresses and insert syncs. The
+ * diagnostics of these passes are discarded.
  */
 function finished(program: TileFunc, { target }: Tiling): TileFunc {
   // A tile over its budget has cycles too: explain shows them beside the refusal.
@@ -48,8 +50,9 @@ function finished(program: TileFunc, { target }: Tiling): TileFunc {
 const clocks = new WeakMap<Tiling, ClockResult>();
 
 /**
- * Returns the clock of the program that a tiling becomes, with the cycles that a run of the program reports.
- * The result is cached. UB that the lowering adds changes no cycles.
+ * Returns the simulated timing of the program of a tiling, in cycles; executing the program reports these
+ * cycles too. The result is cached by tiling. Buffers that the lowering adds in the unified buffer (UB) do
+ * not change the cycles.
  */
 export function clockOf(tiling: Tiling): ClockResult {
   const clock = clocks.get(tiling) ?? cyclesOf(finished(tileProgram(tiling), tiling), tiling.target);
@@ -58,8 +61,8 @@ export function clockOf(tiling: Tiling): ClockResult {
 }
 
 /**
- * Returns the tiling with the lowering that the clock chooses for its program. The footprint of the result
- * includes the UB of that lowering.
+ * Returns the tiling with the lowering that is fastest in the simulated timing of its program. The footprint
+ * of the result includes the bytes of the unified buffer (UB) that this lowering adds.
  */
 export function decided(tiling: Tiling): Tiling {
   const lowering = tiling.decided(() => {

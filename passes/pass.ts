@@ -5,7 +5,10 @@ import type { Target } from "../ir/target.js";
 import { Tilings } from "../ir/tiling/index.js";
 import type { Property } from "../ir/verify/property.js";
 
-/** Data that a pass may read, and the function by which it reports. */
+/**
+ * Data that the pipeline passes to each pass: the target, the function that reports diagnostics, and a cache
+ * of tilings.
+ */
 export interface PassContext {
   readonly target: Target;
   /** Passes report here; an error stops the pipeline after the pass. */
@@ -15,7 +18,8 @@ export interface PassContext {
 }
 
 /**
- * Returns a new context for passes that are run one by one. Diagnostics are dropped unless `report` is given.
+ * Returns a new context for passes that run outside a pipeline. Diagnostics are discarded unless `report` is
+ * given.
  */
 export const contextFor = (target: Target, report: PassContext["report"] = () => undefined): PassContext => ({
   target,
@@ -24,8 +28,8 @@ export const contextFor = (target: Target, report: PassContext["report"] = () =>
 });
 
 /**
- * Compiler pass: a pure function from one form of a program function to another, with the properties that it
- * requires and ensures.
+ * Compiler pass: a pure function that transforms a program function. It states which properties its input
+ * must have, and which properties its result has.
  */
 export interface Pass {
   readonly name: string;
@@ -39,7 +43,7 @@ export interface Pass {
   run(func: Func, context: PassContext): Func;
 }
 
-/** True if a value of unknown type is a pass. */
+/** True if a value of unknown type has the members of a pass. The check does not run the pass. */
 export function isPass(value: unknown): value is Pass {
   const pass = value as Partial<Pass> | null;
   return (
@@ -51,5 +55,5 @@ export function isPass(value: unknown): value is Pass {
   );
 }
 
-/** Freezes a pass and returns it. A pass file declares its pass with this call. */
+/** Freezes a pass object and returns it. Each file that declares a pass calls this function. */
 export const definePass = (pass: Pass): Pass => Object.freeze(pass);

@@ -20,7 +20,10 @@ import { contextFor, type Pass, type PassContext } from "./pass.js";
 /** The built-in passes. */
 const builtIn: ReadonlySet<Pass> = new Set(defaultPipeline);
 
-/** Hooks of a pipeline, and its verification. */
+/**
+ * Options of {@link runPipeline}: functions to call before and after each pass, and whether results are
+ * verified.
+ */
 export interface PipelineOptions {
   /** Called before each pass with what it is given. */
   readonly beforePass?: (pass: Pass, before: Func) => void;
@@ -30,7 +33,7 @@ export interface PipelineOptions {
   readonly verifyEach?: boolean;
 }
 
-/** Result of a pipeline, as far as its passes ran, and the diagnostics. */
+/** Result of running a pipeline: the function after the last pass that succeeded, and all diagnostics. */
 export interface PipelineResult {
   readonly func: Func;
   readonly diagnostics: readonly Diagnostic[];
@@ -39,8 +42,8 @@ export interface PipelineResult {
 }
 
 /**
- * Error for a pass that crashed, or whose result lacks a property that it ensures: a bug in the pass. Carries
- * the program that the pass was given.
+ * Error for a bug in a pass: it crashed, returned no function, or its result breaks a rule or lacks a
+ * property that the pass ensures. `input` is the function that the pass received.
  */
 export class PassError extends InternalError {
   /** The pass's name. */
@@ -67,8 +70,8 @@ export class PassError extends InternalError {
 }
 
 /**
- * Runs a pass and returns its result. Throws a PassError if the pass crashes or returns no function.
- * `verifyEarlier` runs after a crash, since an earlier pass may be its cause.
+ * Runs a pass and returns its result. Throws a PassError if the pass crashes or returns no function. After a
+ * crash it first calls `verifyEarlier`, which throws if an earlier pass caused the crash.
  */
 function runPass(pass: Pass, func: Func, context: PassContext, verifyEarlier: () => void): Func {
   let result: Func;
@@ -116,8 +119,8 @@ const brokenBy = (
 ];
 
 /**
- * Verifies the results of passes that ran one after the other. Throws a PassError for the first pass whose
- * result lacks a property that the pass ensures.
+ * Verifies the results of consecutive passes. Throws a PassError for the first pass whose result breaks a
+ * structure rule or lacks a property that the pass ensures.
  */
 function verifyRun(runs: readonly PassRun[], context: PassContext): void {
   const [first, last] = [runs[0], runs.at(-1)];
@@ -131,8 +134,8 @@ function verifyRun(runs: readonly PassRun[], context: PassContext): void {
 }
 
 /**
- * Verifies the result of a user's pass. The result may be no program at all, on which a verifier crashes:
- * throws a PassError.
+ * Verifies the result of a user-defined pass by calling `verifyThem`. Throws a PassError if the verification
+ * throws, for example because the result is not a valid program.
  */
 function verifyCustom(pass: Pass, func: Func, verifyThem: () => void): void {
   try {
@@ -146,8 +149,8 @@ function verifyCustom(pass: Pass, func: Func, verifyThem: () => void): void {
 
 /**
  * Runs passes in order and verifies the properties that each requires and ensures. Returns the last function
- * with all diagnostics. Stops at the first pass that reports an error. Throws a PassError if a pass crashes
- * or its result lacks an ensured property.
+ * with all diagnostics. It stops at the first pass that reports an error or lacks a required property. Throws
+ * a PassError if a pass crashes or if its result lacks an ensured property.
  */
 export function runPipeline(
   input: Func,

@@ -22,26 +22,33 @@ import { chooseSchedule } from "./choose-schedule.js";
 import { withBuffers } from "./with-buffers.js";
 import { defaultOrder, withDefaults } from "./with-defaults.js";
 
-/** Legal schedule that is suggested instead of an illegal one, with the flags that select it. */
+/**
+ * Legal alternative to a schedule that was rejected: its tiling, and the command-line flags that select it.
+ */
 export interface Remedy {
   readonly tiling: Tiling;
   /** The flags that lead there, beside those that the user gave. */
   readonly flags: string;
 }
 
-/** Schedule entries that stay fixed while the compiler chooses the absent ones. */
+/**
+ * Entries of a schedule that a search must not change. The residency (memory of the operands) is always one
+ * of them, the tile never. The compiler chooses all absent entries.
+ */
 export type PinnedEntries = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residencies };
 
 /**
- * True if a schedule states an entry that concerns full loads: tile, view, profile, lowering or rotation.
- * Such a schedule is judged under the default residency unless it states one.
+ * True if a schedule states its tile, view, profile, lowering or rotation: the entries that concern a load of
+ * the complete data into the unified buffer (UB). Such a schedule is judged under the target's default
+ * residency (memory of the operands) unless it states a residency.
  */
 export const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedule): boolean =>
   [tile, view, profile, lowering, rotate].some((entry) => entry !== undefined);
 
 /**
- * Returns the schedule that the compiler chooses with some entries fixed, with the flags that select it.
- * Undefined if no tile is legal under these entries, or the target does not allow them.
+ * Returns the schedule that the compiler chooses with the `pinned` entries fixed, and the command-line flags
+ * that select it. Undefined if no tile is legal under these entries, or if the target does not allow the data
+ * in global memory.
  */
 export function remedyTo(gather: AccessFunc, pinned: PinnedEntries, target: Target): Remedy | undefined {
   const { residency } = pinned;
@@ -70,8 +77,8 @@ function withTargets(gather: AccessFunc, given: Schedule, target: Target): Sched
 }
 
 /**
- * Returns the flags that, added to the user's flags, select a tiling: its tile, and each entry that is not
- * the default for that tile.
+ * Returns the command-line flags that select a tiling when they are added to the user's flags. They state the
+ * tile, and each schedule entry that differs from the default for that tile.
  */
 export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): string {
   const { view, order, buffers: resolved, ...followed } = schedule;
@@ -90,9 +97,9 @@ export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): strin
 }
 
 /**
- * Returns legal alternatives to a schedule: one for each later profile and each other residency under which
- * some tile is legal. If there are none and a lowering is stated, returns the alternative under another
- * out-of-range policy, if any.
+ * Returns legal alternatives to a rejected schedule. There is one for each later profile and each other
+ * residency (memory of the operands) under which some tile is legal. If there are none and the user states a
+ * lowering, returns the alternative under another out-of-range policy; an empty list if there is none either.
  */
 export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
   const [, ...residencies] = residencyChoices(gather, target, ["ub", "gm"]);
@@ -112,8 +119,9 @@ export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
 }
 
 /**
- * Returns a remedy with the first out-of-range policy under which a gather can have the requested
- * instructions. Its data may then be in UB or in global memory. Empty if there is none.
+ * Returns a legal alternative under the first out-of-range policy that allows the lowering (gather
+ * instructions) that the user states. The data may then be in the unified buffer or in global memory. An
+ * empty list if no policy allows the lowering.
  */
 function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
   for (const policy of readPolicies) {
@@ -127,8 +135,8 @@ function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
 }
 
 /**
- * Returns the user's schedule without its tile, and without its view if it states a tile. Entries that a
- * resolved schedule holds by default are dropped.
+ * Returns the user's schedule without its tile, and without its view if it states a tile. If the compiler has
+ * already completed the schedule, a default loop order and a buffer count of 1 are left out too.
  */
 export function unpinnedSchedule(gather: AccessFunc): Omit<Schedule, "tile"> {
   const { tile, view, order, buffers, ...kept } = gather.schedule;

@@ -25,7 +25,10 @@ import { at } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
 import { dimBounds, inputRegion, nest, type DimBounds, type TileBounds } from "./tile-bounds.js";
 
-/** Returns the tile program of a scatter, without hoisted loads, addresses and syncs. */
+/**
+ * Returns the tile program of a scatter before the later passes: loads are not hoisted, buffers have no
+ * addresses, and there are no syncs.
+ */
 export function scatterProgram(tiling: ScatterTiling): TileFunc {
   const { scatter, schedule, tile, loops } = tiling;
   const { map, operands, name, target, span } = scatter;
@@ -110,8 +113,8 @@ export function scatterProgram(tiling: ScatterTiling): TileFunc {
 }
 
 /**
- * Returns the bounds of the output region that a task writes, one entry for each output dim. A dim that tasks
- * do not cut is whole.
+ * Returns the bounds of the output region that a task writes, in elements, one entry for each output dim.
+ * Along a dim that is not partitioned among tasks, the region covers the full extent.
  */
 function writtenBounds(
   { scatter, tasks }: ScatterTiling,
@@ -159,8 +162,8 @@ interface CopiedDim {
 }
 
 /**
- * Returns the statements that copy a part of the base (the output's initial values) to the output through a
- * UB buffer, and that buffer. A constant base fills the buffer once.
+ * Returns the statements that copy a part of a scatter's base (the output's initial values) to the output,
+ * and the buffer in the unified buffer (UB) that they use. A constant base fills the buffer once.
  */
 function copied(
   tiling: ScatterTiling,
@@ -207,8 +210,9 @@ function copied(
 }
 
 /**
- * Returns the offset, size and loop with which a task copies a part of the base (the output's initial
- * values), for each output dim.
+ * Returns the offset, size and loop with which a task copies a part of a scatter's base (the output's initial
+ * values), for each output dim. Offsets and sizes are in elements. A dim has no loop if a single copy covers
+ * the part.
  */
 function copiedDims(
   { scatter, tasks, written, tile }: ScatterTiling,

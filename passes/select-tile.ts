@@ -52,7 +52,7 @@ import { withBuffers } from "./with-buffers.js";
 import { withDefaults } from "./with-defaults.js";
 
 /**
- * Pass that keeps the user's schedule and chooses every entry that is left open
+ * Pass that completes a schedule: keeps the entries that the user states and chooses all others
  * (docs/passes/02-select-tile.md).
  */
 export const selectTile = definePass({
@@ -100,7 +100,10 @@ export const selectTile = definePass({
   },
 });
 
-/** Returns TC906 for a tile with more entries than the output has dims. */
+/**
+ * Returns a warning (TC906) that a tile has more entries than the output has dims, so that only the first
+ * entries count. An empty list if it has not.
+ */
 function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
   const { schedule } = gather;
   if (!isLongerTile(gather, schedule)) return [];
@@ -111,7 +114,11 @@ function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
   return [warning("TC906", message, { span: gather.opSpan, notes })];
 }
 
-/** Returns TC907 for tables that the default leaves in global memory because UB is too small. */
+/**
+ * Returns a hint (TC907) that index tables stay in global memory: the unified buffer (UB) is too small for a
+ * legal tile under the target's default residency. An empty list if the default applies or the schedule
+ * states a residency.
+ */
 function reportAvailableUb(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const name = formatEntry(residency);
   const { defaultResidency: plain } = target;
@@ -130,7 +137,10 @@ const rotationFaults: Readonly<Record<SlabSharing, string | undefined>> = {
   several: undefined,
 };
 
-/** Returns TC913 for a rotation of tasks that changes nothing. */
+/**
+ * Returns a hint (TC913) that `rotate = on` (each core starts at a different task) changes nothing, with the
+ * reason. An empty list if rotation is off or changes something.
+ */
 function reportRotation(tiling: Tiling): Diagnostic[] {
   const { gather, schedule, target } = tiling;
   if (schedule.rotate !== "on") return [];
@@ -142,7 +152,10 @@ function reportRotation(tiling: Tiling): Diagnostic[] {
   return [hintDiagnostic("TC913", message, { span: gather.opSpan, hint: "leave rotate out" })];
 }
 
-/** Returns TC908 for second copies that are requested and not kept. */
+/**
+ * Returns hints (TC908) about second copies of tiles (double buffering) that the schedule requests but that
+ * would not be used. An empty list if there are none.
+ */
 function reportSingle(tiling: Tiling): Diagnostic[] {
   const { gather, schedule, target } = tiling;
   if (!doubles(schedule.buffers)) return [];
@@ -173,8 +186,8 @@ const complete = (tiling: Tiling, against?: number): Tiling | undefined =>
   tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling, against) : withBuffers(tiling);
 
 /**
- * Returns the default schedule in the residency that a refusal describes. It is the first candidate in which
- * some tile is legal, or the first candidate if none is.
+ * Returns the default tiling that a rejection describes. Its residency (memory of the operands) is the first
+ * candidate under which some tile is legal, or the first candidate if no tile is legal under any.
  */
 export function spokenOf(
   func: AccessFunc,
@@ -190,16 +203,16 @@ export function spokenOf(
 }
 
 /**
- * Returns the candidate residencies of a program: only the stated one in its shortest form, or those to
- * choose among.
+ * Returns the residencies (memories of the operands) to choose from, in order of preference. A stated
+ * residency, in its shortest form, is the only candidate; `auto` allows all.
  *
  * Without a stated residency, the target's default comes first. It is the only candidate if no tile is legal
- * under it or an entry of the schedule pins it. Otherwise all other residencies follow, and the clock
- * chooses.
+ * under it, or if the schedule states an entry that concerns full loads of the data. Otherwise all other
+ * residencies follow, and the cost model decides.
  *
- * For an operator whose framework loads the data whole, a stated tile or view is judged by that rule on every
- * target. Only a stated `gm` then leaves the data in global memory. If the framework reads every input in
- * global memory, the kernel may too: that residency comes first.
+ * Some frameworks load the complete data. A stated tile or view of their operators is judged by that rule on
+ * every target. Only a stated `gm` then leaves the data in global memory. If the framework reads every input
+ * in global memory, that residency comes first.
  *
  * `typed`: true if the schedule states a tile or view.
  */
@@ -241,8 +254,9 @@ function withAvailableUb(func: AccessFunc, target: Target, preferred: Residencie
 }
 
 /**
- * Returns the candidate residencies of a gather whose framework reads its inputs in global memory, least UB
- * first. Residencies that do not allow a stated lowering are left out.
+ * Returns the candidate residencies of a gather whose framework reads its inputs in global memory, in
+ * ascending order of unified-buffer (UB) use. Candidates that do not allow a stated lowering are left out,
+ * unless none allows it.
  */
 function leastFirst(
   func: AccessFunc,
@@ -277,8 +291,9 @@ interface Weighed {
 }
 
 /**
- * Returns the fastest tiling among the candidate residencies; of equally fast ones the later, which takes
- * less UB. Undefined if no tile is legal and none is stated. May report the choice in a hint (TC907).
+ * Returns the tiling with the fewest estimated cycles among the candidate residencies; of equally fast
+ * tilings the last, which uses the least unified buffer (UB). If no tile is legal, returns a tiling with the
+ * stated tile, or undefined if none is stated. May report the choice as a hint (TC907).
  */
 function decideResidency(
   func: AccessFunc,

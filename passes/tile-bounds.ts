@@ -18,21 +18,28 @@ import type { Loop, Tiling } from "../ir/tiling/index.js";
 import type { Region, Stmt } from "../ir/tile.js";
 import { at } from "../ir/types.js";
 
-/** Bounds of a tile along a dim, in elements: its start, and the size of the part within the extent. */
+/**
+ * Bounds of a tile along one dim, in elements. `offset`: its first element. `size`: length of its part within
+ * the extent of the dim.
+ */
 export interface TileBounds {
   readonly offset: Linear;
   readonly size: Linear;
 }
 
-/** Bounds of a tile along a dim, with the ranges of the loops over views and tiles of that dim. */
+/**
+ * Bounds of a tile along one dim, with the ranges of the two loops over that dim: over views (outer
+ * partition) and over tiles within a view. A range is a lower bound and an exclusive upper bound, in
+ * elements.
+ */
 export interface DimBounds extends TileBounds {
   readonly viewRange: readonly [Linear, Linear];
   readonly tileRange: readonly [Linear, Linear];
 }
 
 /**
- * Partition of one output dim into tiles of an operand, in elements: `limit` is the extent, `step` the size
- * of a tile.
+ * Partition of one output dim into tiles, in elements. `limit`: extent that the tiles cover. `step`: size of
+ * a tile.
  */
 export interface Cut {
   readonly limit: number;
@@ -40,8 +47,9 @@ export interface Cut {
 }
 
 /**
- * Returns the offsets and sizes of the region of an input that a tile reads. Input dims that depend on output
- * dims move with the tile; the others are read whole.
+ * Returns the offsets and sizes, in elements, of the region that a tile reads from input number `table`.
+ * Along input dims that depend on output dims, the region moves with the tile. Along other dims it covers the
+ * full extent.
  */
 export function inputRegion(
   map: AccessMap,
@@ -70,7 +78,10 @@ const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
     }),
   ]);
 
-/** Returns the offset and size of a tile along an output dim, and the ranges of the view and tile loops. */
+/**
+ * Returns the offset and size of a tile along output dim `dim`, in elements, and the ranges of the loops over
+ * views (outer partition) and over tiles.
+ */
 export function dimBounds(
   dim: number,
   extent: Linear,
@@ -95,7 +106,8 @@ export function dimBounds(
 const isMultiple = (extent: Linear, of: number): boolean => isConstant(extent) && extent.at % of === 0;
 
 /**
- * Returns statements nested in loops, the first loop outermost; the statements alone if there are no loops.
+ * Returns the statements `inner` nested in `loops`, the first loop outermost. Returns `inner` itself if there
+ * are no loops.
  */
 export function nest(
   loops: readonly Loop[],

@@ -16,13 +16,17 @@ import { UniqueNames } from "../ir/unique-names.js";
 import { dimBounds, inputRegion, nest, type DimBounds, type TileBounds } from "./tile-bounds.js";
 import { scatterProgram } from "./scatter-program.js";
 
-/** Returns the tile program before loads are hoisted; it has no addresses and no syncs. */
+/**
+ * Returns the tile program of a tiling before the later passes: loads are not hoisted, buffers have no
+ * addresses, and there are no syncs.
+ */
 export const tileProgram = (tiling: Tiling): TileFunc =>
   tiling.scatter === undefined ? programOf(tiling, tiling.gather.map) : scatterProgram(tiling.scatter);
 
 /**
- * Returns one tile program for every size that the symbols of its gather may have. Its loops and buffers are
- * those of the largest sizes. Outermost extents are symbols, and tails are a minimum.
+ * Returns one tile program for all sizes of a gather's symbols (dynamic sizes). Its loops and buffers are
+ * those of the largest sizes. Outermost extents are symbols, and the last tile of a dim is cut by a minimum.
+ * Throws an InternalError for a scatter.
  */
 export function dynamicTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc {
   invariant(tiling.scatter === undefined, "a scatter has no program for all sizes");
@@ -32,8 +36,8 @@ export function dynamicTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc
 }
 
 /**
- * Returns the tile program of a tiling that computes a map. `outermost`: for each operand, the symbol of its
- * outermost extent, or null if that extent is fixed.
+ * Returns the tile program that computes an access map under a tiling. `outermost`: for each operand, the
+ * symbol of its outermost extent, or null if that extent is fixed.
  */
 function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string | null)[] = []): TileFunc {
   const { name, operands, target, span } = tiling.gather;
@@ -49,7 +53,10 @@ function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string |
   };
 }
 
-/** Lowers a tiling to statements. `extents`: those of each operand, outermost first. */
+/**
+ * Returns the statements of the tile program that computes an access map under a tiling. `extents`: extents
+ * of each operand in elements, outermost dim first.
+ */
 function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linear[])[]): Stmt[] {
   const { gather, operands } = tiling;
   const outputAt = outputPlace(gather);
@@ -140,8 +147,8 @@ interface ReductionTile {
 }
 
 /**
- * Returns the bounds of a reduction tile, with its chunk and loop if the tile is shorter than the reduction.
- * Undefined if the map has no reduction.
+ * Returns the bounds of the reduction elements that are loaded together (reduction tile). Includes the loop
+ * over chunks if one tile does not cover the reduction. Undefined if the map has no reduction.
  */
 function reductionTileOf(
   { reductionTile }: Tiling,
@@ -165,8 +172,8 @@ function reductionTileOf(
 }
 
 /**
- * Returns a map relative to the regions of a tile. Dims count from the start of the tile, and coordinates
- * from the start of their operand's region.
+ * Returns an access map relative to the regions of a tile. Dims count from the first element of the tile, and
+ * read coordinates from the first element of the region that they lie in.
  */
 function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly TileBounds[]): AccessMap {
   // What is known of a map is known by its identity.
@@ -179,7 +186,10 @@ function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly 
   );
 }
 
-/** True if every coordinate is a dim that its region moves with, or depends on no dim. */
+/**
+ * True if an access map needs no change to become relative to the regions of a tile. Every coordinate is then
+ * a dim that the region moves with, or depends on no dim.
+ */
 function staysInside(map: AccessMap): boolean {
   const stay = ({ table, at: coords }: Read): boolean => {
     const followed = followedDims(map, table);
@@ -213,8 +223,8 @@ const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly Ub
 const fullDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
 
 /**
- * Returns the bounds, along each output dim, of the part of the data that a tile cuts. The part is longer
- * than the tile if the framework cuts the data into longer parts.
+ * Returns the bounds, along each output dim, of the part of the data that belongs to a tile, in elements. The
+ * part is longer than the tile if the framework cuts the data into longer parts.
  */
 function cutBounds(
   tiling: Tiling,

@@ -6,9 +6,10 @@ import { availableUbOf, fits } from "./space/fits.js";
 import { doubled } from "./space/variants.js";
 
 /**
- * Returns the tiling with the buffers that take the fewest cycles among those that fit; of equally fast ones,
- * the fewest copies. Stays within the target's safe UB size if the tile does. Unchanged if buffers are stated
- * or the schedule is not legal.
+ * Returns the tiling with the copies of its tiles (1, or 2 for double buffering) that take the fewest
+ * estimated cycles and fit the unified buffer (UB). Of equally fast choices it has the fewest copies.
+ * Unchanged if the user states buffers, the output is empty or the schedule is illegal. Uses at most the
+ * target's safe UB size if the tile fits it.
  */
 export function withBuffers(tiling: Tiling): Tiling {
   if (elementCount(tiling.extents) === 0 || !isLegal(tiling)) return tiling;

@@ -20,8 +20,8 @@ import {
 import { at, type Shape } from "../ir/types.js";
 
 /**
- * Returns a tiling of the stated schedule, with plain defaults for all other entries. The default tile is the
- * whole output.
+ * Returns a tiling of the user's schedule under a residency (memory of the operands). Absent entries get
+ * fixed defaults without a search; the default tile is the whole output.
  */
 export function withDefaults(func: AccessFunc, residency: Residencies, target: Target): Tiling {
   const { schedule } = func;
@@ -49,8 +49,8 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
 }
 
 /**
- * Returns a stated schedule, without its profile, completed by plain defaults: one copy of each tile, and one
- * tile of the whole extents.
+ * Returns the user's schedule, without its profile, completed by fixed defaults: one copy of each tile, and a
+ * tile and a view that cover the extents.
  */
 export function plainSchedule(
   { profile: _, ...stated }: Schedule,
@@ -64,8 +64,8 @@ export function plainSchedule(
 }
 
 /**
- * Returns the default order of loops. Dims that the data depends on come first, so that loops of indices
- * alone can reuse its tile.
+ * Returns the output dims in default loop order, outermost first. Dims that the data depends on come first,
+ * so that inner loops can reuse the loaded data tile. For a scatter the dims ascend.
  */
 export function defaultOrder(func: AccessFunc): number[] {
   const dataDims = followedBy(func.map, gatheredTable);

@@ -18,9 +18,9 @@ function preferred({ map, ...func }: AccessFunc, target: Target): Choices<Reside
 }
 
 /**
- * Returns the candidate residencies of a scatter: only the stated one in its shortest form, or all choices
- * under `auto`. Without a stated residency, returns the first in which some tile is legal, or the preferred
- * one if none is.
+ * Returns the candidate residencies (memories of the operands) of a scatter. A stated residency, in its
+ * shortest form, is the only candidate; `auto` gives all. Otherwise the only candidate is the first under
+ * which some tile is legal, or the preferred one if no tile is legal.
  */
 export function writtenResidencies(func: AccessFunc, target: Target): Choices<Residencies> {
   const { residency } = func.schedule;
@@ -34,9 +34,9 @@ export function writtenResidencies(func: AccessFunc, target: Target): Choices<Re
 }
 
 /**
- * Returns a hint (TC907) with the memory in which points are written, if the schedule does not state it. The
- * hint is given if this memory is not the preferred one, or if the target chose it for a stated tile.
- * Otherwise returns an empty list.
+ * Returns a hint (TC907) that names the memory in which a scatter writes its elements. It is given if that
+ * memory is not the preferred one, or if the target chose it for a stated tile. An empty list otherwise, and
+ * if the schedule states the residency.
  */
 export function reportWritten(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const [first] = preferred(func, target);

@@ -7,17 +7,20 @@ import { invariant } from "../../ir/types.js";
 import { indexReader, indexWords, type HostTensor, type IndexReader, type IndexWords } from "../memory.js";
 
 /**
- * Upper limit of the rows in a block. The addresses and flags of that many rows stay in the first-level
- * cache.
+ * Maximum number of rows in a block: rows whose index values are resolved together. The addresses and flags
+ * of that many rows fit the first-level cache.
  */
 export const blockRows = 1024;
 
-/** Differences between addresses in the data: 32-bit integers if every address has 32 bits. */
+/**
+ * Array of differences between addresses in the data, in the units in which rows are moved. They are 32-bit
+ * integers if every address has 32 bits, otherwise doubles.
+ */
 export type AddressOffsets = Int32Array | Float64Array;
 
 /**
- * Returns a whole number as an integer if it has 32 bits. V8 may hold it as a double, and then computes every
- * address from it in doubles, which takes three times as long.
+ * Returns an integer in a form that V8 treats as a 32-bit integer, if it fits. V8 may otherwise hold it as a
+ * double and compute every address from it in doubles, which takes three times as long.
  */
 export const asInteger = (place: number): number => (Math.abs(place) < 2 ** 31 ? place | 0 : place);
 
@@ -25,7 +28,10 @@ export const asInteger = (place: number): number => (Math.abs(place) < 2 ** 31 ?
 export const offsets = (length: number, isWide: boolean): AddressOffsets =>
   isWide ? new Float64Array(length) : new Int32Array(length);
 
-/** First rows of a block, each with the address of its data relative to a shared base address. */
+/**
+ * Block of at most {@link blockRows} rows of a gather, each with the address of its data relative to a base
+ * address.
+ */
 export class Block {
   readonly addresses: AddressOffsets;
   /** True if some row has no element: `ended` is then 1 for each such row, and 0 for the others. */
@@ -55,8 +61,8 @@ export class Block {
 const noWords = new Int32Array();
 
 /**
- * Resolver of the index values under one out-of-range policy. Adds to each row's address the data offset that
- * its index value gives.
+ * Resolver of index values for a block of rows, under the out-of-range rule of one index operand. Adds to
+ * each row's address the data offset that the index value selects.
  */
 export class IndexLine {
   private tensor: HostTensor | undefined;

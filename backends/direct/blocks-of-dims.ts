@@ -15,15 +15,16 @@ import {
 } from "../../ir/linear.js";
 import { at, type Shape } from "../../ir/types.js";
 
-/** Linear forms that are evaluated at every point of a shape. */
+/** Linear expressions (`forms`) to evaluate at every point of a shape (`sizes`). */
 export interface FormWalk {
   readonly sizes: Shape;
   readonly forms: readonly Linear[];
 }
 
 /**
- * Splits forms over a shape into sets that together give the same values and whose forms do not divide dims.
- * A set whose dims cannot be cut into blocks is returned as it is.
+ * Splits linear expressions over a shape into sets whose expressions contain no quotient or remainder of a
+ * dim. Together, the sets give the values of the input. A set whose dims cannot be cut into blocks is
+ * returned unchanged.
  */
 export function walksByBlocks(walk: FormWalk): readonly FormWalk[] {
   for (const d of walk.sizes.keys()) {
@@ -34,8 +35,8 @@ export function walksByBlocks(walk: FormWalk): readonly FormWalk[] {
 }
 
 /**
- * Returns the one number by which forms divide a dim. Undefined if there are several or none, or if a
- * quotient or remainder contains more than that dim.
+ * Returns the number by which linear expressions divide dim `d`. Undefined if there are several such numbers
+ * or none, or if a quotient or remainder contains more than that dim.
  */
 function blockOf(forms: readonly Linear[], d: number): number | undefined {
   const by = new Set<number>();
@@ -50,8 +51,8 @@ function blockOf(forms: readonly Linear[], d: number): number | undefined {
 }
 
 /**
- * Splits a dim into its whole blocks and the rest of the last block, and returns the forms over each. Two
- * dims replace the dim: the number of the block, then the position in it.
+ * Splits dim `d` into blocks of `block` elements and a shorter last block, and returns the linear expressions
+ * over each part. Two dims replace `d`: the number of the block, then the position in the block.
  */
 function inBlocks({ forms, sizes }: FormWalk, d: number, block: number): readonly FormWalk[] {
   const size = at(sizes, d);

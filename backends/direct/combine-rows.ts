@@ -15,8 +15,9 @@ import type { RowArray } from "./move-rows.js";
 import type { writeRows } from "./write-rows.js";
 
 /**
- * Returns a function that combines rows of updates with the elements of the output, with the parameters of
- * {@link writeRows}. Units are elements. `dtype`: element type of the output; `from`: of the updates.
+ * Returns a function that combines rows of a scatter's updates with elements of the output. Its parameters
+ * are those of {@link writeRows}, with elements as units. `dtype`: element type of the output. `from`:
+ * element type of the updates.
  */
 export function combineRows(
   combine: Exclude<AccessMap["write"]["combine"], "set">,
@@ -45,7 +46,8 @@ function numbersIn(units: RowArray): UnitArray {
 }
 
 /**
- * Adds rows of f32. The sums are computed in arrays of floats. A NaN sum gets the bits of the canonical NaN.
+ * Adds rows of f32 updates to rows of a scatter's output. A sum that is NaN gets the bits of the canonical
+ * NaN. The parameters are those of {@link writeRows}.
  */
 function addFloats(
   source: RowArray,
@@ -88,7 +90,10 @@ function oneNaN(bits: UnitArray, values: Float32Array, first: number, end: numbe
   for (let k = first; k < end; k++) if (Number.isNaN(values[k])) bits[k] = floatFormats.f32.nan;
 }
 
-/** Adds rows of 32-bit whole numbers. */
+/**
+ * Adds rows of 32-bit integer updates to rows of a scatter's output, modulo 2^32. The parameters are those of
+ * {@link writeRows}.
+ */
 function addWords(
   source: RowArray,
   target: RowArray,

@@ -6,17 +6,22 @@ import type { UnitArray } from "../memory.js";
 import { asInteger, type AddressOffsets } from "./block.js";
 
 /**
- * Array whose elements are the units in which rows are moved. 8-byte units take half the loop time of 4-byte
- * ones. They are not f64: an engine need not preserve the bits of a NaN.
+ * Array of the units (1, 2, 4 or 8 bytes) in which rows are moved. A loop over 8-byte units takes half the
+ * time of a loop over 4-byte units. The units are not f64, because an engine need not preserve the bits of a
+ * NaN.
  */
 export type RowArray = UnitArray | BigUint64Array;
 
-/** Upper limit of the units in a row that a loop moves. A call of the engine moves a longer row. */
+/**
+ * Maximum length of a row, in units, that a loop moves. A longer row is moved by a call of the JavaScript
+ * engine.
+ */
 export const shortRowUnits = 48;
 
 /**
- * Moves rows [first, end) of a block, of `row` units each, between arrays of one kind. `base`: offset of the
- * rows in the source. `into`: offset in the target, where the rows are contiguous.
+ * Copies rows `first` to `end` (exclusive) of a block between arrays of one type. A row has `row` units. Row
+ * k is read at `base + addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets
+ * and addresses are in units.
  */
 export function moveRows(
   source: RowArray,
@@ -43,9 +48,9 @@ export function moveRows(
 }
 
 /**
- * Copies the rows of a block from `first` up to, not including, `end`, with the loop for the type of their
- * arrays. `row`: units of a row. Rows are read at `base` plus their addresses, and written one after the
- * other from `into` on.
+ * Copies rows `first` to `end` (exclusive) of a block, with the loop for the type of the arrays. A row has
+ * `row` units. Row k is read at `base + addresses[k]`, and the rows are written contiguously from offset
+ * `into` on. Offsets and addresses are in units.
  */
 function moveAtOnce(
   source: RowArray,
@@ -98,7 +103,10 @@ function wordsOf(source: RowArray): UnitArray | undefined {
   return length < 2 ** 32 ? new Uint32Array(source.buffer, source.byteOffset, length) : undefined;
 }
 
-/** Reads ahead from rows, so that their cache misses overlap. `per`: words in a unit. */
+/**
+ * Reads from rows `first` to `end` (exclusive) of a block before they are copied, so that their cache misses
+ * overlap. `per`: words in a unit.
+ */
 function readAhead(
   words: UnitArray,
   per: number,
@@ -118,7 +126,10 @@ function readAhead(
   ahead.read = read;
 }
 
-/** Moves long rows by views of one kind: `subarray` takes half as long again. */
+/**
+ * Copies rows longer than {@link shortRowUnits} units by one call of `set` each. New views of the source are
+ * made because `subarray` takes half as long again.
+ */
 function moveLong(
   source: RowArray,
   target: RowArray,
@@ -137,8 +148,9 @@ function moveLong(
 }
 
 /**
- * Copies 8-byte units of a block from `base` plus their addresses to consecutive places from `into` on. The
- * block's rows are one unit each, from `first` up to, not including, `end`.
+ * Copies rows of one 8-byte unit: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
+ * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
+ * units.
  */
 function moveWides(
   source: BigUint64Array,
@@ -164,8 +176,9 @@ function moveWides(
 }
 
 /**
- * Copies 4-byte units of a block from `base` plus their addresses to consecutive places from `into` on. The
- * block's rows are one unit each, from `first` up to, not including, `end`.
+ * Copies rows of one 4-byte unit: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
+ * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
+ * units.
  */
 function moveWords(
   source: Uint32Array,
@@ -191,8 +204,9 @@ function moveWords(
 }
 
 /**
- * Copies 2-byte units of a block from `base` plus their addresses to consecutive places from `into` on. The
- * block's rows are one unit each, from `first` up to, not including, `end`.
+ * Copies rows of one 2-byte unit: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
+ * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
+ * units.
  */
 function moveHalves(
   source: Uint16Array,
@@ -218,8 +232,9 @@ function moveHalves(
 }
 
 /**
- * Copies bytes of a block from `base` plus their addresses to consecutive places from `into` on. The block's
- * rows are one byte each, from `first` up to, not including, `end`.
+ * Copies rows of one byte: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
+ * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
+ * bytes.
  */
 function moveBytes(
   source: Uint8Array,
@@ -245,8 +260,9 @@ function moveBytes(
 }
 
 /**
- * Copies rows of `row` 8-byte units from `base` plus their addresses to consecutive places from `into` on.
- * Rows are those of a block from `first` up to, not including, `end`.
+ * Copies rows of `row` 8-byte units: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
+ * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
+ * units.
  */
 function moveWideRows(
   source: BigUint64Array,
@@ -276,8 +292,9 @@ function moveWideRows(
 }
 
 /**
- * Copies rows of `row` 4-byte units from `base` plus their addresses to consecutive places from `into` on.
- * Rows are those of a block from `first` up to, not including, `end`.
+ * Copies rows of `row` 4-byte units: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
+ * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
+ * units.
  */
 function moveWordRows(
   source: Uint32Array,
@@ -306,7 +323,10 @@ function moveWordRows(
   }
 }
 
-/** Moves rows that are no whole words. They are rare, so one loop serves all of them. */
+/**
+ * Copies rows of `row` units of 1 or 2 bytes. These rows are rare, so one loop serves both types. The
+ * parameters are those of {@link moveRows}.
+ */
 function movePartialRows(
   source: UnitArray,
   target: UnitArray,

@@ -26,7 +26,7 @@ import { walksByBlocks } from "./blocks-of-dims.js";
 import { walkTime } from "./times.js";
 import { GatherWalk, rowOf, type RowVisitor } from "./walk.js";
 
-/** Input of which only the rows that index values select are copied. */
+/** Input of which a call copies only the rows that index values select. */
 export interface NamedInput {
   readonly operand: Operand;
   readonly key: string;
@@ -52,14 +52,17 @@ interface NamedRead {
 }
 
 /**
- * Returns the inputs of a program for which copies of the selected rows take less time than a copy of the
- * whole input.
+ * Returns the inputs of a tile program for which it is faster to copy the rows that index values select than
+ * to copy the complete input.
  */
 export const namedInputs = derivedOnce((tile: TileFunc): readonly NamedInput[] =>
   planNamed(tile).filter(takesLess),
 );
 
-/** True if copies of an input's selected rows take less time than a copy of the whole input. */
+/**
+ * True if, by estimate, copying the selected rows of an input takes no longer than copying the complete
+ * input.
+ */
 function takesLess({ operand, reads }: NamedInput): boolean {
   const time = reads.reduce(
     (sum, { rowBits, rows, sizes, walk }) => sum + walkTime(walk, sizes, rows, rowBits / 8, 1),
@@ -69,8 +72,8 @@ function takesLess({ operand, reads }: NamedInput): boolean {
 }
 
 /**
- * Returns the inputs of which rows can be copied alone, whatever the copies cost. Empty if the tiles of a
- * hand-written program have maps of their own.
+ * Returns the inputs of a tile program of which the selected rows can be copied alone, regardless of cost. An
+ * empty list if the program has no gather, or is hand-written and has different maps in its tiles.
  */
 export function planNamed(tile: TileFunc): readonly NamedInput[] {
   const gather = planTogether(tile);
@@ -97,7 +100,10 @@ interface ReadWalk {
   readonly indices: readonly IndexStep[];
 }
 
-/** Returns the rows of one read, by one walk or by several. Undefined if no walk finds them. */
+/**
+ * Returns the rows that one read of an input selects, in one or more parts. `table`: number of the input.
+ * Undefined if the rows cannot be enumerated.
+ */
 function planRead(
   tile: TileFunc,
   gather: GatherPlan,
@@ -118,8 +124,8 @@ function planRead(
 }
 
 /**
- * Returns the points at which a read is evaluated, with its address and index values. Undefined if the read
- * is in a segment whose index values depend on the segment itself.
+ * Returns the points at which a read is evaluated, with its address and its index values. Undefined if the
+ * read is in a segment and an index value depends on the segment itself.
  */
 function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Linear): ReadWalk | undefined {
   const { map } = stmt;
@@ -134,8 +140,8 @@ function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Lin
 }
 
 /**
- * Returns a read's address and index values over the whole list that contains the segments, wherever they
- * begin. The list's elements are at the positions before the greatest value at which a segment can end.
+ * Returns a read's address and index values over the complete list that the segments partition, wherever a
+ * segment begins. The list has as many elements as the greatest position at which a segment can end.
  * Undefined if an index value depends on its segment in another way.
  */
 function listWalk(
@@ -161,7 +167,7 @@ function listWalk(
   };
 }
 
-/** Returns the rows of an input that a read selects, with the iterator that visits them. */
+/** Returns the rows of input number `table` that a read selects, with the iterator that visits them. */
 function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
   const { address, shape, indices } = rowsLast(walk);
   const forms = indices.map(({ form }) => form);
@@ -196,8 +202,8 @@ function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
 }
 
 /**
- * Returns a read with its dims reordered. Dims that index values, quotients and remainders depend on come
- * first; those along which rows are contiguous come last.
+ * Returns a read with its dims reordered. The dims on which index values, quotients and remainders depend
+ * come first. The dims along which rows are contiguous come last.
  */
 function rowsLast({ address, shape, indices }: ReadWalk): ReadWalk {
   const forms = [...indices.map(({ form }) => form), { at: 0, terms: beyondSteps(address) }];
@@ -216,7 +222,7 @@ function rowsLast({ address, shape, indices }: ReadWalk): ReadWalk {
 /** Rows between two looks at the clock. */
 const rowsAtOnce = 2 ** 14;
 
-/** Amount of one part of the copies, in bytes. */
+/** Amount that one step of {@link copyNamed} copied, in bytes. */
 export interface CopiedRows {
   readonly bytes: number;
   /** Bytes of the pages that these lie in, at most. */
@@ -224,8 +230,8 @@ export interface CopiedRows {
 }
 
 /**
- * Copies the rows that a call selects to the same positions in other arrays. Yields the amount copied after
- * each part.
+ * Copies the rows that a call's index values select to equal positions in other arrays. Yields the amount
+ * copied after each step.
  */
 export function* copyNamed(
   named: readonly NamedInput[],

@@ -14,7 +14,10 @@ import { indexInputs } from "../index-inputs.js";
 import { callTime, walkTime } from "./times.js";
 import { GatherWalk, rowOf } from "./walk.js";
 
-/** Plan of a gather that reads the caller's arrays in place and writes the output row by row. */
+/**
+ * Plan of a gather that reads the caller's arrays in place, without copies into WebAssembly memory, and
+ * writes the output row by row.
+ */
 export interface DirectPlan {
   readonly tile: TileFunc;
   readonly gather: GatherPlan;
@@ -38,8 +41,8 @@ export interface DirectPlan {
 const weighedOnce = derivedOnce(weighed);
 
 /**
- * Returns the plan of a call in place. Undefined if copies and WebAssembly take less, or if the tiles of a
- * hand-written program have maps of their own.
+ * Returns the plan of a gather that reads the caller's arrays in place. Undefined if copies and WebAssembly
+ * take less time, or if {@link planDirect} has no plan.
  */
 export function directPlanOf(tile: TileFunc): DirectPlan | undefined {
   const plan = weighedOnce(tile);
@@ -51,7 +54,10 @@ function weighed(tile: TileFunc): DirectPlan | "copied" {
   return plan !== undefined && movesLess(plan) ? plan : "copied";
 }
 
-/** Returns the plan of a call in place, whatever it costs. */
+/**
+ * Returns the plan of a gather that reads the caller's arrays in place, regardless of cost. Undefined if the
+ * program computes values, has no gather, or is hand-written and has different maps in its tiles.
+ */
 export function planDirect(tile: TileFunc): DirectPlan | undefined {
   const gather = planTogether(tile);
   // Values are computed by WebAssembly.
@@ -78,7 +84,10 @@ export function planDirect(tile: TileFunc): DirectPlan | undefined {
   };
 }
 
-/** Returns the iterator over a plan's rows in units of `unit` bytes. The plan caches it. */
+/**
+ * Returns the iterator over the rows of a plan, with addresses in units of `unit` bytes. The plan caches the
+ * iterator in `walks`.
+ */
 export function gatherWalkOf(
   { gather, sizes, tile, walks }: DirectPlan,
   unit: DirectPlan["unit"],

@@ -12,8 +12,8 @@ import { gatherWalkOf, type DirectPlan } from "./plan.js";
 import type { RowVisitor } from "./walk.js";
 
 /**
- * Gathers into `output` the elements from `from` up to, not including, `to` along the outermost dim. Throws a
- * RunError (TC601) for the first output element with an index out of range.
+ * Gathers part of the output into `output`: elements `from` to `to` (exclusive) along the outermost dim.
+ * Throws a RunError (TC601) for the first output element with an index out of range.
  */
 export function runDirect(
   plan: DirectPlan,

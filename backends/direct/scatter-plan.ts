@@ -18,14 +18,17 @@ import { scatterMapOf } from "../scatter-map.js";
 import { GatherWalk, rowOf } from "./walk.js";
 
 /**
- * Source of a scatter's updates: an input whose elements are those of the domain in order, or a gather that
- * makes them.
+ * Source of a scatter's updates. `input`: an input that contains the updates in the order of the domain, from
+ * element `first` on. `made`: a gather that computes the updates.
  */
 export type Updates =
   | { readonly kind: "input"; readonly operand: Operand; readonly dtype: DType; readonly first: number }
   | { readonly kind: "made"; readonly tile: TileFunc; readonly dtype: DType };
 
-/** Rows of updates, each of which goes to one place in the output, given by one set of index values. */
+/**
+ * Plan to write a scatter's updates in rows: contiguous updates that go to one contiguous part of the output.
+ * One set of index values selects that part.
+ */
 export interface ScatterRows {
   readonly updates: Updates;
   /** Number of the first element that is written where index values add nothing. */
@@ -41,7 +44,7 @@ export interface ScatterRows {
   readonly walks: Map<number, GatherWalk>;
 }
 
-/** Plan for the calls of a scatter. */
+/** Plan for the runs of a scatter: its access map, and the rows in which updates are written. */
 export interface ScatterPlan {
   readonly tile: TileFunc;
   /** Map over whole tensors. */
@@ -56,13 +59,13 @@ export interface ScatterPlan {
 
 /**
  * Returns the plan of a scatter, cached by its program. Throws a CompileError (TC505) if the program's tiles
- * are not the points of a domain in order.
+ * are not the points of its domain in order.
  */
 export const scatterPlanOf = derivedOnce(planScatter);
 
 /**
- * Returns the plan of a scatter. Throws a CompileError (TC505) if the program's tiles are not the points of a
- * domain in order.
+ * Returns the plan of a scatter. Throws a CompileError (TC505) if the program's tiles are not the points of
+ * its domain in order.
  */
 function planScatter(tile: TileFunc): ScatterPlan {
   const map = scatterMapOf(tile);
@@ -78,7 +81,8 @@ function planScatter(tile: TileFunc): ScatterPlan {
 }
 
 /**
- * Returns the rows of updates that a scatter writes; undefined if its points have to be written one by one.
+ * Returns the plan to write a scatter's updates in rows; undefined if the points have to be written one by
+ * one.
  */
 function rowsOf(tile: TileFunc, map: AccessMap): ScatterRows | undefined {
   const updates = updatesOf(tile, map);
@@ -108,7 +112,10 @@ function rowsOf(tile: TileFunc, map: AccessMap): ScatterRows | undefined {
   };
 }
 
-/** Returns the iterator over a scatter's rows in units of `unit` bytes. `walks` of the rows caches it. */
+/**
+ * Returns the iterator over the rows of a scatter, with addresses in units of `unit` bytes. The map `walks`
+ * of the rows caches the iterator.
+ */
 export function scatterWalkOf({ map, tile }: ScatterPlan, { walks }: ScatterRows, unit: number): GatherWalk {
   const existing = walks.get(unit);
   if (existing !== undefined) return existing;
@@ -132,7 +139,7 @@ function elementOf({ operands }: TileFunc, { table, at: coords }: Read) {
   return addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
 }
 
-/** Returns the source of a scatter's updates; undefined if each point has to be handled by itself. */
+/** Returns the source of a scatter's updates; undefined if the points have to be written one by one. */
 function updatesOf(tile: TileFunc, map: AccessMap): Updates | undefined {
   const types = map.reads.map(({ table }) => at(tile.operands, table).type.dtype);
   const { domain, reads } = map;
@@ -157,8 +164,8 @@ function updatesOf(tile: TileFunc, map: AccessMap): Updates | undefined {
 }
 
 /**
- * Returns the gather that makes the updates of a scatter's domain. The update of a skipped point has any
- * value.
+ * Returns a gather that computes the updates of all points in a scatter's domain. The update of a point that
+ * the scatter skips has an arbitrary value.
  */
 function updatesGather(tile: TileFunc, map: AccessMap, dtype: DType): TileFunc {
   const used = [

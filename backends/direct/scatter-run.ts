@@ -20,8 +20,8 @@ import type { RowVisitor } from "./walk.js";
 import { writeRows } from "./write-rows.js";
 
 /**
- * Function that runs the gather which makes a scatter's updates. It returns them row-major over the domain,
- * in memory that the next call may overwrite.
+ * Function that runs the gather that computes a scatter's updates. It returns the bytes of the updates,
+ * row-major over the domain, in memory that the next call may overwrite.
  */
 export type MakesUpdates = (tile: TileFunc, inputs: HostInputs) => Generator<number, Uint8Array>;
 
@@ -29,9 +29,9 @@ export type MakesUpdates = (tile: TileFunc, inputs: HostInputs) => Generator<num
 const elementsAtOnce = 2 ** 16;
 
 /**
- * Runs a scatter and returns the output's bytes, which are those of the base if it is written in place.
- * Yields from time to time. Throws a RunError for the first point with an index out of range (TC601), else
- * for the first duplicate under `duplicates = error` (TC607). Nothing is then written.
+ * Runs a scatter and returns the output's bytes. If the scatter writes in place, these are the bytes of the
+ * base (the initial values). Yields regularly. Throws a RunError for the first point with an index out of
+ * range (TC601), else for the first duplicate under `duplicates = error` (TC607). Nothing is then written.
  */
 export function* scatterSteps(
   plan: ScatterPlan,
@@ -65,8 +65,8 @@ export function* scatterSteps(
 }
 
 /**
- * Returns the bytes of a scatter's updates: of an input, or as a gather makes them. Throws a RunError (TC601)
- * for the first point at which that gather has an index out of range.
+ * Returns the bytes of a scatter's updates: those of an input, or those that a gather computes. Throws a
+ * RunError (TC601) for the first point at which that gather has an index out of range.
  */
 function* updatesIn(
   mapped: MappedInputs,
@@ -83,7 +83,7 @@ function* updatesIn(
   }
 }
 
-/** Visits the rows of a scatter's domain in slices, and yields 0 after each slice. */
+/** Passes all rows of a scatter's domain to `visitor`, slice by slice, and yields 0 after each slice. */
 function* walkRows(
   plan: ScatterPlan,
   rows: ScatterRows,

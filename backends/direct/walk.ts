@@ -15,7 +15,10 @@ import type { Stage } from "../plan/stages.js";
 import { IndexWalk, type IndexStep } from "../index-walk.js";
 import { Block, blockRows, IndexLine, offsets, type AddressOffsets } from "./block.js";
 
-/** Receiver of the rows of a walk. Rows come in the order of the output, numbered from 0. */
+/**
+ * Receiver of the rows that a {@link GatherWalk} visits. Rows come in the order of the output, numbered from
+ * 0.
+ */
 export interface RowVisitor {
   /** The first `count` rows of a block, the first of which is row `first`. */
   block(block: Block, from: number, count: number, first: number): void;
@@ -87,7 +90,7 @@ const shared: { near?: Block; far?: Block } = {};
 const blockOf = (isWide: boolean): Block =>
   isWide ? (shared.far ??= new Block(true)) : (shared.near ??= new Block(false));
 
-/** Input of a walk: its index values, and the address of its rows. */
+/** Input of a {@link GatherWalk}: the steps that compute index values, and the address of the rows. */
 export interface WalkInput extends Pick<GatherPlan, "indexSteps" | "stages"> {
   /** Address of the rows in the table that is read: the data, unless `table` is given. */
   readonly address: Linear;
@@ -100,7 +103,9 @@ export interface WalkInput extends Pick<GatherPlan, "indexSteps" | "stages"> {
 }
 
 /**
- * Returns the dims of a row: those from `outer` on share their index values and are contiguous in the data.
+ * Returns the first dim of a row (`outer`) and the number of elements in a row. The dims from `outer` on
+ * share their index values and are contiguous in the data. `by`: elements of the data between neighbours
+ * along each dim. `last`: innermost dim on which index values depend, -1 if there is none.
  */
 export function rowOf(
   sizes: readonly number[],
@@ -114,8 +119,8 @@ export function rowOf(
 }
 
 /**
- * Iterator over the rows of a gather. Resolves index values stage by stage, each once for all that lies
- * inside its dims, and those of the last stage block by block.
+ * Iterator over the rows of a gather. It resolves index values in stages: each value once for everything
+ * inside its dims, and the values of the last stage block by block.
  */
 export class GatherWalk {
   private readonly lookups: readonly Lookup[];

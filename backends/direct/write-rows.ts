@@ -8,8 +8,9 @@ import { asInteger, type AddressOffsets } from "./block.js";
 import { shortRowUnits, type RowArray } from "./move-rows.js";
 
 /**
- * Writes the rows of a block from `first` up to, not including, `end`. `row`: units of a row. Rows are read
- * one after the other from `from` on, and written at `base` plus their addresses.
+ * Writes rows `first` to `end` (exclusive) of a block into `target`. A row has `row` units. The rows are read
+ * contiguously from offset `from` on, and row k is written at `base + addresses[k]`. Offsets and addresses
+ * are in units.
  */
 export function writeRows(
   source: RowArray,
@@ -32,7 +33,10 @@ export function writeRows(
   else writeBytes(source, target as UnitArray, addresses, to, units, first, end, begin);
 }
 
-/** Writes long rows by views of bytes. Rows that follow one another in the target are written together. */
+/**
+ * Writes rows longer than {@link shortRowUnits} units by calls of `set`. Consecutive rows that are adjacent
+ * in the target are written together. The parameters are those of {@link writeRows}.
+ */
 function writeLong(
   source: RowArray,
   target: RowArray,
@@ -61,8 +65,9 @@ function writeLong(
 }
 
 /**
- * Writes rows of 8-byte units, read one after the other from `from` on, at `base` plus their addresses.
- * `row`: units of a row.
+ * Writes rows of `row` 8-byte units: rows `first` to `end` (exclusive) of a block. The rows are read
+ * contiguously from offset `from` on, and row k is written at `base + addresses[k]`. Offsets and addresses
+ * are in units.
  */
 function writeWides(
   source: BigUint64Array,
@@ -81,8 +86,9 @@ function writeWides(
 }
 
 /**
- * Writes rows of 4-byte units, read one after the other from `from` on, at `base` plus their addresses.
- * `row`: units of a row.
+ * Writes rows of `row` 4-byte units: rows `first` to `end` (exclusive) of a block. The rows are read
+ * contiguously from offset `from` on, and row k is written at `base + addresses[k]`. Offsets and addresses
+ * are in units.
  */
 function writeWords(
   source: Uint32Array,
@@ -101,8 +107,9 @@ function writeWords(
 }
 
 /**
- * Writes rows of 2-byte units, read one after the other from `from` on, at `base` plus their addresses.
- * `row`: units of a row.
+ * Writes rows of `row` 2-byte units: rows `first` to `end` (exclusive) of a block. The rows are read
+ * contiguously from offset `from` on, and row k is written at `base + addresses[k]`. Offsets and addresses
+ * are in units.
  */
 function writeHalves(
   source: Uint16Array,
@@ -121,8 +128,8 @@ function writeHalves(
 }
 
 /**
- * Writes rows of bytes, read one after the other from `from` on, at `base` plus their addresses. `row`: bytes
- * of a row.
+ * Writes rows of `row` bytes: rows `first` to `end` (exclusive) of a block. The rows are read contiguously
+ * from offset `from` on, and row k is written at `base + addresses[k]`. Offsets and addresses are in bytes.
  */
 function writeBytes(
   source: UnitArray,

@@ -7,7 +7,10 @@ import { taskOfTile } from "../../ir/task/index.js";
 import { accessesOf, flatten, withChildren, type GatherStmt, type Stmt } from "../../ir/tile.js";
 import { within } from "./join-runs.js";
 
-/** Program without the copies that its gather does not need, and the statements that are left out. */
+/**
+ * Result of {@link elide}: a tile program without the copies that its gather does not need, and the
+ * statements that were removed.
+ */
 export interface Elided {
   readonly func: TileFunc;
   /** The statements that are left out. */
@@ -15,8 +18,9 @@ export interface Elided {
 }
 
 /**
- * Returns the program without the loads and the store around its gather. `stays`: true if the tile of a table
- * is still loaded, by the table's number.
+ * Returns a tile program without the loads and the store around its gather, which then reads and writes the
+ * tensors in place. `stays`: true for the number of an input whose tile is still loaded. Unchanged if there
+ * is no gather.
  */
 export function elide(func: TileFunc, stays: (table: number) => boolean): Elided {
   const task = taskOfTile(func);

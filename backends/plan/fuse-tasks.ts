@@ -24,7 +24,7 @@ const fewestTasks = 256;
 
 /**
  * Returns the program with iterations of its innermost parallel loop fused, so that each task has `rows`
- * rows. Unchanged if the form of the program does not allow it.
+ * rows. Returns the program unchanged if its loop or its statements do not allow that.
  */
 export function fuseTasks(func: TileFunc, rows: number): TileFunc {
   const { nest } = taskOfTile(func);

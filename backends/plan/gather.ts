@@ -20,8 +20,8 @@ import { pageAlong, type PagedDims } from "./page.js";
 import { stagesOf, type Stage } from "./stages.js";
 
 /**
- * Plan of a gather, independent of the machine: addresses, the stages at which index values are read, and the
- * bytes of an element without an index.
+ * Plan of a gather that does not depend on the machine. It contains the addresses, the stages at which index
+ * values are read, and the fill bytes of an element for which no index selects a value.
  */
 export interface GatherPlan {
   readonly stmt: GatherStmt;
@@ -53,13 +53,15 @@ export interface GatherPlan {
   readonly reports: boolean;
 }
 
-/** A gather and the loops around it. */
+/** Gather statement and the loops around it, outermost first. */
 export interface GatherAt {
   readonly stmt: GatherStmt;
   readonly loops: readonly ForStmt[];
 }
 
-/** Plans a gather. `addresses`: its addresses in the memories of a machine. */
+/**
+ * Returns the plan of a gather. `addresses`: addresses of the gather's operands in the memories of a machine.
+ */
 export function planGather(
   func: TileFunc,
   { stmt, loops }: GatherAt,
@@ -121,6 +123,6 @@ const withinStages = (address: Linear, last: number): Linear => ({
   terms: address.terms.filter((term) => term.of.kind !== "dim" || term.of.dim <= last),
 });
 
-/** Returns the largest value of each size in any iteration of the loops around it. */
+/** Returns the maximum of each size over all iterations of `loops`, at least 0. */
 export const maxSizesOf = (sizes: readonly Linear[], loops: readonly ForStmt[]): Shape =>
   sizes.map((size) => Math.max(0, rangeOf(size, { loops })[1]));

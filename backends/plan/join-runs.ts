@@ -21,13 +21,13 @@ import { at } from "../../ir/types.js";
 
 /**
  * Returns the program with the chunks of its gather's reduction joined into one that has all reduction
- * elements. The program itself if nothing is in chunks. The result is cached.
+ * elements. Returns the program itself if the reduction is not in chunks. The result is cached.
  */
 export const joinRuns = derivedOnce(joined);
 
 /**
  * Returns the program with the chunks of its gather's reduction joined into one that has all reduction
- * elements. The program itself if nothing is in chunks.
+ * elements. Returns the program itself if the reduction is not in chunks.
  */
 function joined(func: TileFunc): TileFunc {
   const { gather } = taskOfTile(func);
@@ -46,8 +46,8 @@ function joined(func: TileFunc): TileFunc {
 }
 
 /**
- * Returns the gather over all reduction elements. Inputs that a chunk loads are read in place, because their
- * tiles have no capacity for all reduction elements.
+ * Returns a gather of one chunk as a gather over all reduction elements. Inputs that are loaded for each
+ * chunk are then read in place, because their tiles cannot hold all reduction elements.
  */
 function withFullReduction(
   { chunk, ...stmt }: GatherStmt,
@@ -75,7 +75,10 @@ function withFullReduction(
   return { ...stmt, from, map, origins: stmt.origins.map((origin) => origin.map(first)) };
 }
 
-/** Returns a region of a tile as a region of the tensor that contains the tile. */
+/**
+ * Returns a region of a tile as a region of the tensor that contains the tile. `tile`: region of the tensor
+ * that the tile covers.
+ */
 export const within = (region: Region, tile: Region): Region => ({
   buffer: tile.buffer,
   offsets: region.offsets.map((offset, k) => add(at(tile.offsets, k), offset)),

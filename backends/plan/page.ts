@@ -5,8 +5,8 @@
 import { dimsOf, equalLinear, type Linear, type Term } from "../../ir/linear.js";
 
 /**
- * Page of rows along an output dim, whose elements share one quotient. Within a page the index operands stay
- * the same, and the data's address advances by a constant step.
+ * Partition of an output dim into pages: elements that share one quotient in the addresses. Within a page the
+ * index operands do not change, and the data's address advances by a constant step.
  */
 export interface PagedDims {
   /** One more with each element of the dim. */
@@ -21,8 +21,8 @@ export interface PagedDims {
 const longestPage = 2 ** 30;
 
 /**
- * Returns the pages of an output dim, from the address of the data and the forms of the index operands.
- * Undefined if these depend on the dim in another way too.
+ * Returns the pages of output dim `d`, derived from the address of the data and the addresses of the index
+ * operands. Undefined if these addresses depend on the dim in a way that pages do not express.
  */
 export function pageAlong(d: number, data: Linear, indices: readonly Linear[]): PagedDims | undefined {
   const isAlong = ({ of }: Term): boolean => dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(d);

@@ -1,7 +1,7 @@
 /** Contiguous runs of the elements of a region, from the innermost dim outwards. */
 import { isConstant, type Linear } from "../../ir/linear.js";
 
-/** Run of contiguous bytes that are copied at once. It covers the output dims from `outer` on. */
+/** Contiguous range of bytes that is copied at once. It covers the output dims from `outer` on. */
 export interface Run {
   readonly outer: number;
   readonly bytes: number;
@@ -10,8 +10,8 @@ export interface Run {
 }
 
 /**
- * Returns the longest run of bytes that is contiguous in every memory. `stridesByDim`: for each memory, the
- * bytes between neighbours along each dim. Dims before `first` are not part of the run.
+ * Returns the longest range of bytes that is contiguous in every memory. `stridesByDim`: for each memory, the
+ * bytes between neighbours along each dim. The range covers no dim before `first`.
  */
 export function commonRun(
   sizes: readonly Linear[],
@@ -32,6 +32,6 @@ export function commonRun(
   }
 }
 
-/** Returns the integers from `from` up to, not including, `to`. */
+/** Returns the integers from `from` to `to` (exclusive), ascending; an empty list if there are none. */
 export const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, k) => from + k);

@@ -32,14 +32,14 @@ import {
 import { at, elementCount } from "../../ir/types.js";
 import { maxSizesOf } from "./gather.js";
 
-/** Number of elements in a slice of a task, which takes some milliseconds for every element type. */
+/** Number of elements in a slice of a task. For every element type, a slice takes some milliseconds. */
 export const splitElements = 2 ** 20;
 /** A slice loads its data again; it moves so many times as much. */
 const movesPerReload = 16;
 
 /**
- * Returns the program with every task that is longer than a slice cut into slices. Unchanged if the form of
- * the program does not allow it.
+ * Returns the program with every task that is longer than {@link splitElements} elements cut into slices.
+ * Returns the program unchanged if its loops do not allow that.
  */
 export function splitTasks(func: TileFunc): TileFunc {
   const around = sizesAround(func);
@@ -55,8 +55,8 @@ export function splitTasks(func: TileFunc): TileFunc {
 }
 
 /**
- * Cuts a part of a task into tasks of its own, as a parallel loop. Undefined if the body is short enough or
- * cannot be cut. `data`: the buffer that elements are gathered from.
+ * Returns a parallel loop whose iterations are parts of a task that is too long. Undefined if the task's body
+ * is short enough or cannot be cut. `data`: name of the buffer from which elements are gathered.
  */
 function cutTask(
   body: readonly Stmt[],
@@ -77,7 +77,10 @@ function cutTask(
   return work.op === "gather" ? cutGather(work, loads, after, loops, max) : undefined;
 }
 
-/** Returns the number of elements that a body loads and gathers, over all iterations of the loops in it. */
+/**
+ * Returns the number of elements that statements load and gather, over all iterations of the loops in `body`.
+ * `loops`: enclosing loops, outermost first.
+ */
 export function elementCopies(body: readonly Stmt[], loops: readonly ForStmt[]): number {
   return body.reduce((sum, stmt) => {
     if (stmt.op === "for") return sum + trips(stmt, loops) * elementCopies(stmt.body, [...loops, stmt]);
@@ -93,8 +96,8 @@ const trips = (loop: ForStmt, loops: readonly ForStmt[]): number =>
   Math.max(0, Math.ceil(rangeOf(sub(loop.upper, loop.lower), { loops })[1] / loop.step));
 
 /**
- * Cuts a serial loop into tasks: each takes the iterations that move up to `max` elements, at least one.
- * Undefined if one task takes all.
+ * Returns a serial loop as a parallel loop of tasks. Each task takes the iterations that move up to `max`
+ * elements, but at least one iteration. Undefined if one task takes all iterations.
  */
 function cutLoop(
   loop: ForStmt,
@@ -115,8 +118,8 @@ function cutLoop(
 }
 
 /**
- * Cuts a gather into tasks along the outermost dim that can be cut: each gathers up to `max` elements.
- * Undefined if the gather needs no cut or cannot be cut.
+ * Returns a gather as a parallel loop of tasks along the outermost dim that can be cut. Each task gathers up
+ * to `max` elements. Undefined if the gather needs no cut or cannot be cut.
  */
 function cutGather(
   gather: GatherStmt,
@@ -157,7 +160,8 @@ function cutGather(
 }
 
 /**
- * Returns a gather whose map starts `start` elements further along output dim `d`. Its regions stay the same.
+ * Returns a gather whose reads start `start` elements further along output dim `d`. The gather's regions do
+ * not change.
  */
 function further(gather: GatherStmt, d: number, start: Linear): GatherStmt {
   const shifted = (form: Linear): Linear =>
@@ -167,7 +171,10 @@ function further(gather: GatherStmt, d: number, start: Linear): GatherStmt {
   return { ...gather, map: { ...mapForms(map, shifted), write: map.write } };
 }
 
-/** Returns the dims of an input that depend on an output dim. */
+/**
+ * Returns the dims of input number `table` whose coordinate in a gather depends on output dim `d`; an empty
+ * list if there are none.
+ */
 export const followers = ({ map }: GatherStmt, table: number, d: number): number[] =>
   (readsOf(map, table)[0] ?? []).flatMap((coord, k) => (dimsOf(coord).includes(d) ? [k] : []));
 

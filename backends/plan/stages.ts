@@ -5,7 +5,10 @@
 import { dimsOf, indicesOf, type Linear, type Term } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
 
-/** Group of index operands that are read once for everything inside an output dim. */
+/**
+ * Stage of a gather at which index operands are read: inside the loop over one output dim, once for
+ * everything that the inner loops compute.
+ */
 export interface Stage {
   /** The innermost dim whose loop stands around them; -1: none. */
   readonly dim: number;
@@ -18,29 +21,32 @@ export interface Stage {
   readonly adds: Linear;
 }
 
-/** True if the term is a multiple of an output dim: it moves along that dim in steps of constant length. */
+/**
+ * True if a term of a linear expression is a multiple of an output dim, so that it advances along that dim in
+ * constant steps.
+ */
 export const isStep = ({ of }: Term): boolean => of.kind === "dim";
 
-/** True if a term depends on output dims or index operands. */
+/** True if a term of a linear expression depends on output dims or index operands. */
 export const isOverPoint = (term: Term): boolean => {
   const form = { at: 0, terms: [term] };
   return dimsOf(form).length > 0 || indicesOf(form).length > 0;
 };
 
 /**
- * Returns the terms of an address that do not advance by constant steps: index operands, and quotients and
- * remainders of dims.
+ * Returns the terms of a linear address that do not advance along output dims in constant steps: index
+ * operands, and quotients and remainders of dims.
  */
 export const beyondSteps = ({ terms }: Linear): readonly Term[] =>
   terms.filter((term) => !isStep(term) && isOverPoint(term));
 
 /**
- * Returns the stages at which a map's index operands are read, outermost first. `indices`: addresses of the
- * index operands, or their sums.
+ * Returns the stages of a gather at which the index operands are read, outermost dim first. `indices`: for
+ * each index operand the address of its value, or its sum.
  *
- * No stage is outside of an earlier one. So index operands are read in the order of the map, and the first
- * that can end an element does so. At the last stage, the data's address is known except for its constant
- * steps. So are the addresses of the other elements that a value is computed from.
+ * Index operands are read in the order of the map, so the first that can end an element (by selecting none)
+ * does so. After the last stage, the data's address is known except for constant steps along dims. So are the
+ * addresses in `others`: those of more elements from which a value is computed.
  */
 export function stagesOf(
   indices: readonly Linear[],

@@ -7,8 +7,8 @@ import { dimsOf, substitute, scale, dim, type Atom, type Linear } from "../../ir
 import type { ForStmt } from "../../ir/tile.js";
 
 /**
- * Unrolled steps of `count` elements along an output dim of a tile. `loops`: the loops around them, outermost
- * first.
+ * Unrolled loop steps along output dim `dim` of a tile. Each step covers `count` elements. `loops`: enclosing
+ * loops, outermost first.
  */
 export interface UnrolledSteps {
   readonly dim: number;
@@ -17,8 +17,8 @@ export interface UnrolledSteps {
 }
 
 /**
- * Returns the difference of a form between neighbouring elements of a step, equal in all steps. Undefined if
- * no such constant can be proved.
+ * Returns the constant by which a linear expression grows from one element to the next within an unrolled
+ * step. Undefined if no such constant can be proved for all steps.
  */
 export function advanceAlong(form: Linear, steps: UnrolledSteps): number | undefined {
   let sum = 0;
@@ -31,8 +31,9 @@ export function advanceAlong(form: Linear, steps: UnrolledSteps): number | undef
 }
 
 /**
- * Returns the difference of an atom's value between neighbouring elements of a step, equal in all steps.
- * Undefined if no such constant can be proved.
+ * Returns the constant by which an atom of a linear expression (variable, quotient, remainder or minimum)
+ * grows from one element to the next within an unrolled step. Undefined if no such constant can be proved for
+ * all steps.
  */
 function advanceOf(of: Atom, steps: UnrolledSteps): number | undefined {
   if (!dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(steps.dim)) return 0;
@@ -59,7 +60,9 @@ function advanceOf(of: Atom, steps: UnrolledSteps): number | undefined {
   }
 }
 
-/** True if a form is proved to be a multiple of a number at the first element of each step. */
+/**
+ * True if a linear expression is proved to be a multiple of `of` at the first element of each unrolled step.
+ */
 export const beginsAtMultiples = (
   form: Linear,
   of: number,

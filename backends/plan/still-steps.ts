@@ -3,8 +3,9 @@ import { assertNever, at } from "../../ir/types.js";
 import type { ValueStep } from "../../ir/values/index.js";
 
 /**
- * Returns a list with true for each step of a value whose result neighbouring elements share. `isStill`: true
- * if they share a read; `reduced`: true if they share the result of the reduction.
+ * Returns, for each step in the computation of a value, whether neighbouring elements share its result.
+ * `isStill`: true if neighbouring elements share a read. `reduced`: true if they share the result of the
+ * reduction.
  */
 export function stillSteps(
   steps: readonly ValueStep[],

@@ -8,7 +8,10 @@ import { at } from "../../ir/types.js";
 import type { GatherPlan } from "./gather.js";
 import { beyondSteps } from "./stages.js";
 
-/** Index operand whose address depends on no other index value. */
+/**
+ * Index operand whose address depends on no other index value, with the stride by which its values move the
+ * data's address.
+ */
 export interface StridedIndex {
   readonly index: number;
   /** The input that it reads. */
@@ -19,9 +22,9 @@ export interface StridedIndex {
 }
 
 /**
- * Returns the index operands of the last stage, in the order of the map. Undefined if that stage has none, or
- * one has no policy, excludes an index value or is addressed by another index operand. Also undefined if the
- * stage adds anything else to the data's address.
+ * Returns the index operands of the last stage, in the order of the map, with their strides. Undefined if
+ * that stage has none or adds anything else to the data's address. Also undefined if an index operand has no
+ * policy, excludes a value or is addressed by another index operand.
  */
 export function stridedIndices({
   indexSteps,

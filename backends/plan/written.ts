@@ -3,8 +3,8 @@ import { outputOf, type TileFunc } from "../../ir/func.js";
 import { elementCount } from "../../ir/types.js";
 
 /**
- * Returns the program for which code is generated: without statements if its output has no elements. The host
- * then checks the index values (`backends/empty-output.ts`).
+ * Returns the program for which a backend generates code: without statements if the output has no elements,
+ * otherwise unchanged. For an empty output, the host checks the index values (`backends/empty-output.ts`).
  */
 export const writtenBy = (func: TileFunc): TileFunc =>
   elementCount(outputOf(func).type.shape) === 0 ? { ...func, body: [] } : func;

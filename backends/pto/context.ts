@@ -13,7 +13,10 @@ import { printSize, ptoForms, type Coordinate } from "./forms.js";
 import type { PtoPlan } from "./plan.js";
 import type { Word } from "./words.js";
 
-/** Number of rows or words: an expression for its value in the running kernel, and its maximum. */
+/**
+ * Extent in rows or words: a C++ expression for its value in the running kernel (`text`), and its maximum.
+ * `fixed`: true if the value is constant.
+ */
 export interface Extent {
   readonly text: string;
   readonly max: number;
@@ -29,9 +32,9 @@ const numbered = (name: string, k: number): string => (k === 0 ? name : `${name}
 export const fixed = (count: number): Extent => ({ text: String(count), max: count, fixed: true });
 
 /**
- * Tile type: a matrix of words, of which a part is valid. Its rows are whole blocks (pto-isa
- * include/pto/common/pto_tile.hpp:1522), and its address is a multiple of a block
- * (common/buffer_limits.hpp:28).
+ * Shape of a PTO-ISA tile: a matrix of words (C++ elements), of which a part is valid. A row takes a multiple
+ * of a memory block (pto-isa include/pto/common/pto_tile.hpp:1522), and the tile's address is a multiple of a
+ * block (common/buffer_limits.hpp:28).
  */
 export interface TileShape {
   readonly word: Word;
@@ -41,7 +44,10 @@ export interface TileShape {
   readonly valid: readonly [rows: Extent, columns: Extent];
 }
 
-/** State that the emitters of one kernel share: its lines, and the names of its tiles, types and sizes. */
+/**
+ * State that the emitters of one PTO-ISA kernel share: its lines of code, and the names of its tiles, types
+ * and sizes.
+ */
 export class PtoContext {
   readonly out = new Lines("    ");
   private readonly types = new Map<string, string[]>();
@@ -293,7 +299,7 @@ export class PtoContext {
 
 const roleNames = { data: "Data", indices: "Index", output: "Output" } as const;
 
-/** Returns the product of extents, with its maximum. */
+/** Returns the product of extents as an extent: its C++ expression and its maximum. */
 export function product(extents: readonly Extent[]): Extent {
   const dynamic = extents.filter((extent) => !extent.fixed);
   const count = elementCount(extents.flatMap((extent) => (extent.fixed ? [extent.max] : [])));

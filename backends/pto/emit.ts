@@ -30,7 +30,7 @@ import { emitTransfer } from "./transfer.js";
 /**
  * Emits a tile program as one C++ translation unit for PTO-ISA. Throws a CompileError: TC505 for a program
  * that PTO-ISA cannot express, TC202 for buffers without addresses, TC401 if the buffers that the lowering
- * adds exceed UB.
+ * adds exceed the unified buffer (UB).
  */
 export function emitPto(func: TileFunc, target: Target): PtoKernel {
   checkArgument("emitPto", "tile program", func);
@@ -46,7 +46,7 @@ export function emitPto(func: TileFunc, target: Target): PtoKernel {
   };
 }
 
-/** Returns the C++ text of a planned kernel. */
+/** Returns the C++ source of a planned PTO-ISA kernel. */
 function textOf(plan: PtoPlan): string {
   const { func, target, gather, nest } = plan;
   const { entryPoint } = plan.names;
@@ -108,7 +108,10 @@ const isScalar = ({ lowering, values }: PtoGather): boolean => {
   }
 };
 
-/** Writes the constants of a kernel: addresses of its UB buffers, then its tile types. */
+/**
+ * Emits the constants of a kernel: the addresses of its buffers in the unified buffer (UB), then its tile
+ * types.
+ */
 function emitConstants(context: PtoContext): void {
   const { out, plan } = context;
   const { buffers, added } = plan;
@@ -137,7 +140,7 @@ const meanings: Readonly<Record<AddedName, string>> = {
   border: "a block of zeros, for index values outside",
 };
 
-/** Writes the body of a kernel: its setup, variables and tasks, and the report of indices out of range. */
+/** Emits the body of a kernel: its setup, variables and tasks, and the report of indices out of range. */
 function emitBody(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { nest, buffers, func } = plan;
@@ -172,7 +175,10 @@ function emitBody(context: PtoContext, gather: PtoGather): void {
   }
 }
 
-/** Writes the setup that precedes the tasks. Only the lowering `flat` has one. */
+/**
+ * Emits the setup that a core runs before its first task. Only gathers with the lowering `flat` (vector
+ * instructions) have a setup.
+ */
 function emitSetup(context: PtoContext, gather: PtoGather): void {
   switch (gather.lowering.class) {
     case "flat":
@@ -189,7 +195,10 @@ function emitSetup(context: PtoContext, gather: PtoGather): void {
   }
 }
 
-/** Emits the perfect nest of parallel loops as one loop over tasks. */
+/**
+ * Emits the perfect nest of parallel loops as one loop over tasks, each core taking its share. Emits only the
+ * statements if there are no parallel loops.
+ */
 function emitTasks(context: PtoContext): void {
   const { out, plan } = context;
   const { nest, names } = plan;
@@ -229,8 +238,8 @@ function emitTasks(context: PtoContext): void {
 }
 
 /**
- * Declares the sizes that are known with a loop's variable: they depend on that variable and on none of a
- * later loop.
+ * Emits variables for the region sizes in `body` that depend on loop variable `variable`. Sizes that also
+ * depend on the variable of an inner loop or of a loop in `later` are left out.
  */
 function declareSizes(
   context: PtoContext,
@@ -248,7 +257,10 @@ function declareSizes(
   }
 }
 
-/** Writes statements, each preceded by a comment with its text. */
+/**
+ * Emits the code of statements. Before every statement but a loop it emits a comment with the statement's
+ * text.
+ */
 function emitStmts(context: PtoContext, body: readonly Stmt[]): void {
   const { out } = context;
   for (const stmt of body) {
@@ -279,7 +291,7 @@ function emitStmts(context: PtoContext, body: readonly Stmt[]): void {
   }
 }
 
-/** Writes a loop with its body. */
+/** Emits a loop with its body. */
 function emitFor(context: PtoContext, stmt: ForStmt): void {
   const variable = context.plan.names.iv(stmt.iv);
   const range = `int32_t ${variable} = ${context.form(stmt.lower)}; ${variable} < ${context.form(stmt.upper)}`;
@@ -291,7 +303,10 @@ function emitFor(context: PtoContext, stmt: ForStmt): void {
   });
 }
 
-/** Writes a load from global memory into the current copy of a UB buffer. */
+/**
+ * Emits a load from global memory into a buffer in the unified buffer (UB). A double-buffered buffer switches
+ * to its other copy first.
+ */
 function emitLoad(context: PtoContext, stmt: LoadStmt): void {
   const buffer = context.plan.buffers.get(stmt.to);
   const operand = operandNamed(context.plan.func, stmt.from.buffer);
@@ -311,7 +326,7 @@ function emitLoad(context: PtoContext, stmt: LoadStmt): void {
   if (tile !== undefined) context.setTile(buffer, tile);
 }
 
-/** Writes a store from a UB buffer to global memory. */
+/** Emits a store to global memory from a buffer in the unified buffer (UB). */
 function emitStore(context: PtoContext, stmt: StoreStmt): void {
   const buffer = context.plan.buffers.get(stmt.from);
   const operand = operandNamed(context.plan.func, stmt.to.buffer);
@@ -329,7 +344,7 @@ function emitStore(context: PtoContext, stmt: StoreStmt): void {
   });
 }
 
-/** Writes the instructions of the program's gather, as its lowering requires. */
+/** Emits the instructions of the program's gather, according to its lowering. */
 function emitGather(context: PtoContext): void {
   const { gather } = context.plan;
   invariant(gather !== undefined, "the kernel has a gather");
@@ -370,7 +385,10 @@ function lagOf({ plan }: PtoContext, stmt: SyncStmt) {
   return { counter: `sync${laggedSyncs(plan.func).indexOf(stmt)}`, first };
 }
 
-/** Writes a sync between two pipes by event flags. A sync with lag 1 alternates between two event ids. */
+/**
+ * Emits a sync between two hardware pipes (instruction queues) by event flags. A sync with lag 1, which waits
+ * for statements before its previous execution, alternates between two event ids.
+ */
 function emitSync(context: PtoContext, stmt: SyncStmt): void {
   const { out } = context;
   if (stmt.lag === 0) {

@@ -5,9 +5,15 @@ import { flatten, type SyncStmt } from "../../ir/tile.js";
 // Each ordered pair of pipes has ids 0 to 7: instructions of the library use 0, the program's syncs 1 to 6,
 // the lowering of a gather 7.
 const firstEvent = 1;
-/** Number of event ids that the program's syncs can use for each ordered pair of pipes. */
+/**
+ * Number of event ids that a program's syncs can use for each ordered pair of hardware pipes (instruction
+ * queues).
+ */
 export const eventsOfProgram = 6;
-/** Event id that the lowering of a gather uses. */
+/**
+ * Event id that the instructions of a gather's lowering use for each ordered pair of hardware pipes
+ * (instruction queues). A program's syncs do not use it.
+ */
 export const eventOfLowering = 7;
 
 /** The ids that the syncs of an ordered pair of pipes need. */
@@ -18,8 +24,9 @@ interface PairEvents {
 }
 
 /**
- * Returns the event ids for the syncs of each ordered pair of pipes, numbered in program order. A sync with
- * lag 1 takes two ids. `first`: the first id of each sync. A pair may need more ids than there are.
+ * Returns the event ids of a program's syncs, numbered in program order for each ordered pair of hardware
+ * pipes (instruction queues). A sync with lag 1 takes two ids. `first`: the first id of each sync. `pairs`:
+ * the number of ids that each pair needs, which may exceed {@link eventsOfProgram}.
  */
 export function eventIds(func: TileFunc): {
   readonly first: ReadonlyMap<SyncStmt, number>;

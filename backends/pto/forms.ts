@@ -6,10 +6,13 @@ import { soleAtom, type Linear, type Term } from "../../ir/linear.js";
 import { printForm, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
 import { assertNever, at, InternalError } from "../../ir/types.js";
 
-/** Coordinate along a dim: the name of a variable, or a constant. */
+/** Coordinate along a dim in C++ code: the name of a variable, or a constant. */
 export type Coordinate = string | number;
 
-/** Names of the atoms of a form in the printed text. */
+/**
+ * C++ names and expressions for the atoms of linear expressions: loop variables, dims, index operands,
+ * quotients and remainders.
+ */
 export interface PtoVocabulary {
   readonly iv: (name: string) => string;
   /** By output dim. */
@@ -24,8 +27,8 @@ export interface PtoVocabulary {
 }
 
 /**
- * Returns the rules to print linear forms in C++ over a vocabulary. Terms with the largest factors come
- * first.
+ * Returns the rules to print linear expressions in C++ with the names in `words`. Terms with the largest
+ * factors come first. Printing a symbol (dynamic size) throws an InternalError.
  */
 export function ptoForms(words: PtoVocabulary): FormLanguage {
   const cast = (name: string, by: number): Amount =>
@@ -67,7 +70,7 @@ function leastText([a, b]: readonly [Linear, Linear], language: FormLanguage): s
   return `${second} < ${first} ? ${second} : ${first}`;
 }
 
-/** Returns the C++ text of a size. A minimum that is the whole form has no parentheses. */
+/** Returns the C++ text of a size. A size that is a single minimum has no parentheses. */
 export function printSize(form: Linear, language: FormLanguage): string {
   const only = soleAtom(form);
   return only?.kind === "min" ? leastText(only.of, language) : printForm(form, language);

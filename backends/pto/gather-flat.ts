@@ -77,7 +77,10 @@ const access = ({ in: name, from }: WordRun, length: number, write = false): Acc
   write,
 });
 
-/** Returns the ranges of UB words that one step of a flat gather reads and writes. */
+/**
+ * Returns the ranges of words in the unified buffer (UB) that one step of a flat gather (lowering to vector
+ * instructions) reads and writes.
+ */
 function accessesOf(step: FlatStep): readonly Access[] {
   switch (step.op) {
     case "TADDS":
@@ -178,7 +181,10 @@ class Rows {
 const number = (value: string | number): string =>
   `(int32_t)${/^-?\d+$/.test(String(value)) ? value : `(${value})`}`;
 
-/** Emits the setup of a core before its first task. */
+/**
+ * Emits the setup of a flat gather (lowering to vector instructions), which a core runs before its first
+ * task.
+ */
 export function emitFlatSetup(context: PtoContext, gather: PtoGather): void {
   const program = programOf(gather);
   const { seeds, steps } = program.setup;
@@ -193,7 +199,10 @@ export function emitFlatSetup(context: PtoContext, gather: PtoGather): void {
   emitSteps(context, rows, steps, () => "0");
 }
 
-/** Emits the fold of the out-of-range flags, and the test of the words that remain. */
+/**
+ * Emits the test whether a flat gather met an index out of range: reduces all out-of-range flags to one block
+ * of words, then sets `bad` if one of these words is not 0.
+ */
 export function emitOutOfRangeFlags(context: PtoContext, gather: PtoGather): void {
   const program = programOf(gather);
   const rows = new Rows(context, program);
@@ -260,7 +269,10 @@ export function emitFlat(context: PtoContext, gather: PtoGather): void {
   if (pipe !== "V") context.wait("V", pipe);
 }
 
-/** Emits the conversion of the data tile to f16; the gather moves the bits of these. */
+/**
+ * Emits the conversion of a data tile with 1-byte elements to f16. The gather then moves the bits of the f16
+ * elements.
+ */
 function emitWidened(context: PtoContext, words: number, data: UbBuffer): void {
   const rows = new Rows(context, {
     wordBytes: 1,
@@ -275,8 +287,8 @@ function emitWidened(context: PtoContext, words: number, data: UbBuffer): void {
 }
 
 /**
- * Emits one chunk of a flat gather: the steps that compute its addresses, then TGATHER, then conversions of
- * widened elements.
+ * Emits one chunk of a flat gather (lowering to vector instructions): the steps that compute addresses, then
+ * TGATHER, then conversions of elements that were widened to f16.
  */
 function emitChunk(
   context: PtoContext,
@@ -312,7 +324,10 @@ function emitChunk(
   context.out.line(`TCVT(${bytes}, ${halves}, RoundMode::CAST_TRUNC, SaturationMode::ON);`);
 }
 
-/** Returns the valid extent of a dim of the tile, counted from the start of a chunk. */
+/**
+ * Returns the number of rows or words of a chunk along one dim that are valid: those within the output tile,
+ * counted from the first element of the chunk.
+ */
 function validExtent({ dims, sizes }: Chunk, { dim: d, extent, each }: ChunkDim): Extent {
   const size = at(sizes, d);
   const start = at(dims, d);
@@ -399,8 +414,8 @@ function emitSteps(
 }
 
 /**
- * Emits the conversion of short index values to 32 bits. Float has every value of 16 bits, half every value
- * of 8 bits.
+ * Emits the conversion of 8-bit or 16-bit index values to 32 bits. The intermediate type is half for 8 bits
+ * and float for 16 bits, which represent all these values exactly.
  */
 function emitWiden(
   context: PtoContext,
@@ -419,8 +434,8 @@ function emitWiden(
 }
 
 /**
- * Emits instructions that add a chunk's out-of-range flags to those of earlier chunks. Only the valid part
- * counts: padding, and words that an earlier tile left, hold any value.
+ * Emits instructions that combine (OR) a chunk's out-of-range flags with those of earlier chunks. Only the
+ * valid part of the chunk counts, because padding and words left by an earlier tile have arbitrary values.
  */
 function emitSee(
   context: PtoContext,

@@ -18,7 +18,10 @@ import { clamped, wrappedNegative, marksOf } from "./steps.js";
 import { emitTransfer } from "./transfer.js";
 import { i32 } from "./words.js";
 
-/** Emits loops over the first dims of the output tile; `body` gets their coordinates. */
+/**
+ * Emits nested loops over the first `upTo` dims of the output tile, with the code of `body` inside. `body`
+ * gets the coordinate of each dim; the coordinates of the remaining dims are 0.
+ */
 export function overDims(
   context: PtoContext,
   { stmt }: PtoGather,
@@ -141,7 +144,10 @@ export function emitRowFetch(context: PtoContext, gather: PtoGather): void {
   context.wait("S", "MTE2");
 }
 
-/** Emits a gather with the lowering `row-copy`: a TMOV within UB for each row that index values select. */
+/**
+ * Emits a gather with the lowering `row-copy`: a TMOV within the unified buffer (UB) for each row that index
+ * values select.
+ */
 export function emitRowCopy(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { stmt, addresses, rules, pipe } = gather;
@@ -183,7 +189,10 @@ export function emitRowCopy(context: PtoContext, gather: PtoGather): void {
   context.wait(after, before);
 }
 
-/** Emits zeros over whole rows of UB, padding included, as 32-bit words for every element type. */
+/**
+ * Emits an instruction that writes zeros to `rows` rows of `bytes` bytes in the unified buffer (UB), padding
+ * included. It writes 32-bit words for every element type.
+ */
 function emitZeros(
   context: PtoContext,
   { bytes, rows }: { bytes: number; rows: number },
@@ -197,8 +206,8 @@ function emitZeros(
 }
 
 /**
- * Returns a reader of index values for each input from number 1 on. It reads the operand's tile in UB, or
- * global memory if the operand has no tile.
+ * Returns a function for each input after the data that gives the C++ expression for an index value. The
+ * expression reads the input's tile in the unified buffer (UB), or global memory if the input has no tile.
  */
 export function indexReaders(context: PtoContext, { stmt }: PtoGather): readonly Reader[] {
   return stmt.from.slice(1).map(({ buffer, sizes }): Reader => {

@@ -8,7 +8,7 @@ import { indexReaders, overDims } from "./gather-rows.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
 import { emitIndices, reportsSome } from "./indices.js";
 
-/** Emits a gather with the lowering `scalar`: the scalar unit moves it element by element. */
+/** Emits a gather with the lowering `scalar`: the scalar unit moves the elements one by one. */
 export function emitScalar(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { stmt, addresses, pipe } = gather;

@@ -31,7 +31,7 @@ import { emitIndexSteps, type Reader } from "./indices.js";
 import { emitTransfer } from "./transfer.js";
 import { dataWord, numberWord, type Word } from "./words.js";
 
-/** Emits a gather that computes the values of its elements. */
+/** Emits a gather that computes its elements from the values that it reads. */
 export function emitValues(context: PtoContext, gather: PtoGather): void {
   const types = inputsOf(context.plan.func).map(({ type }) => type.dtype);
   new ValueRows(context, gather, programOfRows(gather.stmt.map, types)).emit();
@@ -459,7 +459,10 @@ class ValueRows {
   }
 }
 
-/** Returns the operands of an instruction, each with the word type that the instruction has for it. */
+/**
+ * Returns the operands of a vector instruction, each with the word type (C++ element type) that the
+ * instruction uses for it.
+ */
 function wordsOf(step: VectorStep): readonly (readonly [VectorPlace, Word])[] {
   const as = (word: Word, ...locations: readonly VectorPlace[]) =>
     locations.map((place) => [place, word] as const);
@@ -491,7 +494,7 @@ const signedFill = (bytes: Uint8Array): string =>
     ),
   );
 
-/** Returns the C++ literal of a scalar with the given bits. */
+/** Returns the C++ literal of a scalar with the given bits, as `int32_t` or `float`. */
 function scalarText(word: VectorWord, bits: number): string {
   if (word === "i32") return `(int32_t)${bits | 0}`;
   const value = numberOf("f32", bits);

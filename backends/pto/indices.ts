@@ -9,8 +9,8 @@ import type { PtoContext } from "./context.js";
 import type { PtoGather, PtoPlan } from "./plan.js";
 
 /**
- * Function that returns a C++ expression for the index value at a position. The position is a C++ expression
- * too.
+ * Function that returns the C++ expression for the index value at a position. `place`: C++ expression for
+ * that position, in elements.
  */
 export type Reader = (place: string) => string;
 
@@ -28,16 +28,17 @@ function resolverOf({ names }: PtoPlan, { rules }: PtoGather, outside: Outside):
 }
 
 /**
- * True if index values out of range give zeros for some index operands and are reported for others. The first
- * index operand that ends an element decides.
+ * True if a gather reports index values out of range for some index operands and gives zeros for others. The
+ * first index operand that is out of range then decides.
  */
 export const reportsSome = ({ reports, rules }: PtoGather): boolean =>
   reports && rules.some(({ mayBeNone, outside }) => mayBeNone && outside !== "report");
 
 /**
- * Declares `inside` and the index values `s0`, `s1`, … at a point, and returns the names of the index values.
- * An index value that depends on one out of range is not read, since its position may be anywhere. `readers`:
- * by number of the input, from 1 on.
+ * Emits declarations of the index values `s0`, `s1`, … at a point and of `inside`, and returns the names of
+ * the index values. The variable `inside` is false if a value selects no element. An index value that depends
+ * on one out of range is not read, because its position may be anywhere. `readers`: one for each input after
+ * the data.
  */
 export function emitIndices(
   context: PtoContext,
@@ -57,7 +58,10 @@ export function emitIndices(
   return names;
 }
 
-/** Index values to declare at a point, with their readers and names. */
+/**
+ * Input of {@link emitIndexSteps}: the index values to declare at an output point, with the readers and C++
+ * names for them.
+ */
 export interface IndicesAt {
   readonly steps: readonly IndexStep[];
   /** Reads an index value of a table. */
@@ -71,7 +75,7 @@ export interface IndicesAt {
   readonly marks: boolean;
 }
 
-/** Declares index values, and a variable that is true if all of them select an element. */
+/** Emits declarations of index values, and of a variable that is true if all of them select an element. */
 export function emitIndexSteps(
   context: PtoContext,
   gather: PtoGather,
@@ -123,7 +127,10 @@ export function emitIndexSteps(
   }
 }
 
-/** Returns the lines of C++ that treat a value out of range. In them, n is 0 if the data has no element. */
+/**
+ * Returns the lines of C++ that handle an index value out of range; an empty list if it selects no element.
+ * In these lines `raw` is the value and `n` the extent, 0 if the data has no element.
+ */
 function otherwise(outside: Outside): string[] {
   switch (outside) {
     case "nearest":
@@ -144,7 +151,10 @@ function otherwise(outside: Outside): string[] {
   }
 }
 
-/** Returns the lines of the C++ functions that the text of `emitIndices` calls. */
+/**
+ * Returns the lines of the C++ functions that apply out-of-range policies, which the code of {@link
+ * emitIndices} calls.
+ */
 export function resolverLines(plan: PtoPlan, gather: PtoGather): string[] {
   const all = new Map(gather.rules.map(({ outside }) => [resolverOf(plan, gather, outside), outside]));
   return [...all].flatMap(([name, outside]) => [

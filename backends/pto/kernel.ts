@@ -5,7 +5,7 @@
 import type { Role } from "../../ir/func.js";
 import type { ElementCondition } from "../ascend-answer.js";
 
-/** Parameter of the kernel, in the order of its signature. */
+/** Parameter of a PTO-ISA kernel. Lists of parameters are in the order of the kernel's signature. */
 export interface PtoParam {
   readonly name: string;
   /**
@@ -16,7 +16,7 @@ export interface PtoParam {
   readonly word: string;
 }
 
-/** Bytes of unified buffer that the kernel uses under one name. */
+/** Buffer that a kernel uses in the unified buffer (UB): its name, and the address and bytes of each copy. */
 export interface PtoBuffer {
   readonly name: string;
   /** Byte address of each copy. */
@@ -25,7 +25,7 @@ export interface PtoBuffer {
   readonly bytes: number;
 }
 
-/** Tile program as PTO-ISA C++, with the data that a host needs to launch it (docs/pto.md). */
+/** Tile program as PTO-ISA C++, with the data that a host needs to launch the kernel (docs/pto.md). */
 export interface PtoKernel {
   /** One C++ translation unit. */
   readonly code: string;

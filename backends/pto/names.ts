@@ -3,7 +3,7 @@ import type { TileFunc } from "../../ir/func.js";
 import { flatten } from "../../ir/tile.js";
 import { Identifiers, namesOf, type Names } from "../names.js";
 
-/** Identifiers of a PTO-ISA kernel for the names of its program. */
+/** C++ identifiers of a PTO-ISA kernel, by the names that its tile program uses. */
 export interface PtoNames extends Names {
   /** Returns the identifier of the variable that holds the number of the current copy of a UB buffer. */
   readonly copyIndex: (buffer: string) => string;
@@ -13,7 +13,7 @@ export interface PtoNames extends Names {
   readonly entryPoint: string;
 }
 
-/** Returns the identifiers of a program's PTO-ISA kernel. */
+/** Returns the C++ identifiers of the PTO-ISA kernel for a tile program. */
 export function ptoNamesOf(func: TileFunc): PtoNames {
   const identifiers = new Identifiers();
   const doubled = flatten(func.body).flatMap((stmt) =>

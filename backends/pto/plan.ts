@@ -42,7 +42,10 @@ import {
 } from "./refusals.js";
 import { dataWord, i32, indexWord, type Word } from "./words.js";
 
-/** Gather of a kernel. Its addresses count elements of the memory that contains each region. */
+/**
+ * Plan of the gather of a PTO-ISA kernel, with its lowering and its hardware pipe (instruction queue).
+ * Addresses are in elements of the tensor or buffer that contains each region.
+ */
 export interface PtoGather extends GatherPlan {
   /** Rules of the index operands that have a policy, in their order. */
   readonly rules: readonly IndexRule[];
@@ -51,7 +54,7 @@ export interface PtoGather extends GatherPlan {
   readonly pipe: Pipe;
 }
 
-/** Plan of a PTO-ISA kernel: all decisions that precede its text. */
+/** Plan of a PTO-ISA kernel: all decisions that are made before its C++ text is written. */
 export interface PtoPlan {
   readonly func: TileFunc;
   readonly target: Target;
@@ -76,8 +79,8 @@ export interface PtoPlan {
 }
 
 /**
- * Plans the PTO-ISA kernel of a tile program. Throws a CompileError: TC505 if PTO-ISA cannot express the
- * program, TC202 for buffers without addresses, TC401 if UB is too small.
+ * Returns the plan of the PTO-ISA kernel for a tile program. Throws a CompileError: TC505 if PTO-ISA cannot
+ * express the program, TC202 for buffers without addresses, TC401 if the unified buffer (UB) is too small.
  */
 export function planPto(given: TileFunc, target: Target): PtoPlan {
   refuseScatter(given, "PTO-ISA");
@@ -129,7 +132,10 @@ function refuse(diagnostics: readonly Diagnostic[]): void {
   if (diagnostics.length > 0) throw new CompileError(diagnostics);
 }
 
-/** Returns a function that gives the word type of an operand or a UB buffer, by its name. */
+/**
+ * Returns a function that maps the name of an operand or buffer to the word type (C++ type) in which its
+ * elements are moved. The function throws an InternalError for an unknown name.
+ */
 function wordsOf(
   func: TileFunc,
   buffers: ReadonlyMap<string, UbBuffer>,
@@ -145,7 +151,10 @@ function wordsOf(
   };
 }
 
-/** Returns the plan of a kernel's gather, with its lowering and the pipe it runs on. */
+/**
+ * Returns the plan of a kernel's gather, with its lowering and the hardware pipe (instruction queue) on which
+ * it runs.
+ */
 function gatherOf(
   func: TileFunc,
   buffers: ReadonlyMap<string, UbBuffer>,
@@ -170,9 +179,9 @@ function gatherOf(
 }
 
 /**
- * Returns the byte address of each buffer that the lowering adds, and the end of the UB in use. They lie in
- * the program's scratch if it has a large enough tile for each. Otherwise they follow the program's buffers,
- * each at a multiple of a block.
+ * Returns the byte address in the unified buffer (UB) of each buffer that the lowering adds, and the end of
+ * the bytes in use. These buffers use the program's scratch tiles if there is a large enough tile for each.
+ * Otherwise they follow the program's buffers, each at a multiple of a memory block.
  */
 function placed(adds: readonly Added[], scratch: readonly UbBuffer[], peak: number, target: Target) {
   const added = new Map<AddedName, { address: number; bytes: number }>();
@@ -188,7 +197,7 @@ function placed(adds: readonly Added[], scratch: readonly UbBuffer[], peak: numb
   return { added, end };
 }
 
-/** Returns the parameters that the host passes, in the order of the kernel's signature. */
+/** Returns the parameters that the host passes to a kernel, in the order of the kernel's signature. */
 export function paramsOf({ func, names, words, gather }: PtoPlan): readonly PtoParam[] {
   const paramOf = ({ name, role }: Operand): PtoParam => ({
     name: names.buffer(name),
@@ -199,10 +208,13 @@ export function paramsOf({ func, names, words, gather }: PtoPlan): readonly PtoP
   return [...func.operands.map(paramOf), ...(gather?.reports === true ? [status] : [])];
 }
 
-/** Returns the identifier of a buffer that the lowering adds. */
+/** Returns the C++ identifier of a buffer that the lowering adds to the program's buffers. */
 export const addedName = (added: AddedName): string => `${added}_ub`;
 
-/** Returns all buffers that the kernel has in UB. */
+/**
+ * Returns all buffers of a kernel in the unified buffer (UB): those of the program, then those that the
+ * lowering adds.
+ */
 export const ptoBuffers = ({ buffers, added, names }: PtoPlan): readonly PtoBuffer[] => [
   ...[...buffers.values()].map((buffer) => ({
     name: names.buffer(buffer.name),
@@ -212,11 +224,17 @@ export const ptoBuffers = ({ buffers, added, names }: PtoPlan): readonly PtoBuff
   ...[...added].map(([name, { address, bytes }]) => ({ name: addedName(name), addresses: [address], bytes })),
 ];
 
-/** Returns the UB buffer that contains the data; undefined if the data is in global memory. */
+/**
+ * Returns the buffer in the unified buffer (UB) that contains the gathered data; undefined if the data is in
+ * global memory.
+ */
 export const dataBuffer = ({ buffers }: PtoPlan, { stmt }: PtoGather): UbBuffer | undefined =>
   buffers.get(at(stmt.from, gatheredTable).buffer);
 
-/** Returns the UB buffer that the gather writes. */
+/**
+ * Returns the buffer in the unified buffer (UB) that the gather writes. Throws an InternalError if there is
+ * none.
+ */
 export const outputBuffer = ({ buffers, func }: PtoPlan, { stmt }: PtoGather): UbBuffer => {
   const buffer = buffers.get(stmt.to.buffer);
   invariant(buffer !== undefined, `%${outputOf(func).name} is written through a tile`);

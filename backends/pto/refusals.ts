@@ -16,7 +16,10 @@ import { ascendAnswer, computesValues } from "../ascend-answer.js";
 import { eventsOfProgram } from "./events.js";
 import { missingType, type Word } from "./words.js";
 
-/** Returns an error (TC505) for a program whose target is not an Ascend one. */
+/**
+ * Returns an error (TC505) for a program whose target is not an Ascend target, since PTO-ISA has no other
+ * targets.
+ */
 export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
   error("TC505", `PTO-ISA is for Ascend targets; this program is for ${target.name}`, {
     span: func.span,
@@ -25,8 +28,9 @@ export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
 ];
 
 /**
- * Returns an error (TC505) for a gather that PTO-ISA kernels have no form for; an empty list otherwise. Its
- * elements must come from the data, by index values from other inputs.
+ * Returns an error (TC505) for a gather that PTO-ISA kernels cannot express; an empty list if they can or if
+ * there is no gather. Elements that move unchanged must come from the data, and their index values from other
+ * inputs.
  */
 export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagnostic[] {
   if (stmt === undefined) return [];
@@ -48,7 +52,8 @@ function beyondRows(func: TileFunc, { map, chunk }: GatherStmt): string | undefi
 }
 
 /**
- * Returns the text of the first feature of a map that kernels have no form for; undefined if there is none.
+ * Returns the text of the first feature of an access map that PTO-ISA kernels cannot express; undefined if
+ * there is none.
  */
 function strange(map: AccessMap): string | undefined {
   const { indices, fill } = map;
@@ -60,8 +65,8 @@ function strange(map: AccessMap): string | undefined {
 }
 
 /**
- * Returns the error for the first element type, buffer or region that the instructions do not take; an empty
- * list if there is none. TC202 is for a buffer without an address, TC505 for all others.
+ * Returns an error for the first element type, buffer or region that PTO-ISA instructions do not accept; an
+ * empty list if there is none. The code is TC202 for a buffer without an address, otherwise TC505.
  */
 export function misfits(
   func: TileFunc,
@@ -106,8 +111,8 @@ const refused = (stmt: Stmt, message: string): Diagnostic =>
 const limit = 2 ** 31;
 
 /**
- * Returns errors (TC505) for statements with an offset, size or loop variable that may exceed int32_t. The
- * last increment of a variable counts.
+ * Returns an error (TC505) for each statement with an offset, size or loop variable that may exceed int32_t.
+ * The value of a loop variable after the last increment counts too.
  */
 export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
   statementsOf(func).flatMap(({ stmt, loops }) => {
@@ -155,8 +160,8 @@ const withSides = (form: Linear): Linear[] =>
     : [form, ...form.terms.flatMap(({ of }) => (of.kind === "min" ? of.of.flatMap(withSides) : []))];
 
 /**
- * Returns errors (TC505) for operands with more words than an `int` can count. Strides and offsets in global
- * memory are passed as `int`.
+ * Returns an error (TC505) for each operand with more words (C++ elements) than an `int` can count. PTO-ISA
+ * takes strides and offsets in global memory as `int`.
  */
 export const beyondWords = (func: TileFunc, words: (name: string) => Word): Diagnostic[] =>
   func.operands.flatMap(({ name, type }) => {
@@ -168,7 +173,10 @@ export const beyondWords = (func: TileFunc, words: (name: string) => Word): Diag
     ];
   });
 
-/** Returns the error (TC505) for a sync whose pair of pipes needs `ids` event ids, more than there are. */
+/**
+ * Returns the error (TC505) for a sync whose pair of hardware pipes (instruction queues) needs `ids` event
+ * ids, more than there are.
+ */
 export const tooManyEvents = (sync: SyncStmt, ids: number): Diagnostic =>
   error("TC505", `sync ${sync.from} -> ${sync.to} needs ${ids} event ids; ${eventsOfProgram} are free`, {
     span: sync.span,

@@ -9,8 +9,8 @@ const scalar = (name: string, to: string, from: string, value: string): string =
   `${name}(${to}, ${from}, (int32_t)${/^-?\d+$|^\(.*\)$/.test(value) ? value : `(${value})`})`;
 
 /**
- * Returns the instructions for `to = from`, plus n where `from` is negative. `by`: tile for the intermediate
- * values.
+ * Returns the instructions that copy numbers from tile `from` to tile `to` and add `n` to negative numbers.
+ * `by`: tile for intermediate values.
  */
 export const wrappedNegative = (n: number, to: string, by: string, from: string): string[] => [
   scalar("TMINS", by, from, "0"),
@@ -19,15 +19,18 @@ export const wrappedNegative = (n: number, to: string, by: string, from: string)
   `TADD(${to}, ${by === to ? by : from}, ${by === to ? from : by})`,
 ];
 
-/** Returns the instructions for `to = from`, clamped to 0 up to the extent less 1. */
+/**
+ * Returns the instructions that clamp the index values in tile `from` to the range from 0 to the extent less
+ * 1, and write them to tile `to`.
+ */
 export const clamped = ({ extent }: IndexRule, to: string, from: string): string[] => [
   scalar("TMAXS", to, from, "0"),
   scalar("TMINS", to, to, String(extent - 1)),
 ];
 
 /**
- * Returns the treatment of indices out of range under a rule. `none`: no mark is needed. `clamped`: the
- * nearest element is taken. `marked`: the index is recorded.
+ * Returns the treatment of index values out of range under a rule. `none`: nothing is recorded. `clamped`:
+ * the nearest element is used. `marked`: a flag records the index value.
  */
 export function marksOf({ outside }: IndexRule): "none" | "clamped" | "marked" {
   switch (outside) {

@@ -16,7 +16,9 @@ import type { UbBuffer } from "../../ir/tile.js";
 import { at, elementCount, type Shape } from "../../ir/types.js";
 import { fixed, product, type PtoContext, type Extent } from "./context.js";
 
-/** Transfer of a region between global memory and UB. */
+/**
+ * Transfer of a region between global memory and the unified buffer (UB), as {@link emitTransfer} takes it.
+ */
 export interface Transfer {
   readonly what: "load" | "store";
   /** The operand in global memory. */
@@ -48,8 +50,8 @@ interface RowDim {
 const maxDims = 4;
 
 /**
- * Emits the transfer of a region. Returns the name of its tile; undefined if the region is empty or takes
- * several instructions.
+ * Emits the transfer of a region between global memory and the unified buffer (UB). Returns the C++ name of
+ * the tile; undefined if the region is empty or takes several instructions.
  */
 export function emitTransfer(context: PtoContext, transfer: Transfer): string | undefined {
   const { sizes, shape, strides, buffer } = transfer;
@@ -101,8 +103,8 @@ export function emitTransfer(context: PtoContext, transfer: Transfer): string | 
 }
 
 /**
- * Returns the dims without those of one row. Neighbours that are contiguous in both memories are folded into
- * one dim. Outermost first.
+ * Returns the row dims of a transfer, outermost first, without dims of a single row. Neighbouring dims that
+ * are contiguous in both memories are merged into one dim.
  */
 function foldable(dims: readonly RowDim[]): RowDim[] {
   const result: RowDim[] = [];
@@ -123,8 +125,8 @@ function foldable(dims: readonly RowDim[]): RowDim[] {
 }
 
 /**
- * Emits a transfer in pieces of at most as many rows as the target moves at once. Returns the name of the
- * tile; undefined if there are several pieces.
+ * Emits a transfer as one or more instructions, each with at most as many rows as the target moves at once.
+ * Returns the C++ name of the tile; undefined if there are several instructions.
  */
 function emitPieces(
   context: PtoContext,
@@ -178,7 +180,7 @@ interface Piece {
   readonly valid: Extent;
 }
 
-/** Emits one TLOAD or TSTORE, and returns the name of its tile. */
+/** Emits one TLOAD or TSTORE, and returns the C++ name of its tile. */
 function emitPiece(
   context: PtoContext,
   transfer: Transfer,

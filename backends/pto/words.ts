@@ -6,7 +6,10 @@
 import { InternalError, type DType } from "../../ir/types.js";
 import type { SourceType } from "../../ir/values/expression.js";
 
-/** C++ type in which elements are moved (a word), with its bytes and the number of words in an element. */
+/**
+ * C++ type in which elements are moved (a word), with its size in bytes and the number of words in an element
+ * (`each`).
+ */
 export interface Word {
   readonly name: "int8_t" | "uint8_t" | "int16_t" | "half" | "bfloat16_t" | "float" | "int32_t" | "int64_t";
   readonly bytes: 1 | 2 | 4 | 8;
@@ -14,17 +17,19 @@ export interface Word {
   readonly each: number;
 }
 
-/** Word of 1 byte, signed. */
+/** Signed 1-byte word (C++ type in which elements are moved). */
 export const i8: Word = { name: "int8_t", bytes: 1, each: 1 };
-/** Word of 2 bytes, signed. */
+/** Signed 2-byte word (C++ type in which elements are moved). */
 export const i16: Word = { name: "int16_t", bytes: 2, each: 1 };
-/** Word of 1 byte that a conversion reads as an unsigned number. */
+/**
+ * Unsigned 1-byte word (C++ type in which elements are moved), for conversions that read an unsigned number.
+ */
 export const u8: Word = { name: "uint8_t", bytes: 1, each: 1 };
-/** Word of 2 bytes that instructions read as an f16 number. */
+/** 2-byte word (C++ type in which elements are moved) that instructions read as an f16 number. */
 export const half: Word = { name: "half", bytes: 2, each: 1 };
-/** Word of 4 bytes that instructions read as an f32 number. */
+/** 4-byte word (C++ type in which elements are moved) that instructions read as an f32 number. */
 export const float: Word = { name: "float", bytes: 4, each: 1 };
-/** Word of 4 bytes, signed. */
+/** Signed 4-byte word (C++ type in which elements are moved). */
 export const i32: Word = { name: "int32_t", bytes: 4, each: 1 };
 const i64: Word = { name: "int64_t", bytes: 8, each: 1 };
 const twoWords: Word = { ...i32, each: 2 };
@@ -72,15 +77,18 @@ const words: Readonly<Record<DType, Word | Missing>> = {
   i2: packed,
 };
 
-/** Returns the reason why kernels cannot hold a type; undefined for a type that they hold. */
+/**
+ * Returns the reason why PTO-ISA kernels cannot hold elements of a type, and what to do instead; undefined if
+ * they can.
+ */
 export function missingType(dtype: DType): Missing | undefined {
   const word = words[dtype];
   return "missing" in word ? word : undefined;
 }
 
 /**
- * Returns the word type of data and output. `asWords`: a vector gather takes elements of 8 bytes as one word.
- * Throws an InternalError for a type that kernels do not hold.
+ * Returns the word type (C++ type) in which elements of the data and the output are moved. `asWords`: true if
+ * an 8-byte element is one 8-byte word. Throws an InternalError for a type that kernels cannot hold.
  */
 export function dataWord(dtype: DType, asWords: boolean): Word {
   const word = words[dtype];
@@ -88,7 +96,10 @@ export function dataWord(dtype: DType, asWords: boolean): Word {
   return asWords && word.bytes * word.each === i64.bytes ? i64 : word;
 }
 
-/** Returns the word that holds a whole index value. */
+/**
+ * Returns the word type (C++ type) that holds a complete index value. Throws an InternalError for a type that
+ * kernels cannot hold.
+ */
 export const indexWord = (dtype: DType): Word => dataWord(dtype, true);
 
 const numbers: Readonly<Partial<Record<SourceType, Word>>> = {
@@ -98,5 +109,5 @@ const numbers: Readonly<Partial<Record<SourceType, Word>>> = {
   f32: float,
 };
 
-/** Returns the word type in which instructions read elements of a type as numbers. */
+/** Returns the word type (C++ type) in which instructions read elements of a type as numbers. */
 export const numberWord = (dtype: SourceType): Word => numbers[dtype] ?? dataWord(dtype, false);

@@ -29,8 +29,9 @@ import { pyptoValue } from "./values.js";
 const maxTileEntries = 4;
 
 /**
- * Emits the PyPTO program of a gather whose schedule is chosen. Throws a CompileError: TC505 if PyPTO lacks
- * the operation, policy or number of tile entries, TC1xx if its operation does not take these types.
+ * Returns the PyPTO program (Python text) of a gather whose schedule is complete. Throws a CompileError:
+ * TC505 if PyPTO lacks the operation, policy or number of tile entries, or for a scatter; TC1xx if its
+ * operation does not take these types.
  */
 export function emitPypto(gather: AccessFunc, operator: Operator, target: Target): string {
   refuseScatter(gather, "PyPTO's text");
@@ -47,9 +48,9 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
 }
 
 /**
- * Emits the PyPTO program of a gather that computes its elements and whose schedule is chosen. Throws a
- * CompileError (TC505) with the step for which PyPTO has no operation, or whose bits a core may not give.
- * Throws TC1xx if PyPTO's gather does not take these types.
+ * Returns the PyPTO program (Python text) of a gather that computes its elements and whose schedule is
+ * complete. Throws a CompileError (TC505) that names a step for which PyPTO has no operation, or whose bits
+ * an Ascend core may not give. Throws TC1xx if PyPTO's gather does not take these types.
  */
 export function emitPyptoValue(gather: AccessFunc, target: Target): string {
   refuseScatter(gather, "PyPTO's text");
@@ -89,7 +90,7 @@ export function emitPyptoValue(gather: AccessFunc, target: Target): string {
   });
 }
 
-/** Returns the text of a kernel; `call` makes each view of the output. */
+/** Returns the text of a PyPTO kernel. `call` writes the computation of each view (part) of the output. */
 function programText(
   gather: AccessFunc,
   target: Target,
@@ -146,7 +147,10 @@ interface Loops {
   readonly call: (inputs: readonly string[], out: Lines) => string;
 }
 
-/** Returns a function that writes PyPTO's operation for an operator, given its inputs. */
+/**
+ * Returns a function that, given the names of the inputs, returns the PyPTO call for an operator. `axis`: dim
+ * of the data that is gathered.
+ */
 function callOf(operator: Operator, axis: number): (inputs: readonly string[]) => string {
   return (inputs) => {
     const [data = "", ...others] = inputs;
@@ -157,7 +161,7 @@ function callOf(operator: Operator, axis: number): (inputs: readonly string[]) =
   };
 }
 
-/** Emits the loops over the views of the output, with the call for each view. */
+/** Emits the loops over the views (parts) of the output, with the call that computes each view. */
 function emitViews(out: Lines, loops: Loops): void {
   const { gather, view, views, names, viewNames, call } = loops;
   const { shape } = outputOf(gather).type;
@@ -195,7 +199,7 @@ function emitViews(out: Lines, loops: Loops): void {
   nest(0);
 }
 
-/** Returns the PyPTO expression for the part of an input that a view of the output reads. */
+/** Returns the PyPTO expression for the part of input number `table` that one view of the output reads. */
 function viewOf({ gather, view, views, names }: Loops, table: number, sizes: readonly string[]): string {
   const { shape } = inputOf(gather, table).type;
   const extents = outputOf(gather).type.shape;
@@ -222,8 +226,8 @@ const dataInUb = (gather: AccessFunc): boolean => {
 };
 
 /**
- * Returns the errors for a gather that PyPTO cannot express; an empty list if it can. They are TC505 for the
- * operation, policy or tile, and TC1xx for types.
+ * Returns the errors for a gather that PyPTO cannot express; an empty list if it can. The code is TC505 for
+ * the operation, policy or tile, and TC1xx for types.
  */
 function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): readonly Diagnostic[] {
   const { span } = gather;

@@ -1,7 +1,7 @@
 /** Element types of PyPTO. */
 import type { DType } from "../../ir/types.js";
 
-/** Names of element types in PyPTO's `DataType`; undefined for types that PyPTO lacks. */
+/** Name of each element type in PyPTO's `DataType`; undefined for a type that PyPTO lacks. */
 export const typeNames: Readonly<Record<DType, string | undefined>> = {
   bool: "DT_BOOL",
   i8: "DT_INT8",

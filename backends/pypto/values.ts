@@ -36,8 +36,8 @@ import type { Lines } from "../lines.js";
 import { typeNames } from "./type-names.js";
 
 /**
- * Program of PyPTO operations that computes a value, or the part of the value for which PyPTO has no
- * operation.
+ * Result of {@link pyptoValue}. If `ok`, `write` emits the PyPTO operations that compute a value. Otherwise
+ * `refused` is the part of the value for which PyPTO has no operation.
  */
 export type PyptoValue =
   | { readonly ok: true; readonly write: (out: Lines, inputs: readonly string[]) => string }
@@ -54,8 +54,9 @@ class Refused extends Error {
 }
 
 /**
- * Returns the PyPTO operations that compute a value on one view of the output, or the part that PyPTO lacks.
- * `view`: extents of the view, which divide those of the output.
+ * Returns the PyPTO operations that compute a value on one view (part) of the output, or the part of the
+ * value for which PyPTO has no operation. `view`: extents of the view in elements, which divide those of the
+ * output.
  */
 export function pyptoValue(gather: AccessFunc, view: Shape, target: Target): PyptoValue {
   try {

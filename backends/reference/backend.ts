@@ -14,8 +14,8 @@ import { referenceOfMapSteps } from "./reference-of-map.js";
 import { referenceSteps } from "./reference.js";
 
 /**
- * Backend that computes the output from its definition. This is the operator if the program had one, else the
- * access map that the program began with, else the map of the tile program.
+ * Backend that computes the output from the program's definition, without tiles. The definition is the
+ * operator if the program had one, else its first access map, else the map of the tile program.
  */
 export const referenceBackend: Backend = {
   name: "reference",
@@ -37,8 +37,8 @@ export const referenceBackend: Backend = {
 };
 
 /**
- * Returns the steps of the reference. Undefined if the output is empty and nothing states a map over whole
- * tensors.
+ * Returns a generator that computes the output of a kernel from its definition. Undefined if the output is
+ * empty and there is no map over whole tensors.
  */
 function stepsOf({ tile, resolved, definition }: BackendKernel, inputs: HostInputs) {
   if (resolved !== undefined) return referenceSteps(resolved, inputs, tile.operands);

@@ -6,7 +6,7 @@ import type { Operand, TileFunc } from "../../ir/func.js";
 import { accessMap, effectiveType, type Operator } from "../../ir/operator.js";
 import { taskOfTile } from "../../ir/task/index.js";
 
-/** Operator with the policies that its dialect decided: all that its definition needs. */
+/** Operator with the out-of-range policies of its dialect, which together define the operator's result. */
 export interface ReferenceProgram {
   readonly operator: Operator;
   readonly negative: NegativeIndex;
@@ -14,28 +14,30 @@ export interface ReferenceProgram {
 }
 
 /**
- * Map over whole tensors with the operands it relates: the inputs by their number in the map, then the
- * output.
+ * Access map over whole tensors, with the operands that it relates: the inputs by their number in the map,
+ * then the output.
  */
 export interface DefinedMap {
   readonly map: AccessMap;
   readonly operands: readonly Operand[];
 }
 
-/** Returns the map over whole tensors that defines an operator, with its operands. */
+/** Returns the access map over whole tensors that defines an operator, with its operands. */
 export const mapOfOperator = (
   { operator, negative, oob }: ReferenceProgram,
   operands: readonly Operand[],
 ): DefinedMap => ({ map: accessMap(operator, negative, oob), operands: effective(operator, operands) });
 
-/** Returns operands with the operator's shapes, without the leading dims that a dialect adds. */
+/**
+ * Returns operands with the shapes that the operator defines, without the leading dims that a dialect adds.
+ */
 export function effective(operator: Operator, operands: readonly Operand[]): readonly Operand[] {
   return operands.map((operand, k) => ({ ...operand, type: effectiveType(operator, operand.type, k) }));
 }
 
 /**
- * Returns the map over whole tensors of a tile program, with its operands. Throws a CompileError (TC702) if
- * the map differs between tiles.
+ * Returns the access map over whole tensors of a tile program, with its operands. Throws a CompileError
+ * (TC702) if the map differs between tiles.
  */
 export function mapOfTile(tile: TileFunc): DefinedMap {
   const map = mapOverTensors(tile, taskOfTile(tile));

@@ -15,8 +15,8 @@ import { elementReads } from "../element-reads.js";
 const elementsAtOnce = 2 ** 12;
 
 /**
- * Computes the output of a map element by element. Yields the number of elements done, and returns the
- * output's bytes. Throws a RunError (TC601) for the first element with an index out of range.
+ * Computes the output of an access map element by element and returns its bytes. Yields the number of
+ * elements done. Throws a RunError (TC601) for the first element with an index out of range.
  */
 export function* elementByElement(
   mapped: MappedInputs,

@@ -15,8 +15,8 @@ import { pointByPoint } from "../point-by-point.js";
 
 /**
  * Computes the output of a map over whole tensors and returns its bytes. `operands`: the inputs by their
- * number in the map, then the output. Throws a RunError (TC601) for the first output element with an index
- * out of range under `error` and `unchecked`.
+ * number in the map, then the output. Throws a RunError (TC601) for the first output element whose index is
+ * out of range under policy `error` or `unchecked`.
  */
 export const referenceOfMap = (
   map: AccessMap,
@@ -24,7 +24,10 @@ export const referenceOfMap = (
   inputs: HostInputs,
 ): Uint8Array => drained(referenceOfMapSteps(map, operands, inputs));
 
-/** Runs `referenceOfMap` in steps that yield the elements or points done. */
+/**
+ * Returns a generator that computes the output of a map over whole tensors and returns its bytes. It yields
+ * the number of elements or scatter points done.
+ */
 export function referenceOfMapSteps(
   map: AccessMap,
   operands: readonly Operand[],
@@ -35,8 +38,8 @@ export function referenceOfMapSteps(
 }
 
 /**
- * Returns the number of output elements that keep the map's fill bits. Elements from the first rejected index
- * on are not counted.
+ * Returns the number of output elements that get the map's fill bits because an index selects no element.
+ * Counting ends at the first index that the policy rejects.
  */
 export function fillsOfMap(map: AccessMap, operands: readonly Operand[], inputs: HostInputs): number {
   const addresses = mapAddresses({ map, operands, inputs });

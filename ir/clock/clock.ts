@@ -22,12 +22,16 @@ import { programIdleFactor } from "./workgroup-memory.js";
 import { hitsOf, memoryCycles, workloadOf, type TransferBytes, type StatementWork } from "./statement.js";
 
 /**
- * Version of the clock's rules. Raise it whenever the cycles of some program change on a target whose figures
- * did not change. Cycles recorded under an older version then belong to another clock and are no regression.
+ * Version of the rules of the clock, the cost model that computes cycles. Raise it when the cycles of some
+ * program change on a target whose hardware parameters did not change. Cycles recorded under an older version
+ * are then not compared with new ones.
  */
 export const clockVersion = 5;
 
-/** Cycles of a tile program on its target, and the units that are busy for them. */
+/**
+ * Result of the clock (cost model) for a tile program on its target: total cycles, and the cycles for which
+ * each unit is busy.
+ */
 export interface ClockResult {
   /** Until the last core is done. */
   readonly cycles: number;
@@ -49,7 +53,8 @@ export interface ClockResult {
 }
 
 /**
- * Program with everything that its clock depends on: target, busy cores, lowering, prices and start times.
+ * Tile program prepared for the clock (cost model): the program with its target, busy cores, gather lowering,
+ * cost functions and start times.
  */
 export interface Clocked {
   readonly func: TileFunc;
@@ -71,13 +76,16 @@ export interface Clocked {
   readonly memoryFactor: number;
 }
 
-/** Returns the number of cores that `tasks` tasks keep busy under a program's schedule; at least 1. */
+/**
+ * Returns the number of cores that execute at least one of `tasks` tasks; at least 1. It is limited by the
+ * program's schedule, or else by the target's number of cores.
+ */
 export const busyCores = (func: TileFunc, target: Target, tasks: number): number =>
   Math.max(1, Math.min(func.schedule.cores ?? target.cores, tasks));
 
 /**
- * Returns a program with everything that its clock depends on, for one lowering of its gather. `lowering` is
- * undefined for a program without a gather.
+ * Returns a program prepared for the clock (cost model), for one lowering (choice of instructions) of its
+ * gather. `tasks`: number of tasks of the program. `lowering`: undefined for a program without a gather.
  */
 export function clocked(
   func: TileFunc,
@@ -113,7 +121,10 @@ export function clocked(
   };
 }
 
-/** State of a core at the end of its tasks. */
+/**
+ * State of a core after all of its tasks: the end cycle, the busy cycles of each hardware pipe, and the bytes
+ * transferred.
+ */
 export interface CoreTime {
   /** Cycle at which the core's last pipe is done. */
   readonly end: number;
@@ -126,15 +137,19 @@ const memoryOf = ({ func, target, cores, memoryFactor }: Clocked, core: CoreTime
   memoryCycles(core.transferred, func.operands, target, cores, memoryFactor);
 
 /**
- * Returns the cycles that a core takes: the later of its last pipe's end and the end of its global memory
- * transfers. If pipes do not overlap, the core takes at least the sum of their busy cycles.
+ * Returns the cycles that a core takes: the later of the end of its last pipe and the end of its global
+ * memory transfers. If the target's pipes do not overlap, the result is at least the sum of their busy
+ * cycles.
  */
 export function cyclesOfCore(program: Clocked, core: CoreTime): number {
   const busy = program.target.overlaps ? 0 : pipes.reduce((sum, pipe) => sum + core.busy[pipe], 0);
   return Math.max(core.end, busy, memoryOf(program, core));
 }
 
-/** Returns the clock's result for a program, from the core that finishes last. */
+/**
+ * Returns the result of the clock (cost model) for a program. `tasks`: number of tasks. `last`: state of the
+ * core that finishes last.
+ */
 export function resultOf(program: Clocked, tasks: number, last: CoreTime): ClockResult {
   const { func, target, cores, lowering } = program;
   const { busy } = last;
@@ -158,7 +173,10 @@ export function resultOf(program: Clocked, tasks: number, last: CoreTime): Clock
   };
 }
 
-/** Returns a sentence on the bottleneck: the share of the time for which it is busy, and the kind of work. */
+/**
+ * Returns a sentence on a program's bottleneck (`what`): the percentage of the cycles for which it is busy,
+ * and its kind of work.
+ */
 function why({ target, cores, lowering }: Clocked, what: Pipe | "gm", busy: number, cycles: number): string {
   const share = cycles === 0 ? 0 : Math.round((100 * busy) / cycles);
   const reasons: Readonly<Record<Pipe | "gm", string>> = {

@@ -16,7 +16,10 @@ import { MaxPlus, never, type Matrix, type Vector } from "./max-plus.js";
 import { runsOf, type BodyPlan, type LoopPlan, type ClockPlan } from "./plan.js";
 import type { StatementWork, TransferBytes } from "./statement.js";
 
-/** Result of the clock in closed form: the core that finishes last, and what the computation cost. */
+/**
+ * Result of the closed-form cost model: the core that finishes last, and counters for the cost of the
+ * computation.
+ */
 export interface Closed {
   /** The core that finishes last. */
   readonly last: CoreTime;
@@ -25,16 +28,20 @@ export interface Closed {
   readonly evaluated: number;
 }
 
-/** Returns the time of the core that finishes last, in closed form. */
+/**
+ * Returns the result of the closed-form cost model for a program: the core that finishes last, with its
+ * times.
+ */
 export const closed = (program: Clocked, plan: ClockPlan): Closed => new Composer(program, plan).closed();
 
 /**
- * Returns the bytes that all cores of a program move in global memory together, one number for each operand.
+ * Returns the bytes that all cores of a program together transfer in global memory, one number for each
+ * operand.
  */
 export const transferredBy = (program: Clocked, plan: ClockPlan): TransferBytes =>
   new Composer(program, plan).transferred();
 
-/** Returns the number of tasks of a plan. */
+/** Returns the number of tasks of a plan: the iterations of its nest of parallel loops. */
 export function tasksOf({ nest }: ClockPlan): number {
   const from = (depth: number, offsets: LoopOffsets): number => {
     const loop = nest[depth];
@@ -319,8 +326,8 @@ class Composer {
 }
 
 /**
- * Returns the tasks of a range in order: whole iterations of the loop nest where the range covers them, else
- * the parts inside.
+ * Returns the tasks of a range in order, as repeated nodes of the loop nest. An iteration of a loop is one
+ * node if the range contains all its tasks; otherwise its inner nodes are returned.
  */
 function blockOf(node: Node, { from, to }: TaskRange): Repeated[] {
   if (from <= 0 && to >= node.tasks) return [{ count: 1, node }];

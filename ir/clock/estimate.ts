@@ -19,8 +19,8 @@ import { targetFacts } from "../target.js";
 import type { Work } from "./work.js";
 
 /**
- * Returns an estimator of cycles for the schedules of one tile and residency. Schedules with the same
- * lowering share the results that depend on the tile alone.
+ * Returns a function that estimates the cycles of schedules with one tile and one residency (memory that
+ * holds the data). Schedules with the same gather lowering share results that depend only on the tile.
  */
 export function estimatesOfTile(): (variant: Tiling) => number {
   const cached = new Map<string, (variant: Tiling) => number>();
@@ -36,8 +36,8 @@ export function estimatesOfTile(): (variant: Tiling) => number {
 }
 
 /**
- * Returns an estimator of cycles for schedules with the tile, residency and lowering of this one: they differ
- * only in view, order and buffers.
+ * Returns a function that estimates the cycles of schedules. They have the tile, residency and lowering of
+ * `tiling`, and differ only in view (outer split of the iteration), loop order and buffers.
  */
 function estimator(tiling: Tiling): (variant: Tiling) => number {
   const { lowering } = tiling;
@@ -53,7 +53,10 @@ function estimator(tiling: Tiling): (variant: Tiling) => number {
     Math.min(...gathers.map(({ candidate, work }) => estimated(variant, transfers, candidate, work)));
 }
 
-/** Returns the estimated cycles of a schedule whose gather uses one lowering. */
+/**
+ * Returns the estimated cycles of a schedule whose gather uses one lowering (choice of instructions).
+ * `transfers` and `gather`: work of the loads, the stores and the gather for one full tile.
+ */
 function estimated(
   variant: Tiling,
   transfers: readonly StatementWork[],
@@ -163,7 +166,10 @@ const runsIn = (
   cleared: cleared * elements,
 });
 
-/** Returns the work of part of a gather's tile. The work of the scalar unit scales with the elements. */
+/**
+ * Returns the work of a gather for a part of a tile, given the work for the full tile. The second parameter
+ * has the fractions of elements and rows in the part. Work of the scalar unit scales with the elements.
+ */
 function scaledWork(work: Work, { elements, rows: alike }: TileShare, lowering: TimedLowering): Work {
   if (elements === 1) return work;
   const rows = lowering.class === "scalar" ? elements : alike;
@@ -213,8 +219,8 @@ interface AllTrips {
 }
 
 /**
- * Returns the trips of a tiling's loops, by loop and in total: parallel loops as tasks, serial loops as tiles
- * of a task.
+ * Returns the number of iterations (trips) of each loop of a tiling, and their products: parallel loops give
+ * the number of tasks, serial loops the number of tiles of a task.
  */
 function tripsOf(tiling: Tiling): AllTrips {
   const [parallel, serial]: [Trips[], Trips[]] = [[], []];
@@ -234,8 +240,9 @@ function tripsOf(tiling: Tiling): AllTrips {
 }
 
 /**
- * Returns the mean fractions of a whole tile that the tiles of the longest block have, with the tails of its
- * loops. `rest` has the fractions of the last tile of a task, where that tile is partial.
+ * Returns the mean fractions of a full tile's elements and rows, for the tiles of the longest block of tasks
+ * and for a task's last tile. `rest` is undefined if the last tile is not partial. `max`: number of tasks of
+ * the block.
  */
 function tileShares(
   { parallel, tiles, serial, row }: AllTrips,

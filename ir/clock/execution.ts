@@ -3,23 +3,24 @@ import { evaluate } from "../linear.js";
 import type { AllocStmt, ForStmt, Stmt } from "../tile.js";
 
 /**
- * Step of a program's execution: the start of a task, or one run of a statement. Allocations are no steps.
+ * Step of a program's execution: the start of a task, or one execution of a statement other than a loop or
+ * allocation.
  */
 export type Step = { readonly op: "task" } | Exclude<Stmt, ForStmt | AllocStmt>;
 
 const newTask: Step = { op: "task" };
 
 /**
- * Yields the steps of a body in the order of execution: its statements, and the start of each task. `env`
- * holds the loop variables of the current statement.
+ * Yields the steps of a body in the order of execution: the start of each task, and each execution of a
+ * statement. Before each step, `env` is set to the current values of the loop variables.
  */
 export function* execution(body: readonly Stmt[], env: Map<string, number>): Generator<Step> {
   if (body.length > 0) yield* run(body, env, true);
 }
 
 /**
- * Yields the steps of a body in execution order, and the start of each task. Sets the loop variables in `env`
- * before each step.
+ * Yields the steps of a body in the order of execution. `env` is set to the values of the loop variables
+ * before each step. `outermost`: true if no serial loop encloses the body, so that tasks can start in it.
  */
 function* run(body: readonly Stmt[], env: Map<string, number>, outermost: boolean): Generator<Step> {
   // A task is what the innermost parallel loop repeats.
@@ -39,7 +40,7 @@ function* run(body: readonly Stmt[], env: Map<string, number>, outermost: boolea
   }
 }
 
-/** Returns the number of tasks that `execution` yields. */
+/** Returns the number of tasks that {@link execution} yields for a body; 0 for an empty body. */
 export function countTasks(body: readonly Stmt[]): number {
   const count = (stmts: readonly Stmt[], env: ReadonlyMap<string, number>): number => {
     const loops = stmts.filter((stmt): stmt is ForStmt => stmt.op === "for" && stmt.mode === "parallel");

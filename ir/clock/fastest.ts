@@ -16,8 +16,9 @@ import { busyCores, clocked, type Clocked, type ClockResult } from "./clock.js";
 import { loweringsOfProgram, type StatementWork } from "./statement.js";
 
 /**
- * Returns the clock's result for the lowering of the program's gather that takes the fewest cycles. `timed`
- * runs the clock. A program without a gather is timed once.
+ * Returns the result of the clock (cost model) for the lowering (choice of instructions) of the gather with
+ * which the program takes the fewest cycles. `timed` runs the clock for one lowering. A program without a
+ * gather is timed once.
  */
 export function fastest(
   func: TileFunc,
@@ -60,7 +61,10 @@ interface Timed {
   readonly cyclesOf: (entry: StatementWork) => number;
 }
 
-/** Times a program and records the gathers that it executes, with the function that prices their work. */
+/**
+ * Runs the clock (cost model) `timed` on a program. Returns its result, the gathers that were executed, and a
+ * function that computes the cycles of their work.
+ */
 function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Timed {
   const gathered = new Map<string, Gathered>();
   let cyclesOf = program.pricing([]);
@@ -79,7 +83,10 @@ function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Tim
   return { program, result, gathered: [...gathered.values()], cyclesOf };
 }
 
-/** True if a program is provably no faster than another one, whose gathers use another lowering. */
+/**
+ * True if a program is provably no faster than another program whose gather uses another lowering (choice of
+ * instructions). The second parameter has the other program with its result.
+ */
 function isSlower(program: Clocked, { program: other, result, gathered, cyclesOf }: Timed): boolean {
   // Rows are loads in one way alone, so that no way has another part of its loads found in L2.
   const costs = gathered.map(({ stmt, sizes, entry: cached }) => {

@@ -3,8 +3,8 @@ import type { BoardFigures } from "../board-figures.js";
 import type { FigureSource } from "../figure.js";
 
 /**
- * Direction in which each figure of a board gets faster. `more`: a larger value is faster, as for a rate.
- * `less`: a smaller value is faster, as for a cost.
+ * Direction in which each hardware parameter of a board makes a program faster. `more`: a larger value is
+ * faster, as for a rate. `less`: a smaller value is faster, as for a cost.
  */
 export const fasterWith = {
   loadIssueCycles: "less",
@@ -37,7 +37,10 @@ export const fasterWith = {
   callCycles: "less",
 } as const satisfies Readonly<Record<keyof BoardFigures, "more" | "less">>;
 
-/** Returns a target with each figure of its board at the end of its range that gives the fewest cycles. */
+/**
+ * Returns a target in which each hardware parameter of the board is at the end of its range that gives the
+ * fewest cycles.
+ */
 export function favourable<
   T extends BoardFigures & { readonly sources: Readonly<Record<keyof BoardFigures, FigureSource>> },
 >(target: T): T {

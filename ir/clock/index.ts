@@ -48,9 +48,10 @@ export {
 } from "./walk.js";
 
 /**
- * Returns the cycles of a program under the fastest lowering of its gather. They are computed in closed form,
- * at a cost that grows with the logarithm of the trips. Some programs written by hand are walked statement by
- * statement instead: those with imperfect parallel nests, or with bounds that are not minima of sums.
+ * Returns the cycles of a program under the fastest lowering (choice of instructions) of its gather. They are
+ * computed in closed form, at a cost that grows with the logarithm of the loop iterations. Some hand-written
+ * programs are simulated statement by statement instead: those with imperfect parallel nests, or with loop
+ * bounds that are not minima of sums.
  */
 export function cyclesOf(func: TileFunc, target: Target): ClockResult {
   const { plan, tasks } = planned(func);
@@ -70,14 +71,15 @@ function planned(func: TileFunc): Planned {
 }
 
 /**
- * Returns the lowering that the clock chooses for a program's gather; undefined if the program has no gather.
+ * Returns the lowering (choice of instructions) of a program's gather that takes the fewest cycles in the
+ * cost model. Undefined if the program has no gather.
  */
 export const programLowering = (func: TileFunc, target: Target): GatherLowering | undefined =>
   cyclesOf(func, target).lowering;
 
 /**
- * Returns the cycles of a program with a timeline, from every statement of every task. The cycles are those
- * of {@link cyclesOf}.
+ * Returns the cycles of a program with a timeline, by simulating every statement of every task. The cycles
+ * equal those of {@link cyclesOf}.
  */
 export function walkOf(func: TileFunc, target: Target): Walked {
   const tasks = countTasks(func.body);
@@ -89,8 +91,8 @@ const transferredIn = (program: Clocked, plan: ClockPlan | undefined): TransferB
   plan === undefined ? transferredByWalk(program) : transferredBy(program, plan);
 
 /**
- * Returns the bytes of UB in use on core 0 over time, as {@link walkOf} does. The cost does not grow with the
- * number of tasks.
+ * Returns the bytes of the unified buffer (UB) in use on core 0 over time, in cycles. The result equals that
+ * of {@link walkOf}, but its cost does not grow with the number of tasks.
  */
 export function occupancyOf(func: TileFunc, target: Target): readonly Occupancy[] {
   const { plan, tasks } = planned(func);

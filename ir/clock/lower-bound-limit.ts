@@ -1,24 +1,24 @@
 /** Lower bound on the cycles of a program, and the part of the machine that sets it. */
 
 /**
- * Limits that may set a lower bound. They are bytes over bandwidth, DMA transfers, work of the vector unit,
- * work of the scalar unit, and the start of tasks.
+ * Names of the limits that may determine a lower bound on cycles: bytes over the bandwidth of global memory,
+ * DMA transfers, work of the vector unit, work of the scalar unit, and the start of tasks.
  */
 export const lowerBoundLimits = ["global memory", "dma", "vector", "scalar", "launch"] as const;
 /**
- * Part of the machine that sets the lower bound on a program's cycles. A kind of machine without such a part
- * does not use its name.
+ * Limit that determines the lower bound on a program's cycles; see {@link lowerBoundLimits}. A kind of
+ * machine that lacks the unit does not use its name.
  */
 export type LowerBoundLimit = (typeof lowerBoundLimits)[number];
 
-/** Lower bound on the cycles of every schedule, and the limit that sets it. */
+/** Lower bound on the cycles of every schedule of a program, and the limit that determines the bound. */
 export interface LowerBound {
   readonly cycles: number;
   readonly limit: LowerBoundLimit;
 }
 
 /**
- * Factor just below 1 on shares of work. It keeps a bound that is a whole number of cycles from being rounded
- * up to the next.
+ * Factor just below 1 for shares of work in lower bounds. It prevents a rounding error from raising a bound
+ * that is a whole number of cycles to the next number.
  */
 export const extent = 1 - 2 ** -40;

@@ -17,7 +17,10 @@ import { leastScatter } from "./scatter-lower-bound.js";
 import { readTogether } from "./read-together.js";
 import { leastThroughUb } from "./ub-lower-bound.js";
 
-/** Lower bounds on the cycles of the schedules of a gather with one residency. */
+/**
+ * Functions that return lower bounds on the cycles of schedules with one residency (memory that holds the
+ * data): `any` for all tiles, `of` for one tile.
+ */
 export interface LowerBounds {
   /** Whatever the tile; 0 where nothing is known. */
   readonly any: () => number;
@@ -26,8 +29,8 @@ export interface LowerBounds {
 }
 
 /**
- * Returns the lower bounds on the cycles of the schedules with the residency, the cores, the view and the
- * target of this one.
+ * Returns functions for lower bounds on the cycles of schedules. They hold for all schedules with the
+ * residency, cores, view (outer split of the iteration) and target of `tiling`.
  */
 export function lowerBoundsOf(tiling: Tiling): LowerBounds {
   const { gather, target, scatter } = tiling;
@@ -42,8 +45,9 @@ export function lowerBoundsOf(tiling: Tiling): LowerBounds {
 
 /**
  * Returns the lower bound on the cycles of a program on its target. It holds for every legal schedule with
- * the cores and the UB bytes of this one. Tile, view, order, buffers, residency, lowering, profile and budget
- * rule may differ. Figures of a board are taken at the favourable end of their range.
+ * the cores and the capacity of the unified buffer of the given tiling. Tile, view, loop order, buffers,
+ * residency, lowering, profile and budget rule may differ. Hardware parameters of a board are at the end of
+ * their range that gives the fewest cycles.
  */
 export function programLowerBound({ gather, target, schedule, extents }: Tiling): LowerBound {
   const { lowering: _, ...unpinned } = schedule;
@@ -67,7 +71,10 @@ export function programLowerBound({ gather, target, schedule, extents }: Tiling)
     .reduce((lower, other) => (other.cycles < lower.cycles ? other : lower));
 }
 
-/** Returns the lower bound over all schedules that have the residency of this tiling's data. */
+/**
+ * Returns the lower bound on cycles over all schedules in which the data is in the memory that `tiling`
+ * chooses for it (residency).
+ */
 function least(tiling: Tiling): LowerBound {
   const { gather, target, scatter } = tiling;
   if (scatter !== undefined) return leastScatter(scatter, favourable(target));
@@ -77,9 +84,9 @@ function least(tiling: Tiling): LowerBound {
 }
 
 /**
- * Returns the lower bounds on a target that gathers through UB. Global memory takes every written byte once.
- * The bound of a tile is also at least the issue cycles of its stores: one DMA instruction for each stored
- * tile of a core.
+ * Returns functions for lower bounds on cycles, for a target that gathers through the unified buffer (UB).
+ * Every written byte is transferred to global memory once. The bound of one tile is also at least the issue
+ * cycles of its stores: one DMA instruction for each stored tile of a core.
  */
 function throughUb(tiling: Tiling): LowerBounds {
   const { target, schedule, extents } = tiling;
@@ -121,11 +128,11 @@ interface Divided {
 }
 
 /**
- * Returns the parts of the lower bound for a machine that gathers in place. Each tile reads at least one run
- * of memory of each operand that stays in place, and at least a cache line of it. Each task loads staged data
- * at least once, before its gather. All tasks together also read and write every byte that the gather
- * reaches, and gather every element (`direct` of statement.ts). More tasks share that work, and take longer
- * to start.
+ * Returns the parts of the lower bound on cycles for a machine that gathers directly in global memory. Each
+ * tile reads at least one contiguous range, and one cache line, of each operand that is not staged. Each task
+ * loads staged data at least once before its gather. All tasks together also read and write every byte that
+ * the gather reaches, and gather every element (`direct` of statement.ts). More tasks share this work, but
+ * take longer to start.
  */
 function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const { map, operands } = gather;
@@ -196,8 +203,8 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
 }
 
 /**
- * Returns the number of tasks that takes the fewest cycles, with these cycles and the work of the busiest
- * core.
+ * Returns the number of tasks for which the lower bound is smallest, with the cycles of this bound and the
+ * work of the busiest core.
  */
 function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlaceWork>) {
   const workIn = all();
@@ -213,8 +220,8 @@ function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlac
 }
 
 /**
- * Returns the lower bound of a gather in place. A core does the parts of the work one after the other, so the
- * bound is their sum, and the largest part is its limit.
+ * Returns the lower bound on the cycles of a gather directly in global memory. A core does the parts of the
+ * work one after the other, so the bound is their sum and the largest part is its limit.
  */
 function leastInPlace(tiling: Tiling): LowerBound {
   const { target } = tiling;
@@ -232,7 +239,10 @@ function leastInPlace(tiling: Tiling): LowerBound {
   return { cycles: cycles + counted.wait, limit };
 }
 
-/** Returns the lower bounds of a gather's schedules on a machine that gathers in global memory. */
+/**
+ * Returns functions for lower bounds on the cycles of schedules, for a machine that gathers directly in
+ * global memory.
+ */
 function inPlace(tiling: Tiling): LowerBounds {
   const { gather, extents, schedule, target } = tiling;
   const { map } = gather;

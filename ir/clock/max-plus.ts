@@ -3,20 +3,24 @@
  * Statements one after the other are a product, the same n times is a power.
  */
 /**
- * Square matrix of times in cycles, row by row. Matrices are many and small, and plain arrays are cheaper to
- * create than typed ones.
+ * Square max-plus matrix, stored row by row. Entry (i, k) is the delay, in cycles, from component k being
+ * ready to component i being ready. Plain arrays are used because they are cheaper to create than typed
+ * arrays.
  */
 export type Matrix = number[];
-/** One time in cycles for each component. */
+/**
+ * Vector of max-plus algebra: the time, in cycles, at which each component (such as a hardware pipe) is
+ * ready.
+ */
 export type Vector = number[];
 
-/** Time of a component that never becomes ready: the zero of max-plus algebra. */
+/** Time of a component that never becomes ready: the zero element of max-plus algebra. */
 export const never = Number.NEGATIVE_INFINITY;
 
 /**
- * Recurrence of pipes: how statements and syncs change the times at which components are ready. A row of
- * times has one column when a single run is followed. It has one column for each component when the effect
- * from any start is composed ({@link MaxPlus}).
+ * Operations by which statements and syncs change the times at which components (such as hardware pipes) are
+ * ready. With one column, the times of a single execution are followed. With one column for each component,
+ * the effect from any start is composed ({@link MaxPlus}).
  */
 export class Recurrence {
   constructor(readonly columns: number) {}
@@ -51,7 +55,7 @@ export class Recurrence {
   }
 }
 
-/** Returns the latest time of a vector. */
+/** Returns the latest time in a vector; `never` for an empty vector. */
 export function latest(ready: Vector): number {
   let max = never;
   for (const time of ready) if (time > max) max = time;
@@ -59,9 +63,9 @@ export function latest(ready: Vector): number {
 }
 
 /**
- * Advances the times in `ready` by a number of runs of a body, which may be a fraction. The first `followed`
- * runs call `run`, which changes `ready`. Each further run adds the mean duration of the last `period` of
- * these.
+ * Advances the times in `ready` by `times` executions of a body; `times` may be a fraction. The first
+ * `followed` executions call `run`, which changes `ready`. Each further execution adds the mean duration of
+ * the last `period` of these.
  */
 export function repeatRuns(
   ready: Vector,
@@ -81,7 +85,10 @@ export function repeatRuns(
   for (let k = 0; k < ready.length; k++) ready[k] = (ready[k] ?? never) + others;
 }
 
-/** Algebra of square max-plus matrices: products compose the effects of consecutive parts of a program. */
+/**
+ * Algebra of square max-plus matrices. A product of two matrices is the effect of two consecutive parts of a
+ * program.
+ */
 export class MaxPlus extends Recurrence {
   /** Products of two matrices so far. */
   products = 0;

@@ -7,18 +7,18 @@ import type { Copies } from "../schedule.js";
 import { latest, never, Recurrence, repeatRuns } from "./max-plus.js";
 import { latencyOf } from "./terms.js";
 
-/** Cycles of a statement on a whole tile, and on the partial tile at the end of a task. */
+/** Cycles of a statement on a full tile, and on the partial tile at the end of a task. */
 export interface Took {
   readonly full: number;
   readonly rest: number;
 }
 
-/** Cycles of a load or a store, with the number of copies of its tile. */
+/** Cycles of a load or a store, with the number of copies (1 or 2) of its tile. */
 export interface MoveTime extends Took {
   readonly copies: Copies;
 }
 
-/** Loads, gather and store of each task. */
+/** Cycles of the loads, the gather and the store of each task, with the number of the task's tiles. */
 export interface TaskMoves {
   /** Loads that stand before its tiles. */
   readonly head: readonly MoveTime[];
@@ -50,8 +50,8 @@ const [loading, gathering, storing, gathered, gatheredTask, stored] = [0, 1, 2, 
 const recurrence = new Recurrence(1);
 
 /**
- * Returns the cycles of a core until its last task is done, with the syncs of insert-sync. `start`: the cycle
- * at which its gathers can begin.
+ * Returns the cycles until a core has finished `tasks` equal tasks. Syncs are as the pass insert-sync inserts
+ * them. `start`: cycle at which the first gather can begin.
  */
 export function pipelined(task: TaskMoves, tasks: number, start: number, target: Target): number {
   const { head, loads, gather, store, fetches } = task;
@@ -96,7 +96,7 @@ export function pipelined(task: TaskMoves, tasks: number, start: number, target:
   return latest(ready);
 }
 
-/** Returns the cycles of a task on a machine whose pipes run one at a time. */
+/** Returns the cycles of one task on a machine whose hardware pipes do not overlap. */
 export function oneByOne({ head, loads, gather, store, tiles }: TaskMoves): number {
   const full = Math.floor(tiles);
   const sum = (moves: readonly Took[], size: keyof Took): number =>

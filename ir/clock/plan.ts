@@ -22,7 +22,10 @@ import {
 } from "../intervals/minima.js";
 import { sizesOf } from "./statement.js";
 
-/** Loop of a clock plan: its step and trip span, and the dependence of inner sizes on its offset. */
+/**
+ * Loop in a plan for the closed-form cost model: its step, the distance between its bounds, and the
+ * dependence of sizes inside the loop on the loop's offset.
+ */
 export interface LoopPlan {
   readonly id: number;
   readonly step: number;
@@ -32,21 +35,24 @@ export interface LoopPlan {
   readonly falling: readonly Falling[];
 }
 
-/** Item of a body in a clock plan: a statement that moves elements, a sync, or a loop. */
+/**
+ * Item of a body in a plan for the closed-form cost model: a statement that reads or writes elements, a sync,
+ * or a loop.
+ */
 export type Item =
   | { readonly op: "move"; readonly stmt: MovingStmt; readonly sizes: readonly Minimum[] }
   /** `lagged`: which of the syncs that look one run back it is. */
   | { readonly op: "sync"; readonly stmt: SyncStmt; readonly lagged?: number }
   | { readonly op: "loop"; readonly loop: LoopPlan; readonly body: BodyPlan };
 
-/** Body of a loop or task in a clock plan. */
+/** Body of a loop or task in a plan for the closed-form cost model; `id` identifies it within the plan. */
 export interface BodyPlan {
   readonly id: number;
   readonly items: readonly Item[];
 }
 
 /**
- * Tile program in the form that the closed-form clock needs: a perfect nest of parallel loops around one task
+ * Plan for the closed-form cost model: a tile program as a perfect nest of parallel loops around one task
  * body.
  */
 export interface ClockPlan {
@@ -60,8 +66,8 @@ export interface ClockPlan {
 }
 
 /**
- * Returns the plan of the closed form. Undefined if the closed form does not apply, which only occurs in
- * hand-written programs: parallel loops that have siblings, or a bound that is no minimum of sums.
+ * Returns the plan of a program for the closed-form cost model. Undefined for some hand-written programs:
+ * those whose parallel loops have siblings, or a bound that is not a minimum of sums.
  */
 export function planOf(func: TileFunc): ClockPlan | undefined {
   const planner = new Planner(func);
@@ -145,16 +151,19 @@ class Planner {
   }
 }
 
-/** Run of `count` consecutive iterations of a loop that take the same time, from offset `from` on. */
+/**
+ * Group of `count` consecutive iterations of a loop that take equal time. `from`: distance of the first
+ * iteration from the loop's lower bound.
+ */
 export interface LikeIterations {
   readonly from: number;
   readonly count: number;
 }
 
 /**
- * Returns a loop's iterations in order, grouped into runs of equal iterations. `offsets`: the distances of
- * the outer loops from their lower bounds. Iterations that cannot be proved equal are runs of one: the last
- * one, where a tile or a view is cut short.
+ * Returns the iterations of a loop in order, grouped by equal time; an empty list for a loop without
+ * iterations. An iteration that cannot be proved equal to the one before is a group by itself, such as a
+ * partial last tile. `offsets`: distances of the outer loops from their lower bounds.
  */
 export function runsOf(loop: LoopPlan, offsets: LoopOffsets): LikeIterations[] {
   const { step } = loop;

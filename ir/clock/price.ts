@@ -33,8 +33,8 @@ const largest = (prices: readonly Price[]): Price =>
   prices.reduce((max, other) => (other.cycles > max.cycles ? other : max));
 
 /**
- * Returns the cycles of a statement's work on one of `cores` busy cores, rounded up. The result never falls
- * when a count grows. `hits`: the fraction of its loaded bytes found in L2, 0 to 1.
+ * Returns the cycles, rounded up, of a statement's work on one of `cores` busy cores. The cycles never
+ * decrease when a count in `work` grows. `hits`: fraction of the loaded bytes that L2 supplies, 0 to 1.
  */
 export const cyclesOfWork = (
   work: Work,
@@ -65,7 +65,10 @@ const pricesOfWork = (
   { cycles: waitCycles(work, target), limit: "latency" },
 ];
 
-/** Bytes that all cores together read and write in global memory, by whether L2 serves the reads. */
+/**
+ * Bytes that all cores together transfer: reads from global memory (`read`), reads from L2 (`hit`), and
+ * writes to global memory.
+ */
 export interface MemoryTraffic {
   readonly read: number;
   readonly hit: number;
@@ -77,14 +80,14 @@ export interface MemoryTraffic {
 const bytesHit = ({ bytes, times }: OperandReads, { l2Bytes }: BoardFigures): number =>
   bytes <= l2Bytes ? bytes * Math.max(0, times - 1) : 0;
 
-/** Returns the fraction of an operand's reads that is found in L2, 0 to 1. */
+/** Returns the fraction, 0 to 1, of an operand's read bytes that L2 supplies. */
 export const hitsOfReads = (reads: OperandReads, figures: BoardFigures): number =>
   bytesHit(reads, figures) / Math.max(1, reads.bytes * reads.times);
 
 /**
- * Returns the bytes that are read, that hit in L2 and that are written back. An operand that fits L2 counts
- * its distinct bytes once, otherwise every read. Writes exclude the bytes that are still dirty in L2 at the
- * end.
+ * Returns the bytes that all cores read from global memory, read from L2 and write back. An operand that fits
+ * L2 is read from global memory once; a larger operand at every read. Bytes that are still dirty in L2 at the
+ * end are not written back.
  */
 export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTraffic {
   const { operands, written, readsBypassL2, unaligned } = work;
@@ -108,8 +111,9 @@ export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTr
 }
 
 /**
- * Returns the bytes of the touched lines that are outside a burst: the mean over the starts that the pitch of
- * its rows gives. Aligned starts count whole sectors.
+ * Returns the mean number of bytes outside a burst that memory transfers with it, because it transfers whole
+ * lines, or whole sectors if bursts are aligned. `bytes`: size of the burst. `pitchBytes`: distance between
+ * the starts of bursts.
  */
 export function beyondBurst(
   bytes: number,
@@ -127,7 +131,10 @@ export function beyondBurst(
  */
 const mixedFrom = 0.05;
 
-/** Returns the cycles that global memory and L2 take for all cores together. */
+/**
+ * Returns the cycles that the traffic of all cores takes in global memory and L2 together, with the limit
+ * (`memory` or `L2`) that takes more of them.
+ */
 export function memoryPrice(traffic: MemoryTraffic, figures: BoardFigures): Price {
   const { read, hit, writtenBack } = traffic;
   const reached = read + writtenBack;
@@ -138,18 +145,21 @@ export function memoryPrice(traffic: MemoryTraffic, figures: BoardFigures): Pric
   return { cycles: memory + l2, limit: l2 > memory ? "L2" : "memory" };
 }
 
-/** Returns the microseconds that the launch of a kernel with this number of blocks takes. */
+/** Returns the time, in microseconds, to launch a kernel with `blocks` blocks. */
 export const launchMicroseconds = (blocks: number, figures: BoardFigures): number =>
   figures.launchMicroseconds + blocks * figures.blockMicroseconds;
 
-/** Cycles of a kernel and the limit that decides them. The microseconds of its launch are separate. */
+/**
+ * Cost of a kernel: its cycles, the limit that determines them, and the separate time of its launch in
+ * microseconds.
+ */
 export interface KernelPrice extends Price {
   readonly launchMicroseconds: number;
 }
 
 /**
- * Returns the price of a kernel. Its cycles are the larger of one core's time and global memory's time, plus
- * a cold start if the kernel has one.
+ * Returns the cost of a kernel. Its cycles are the larger of one core's time and global memory's time, plus
+ * the cycles of a cold start if the kernel has one.
  */
 export function kernelPrice(kernel: KernelWork, target: Target): KernelPrice {
   const traffic =
@@ -172,8 +182,9 @@ const followed = 4;
 const meeting = workPipes.length;
 
 /**
- * Returns the price of the work of one core that has global memory to itself. Its pipes run at the same time,
- * and all meet at the end of a stretch that waits.
+ * Returns the cycles of one core's work, if global memory does not limit it, with the limit that determines
+ * them. The hardware pipes overlap. They wait for each other at the end of each stretch (part of a kernel)
+ * whose `waits` is true.
  */
 function corePrice({ cores, repeat, stretches }: KernelWork, hits: number, target: Target): Price {
   const timed = stretches.map(({ runs, waits }) => ({
@@ -207,7 +218,10 @@ interface PipeTime {
   readonly pieces: readonly Price[];
 }
 
-/** Returns the limit with the most cycles on the slowest pipes, summed over all stretches. */
+/**
+ * Returns the limit with the most cycles, summed over the slowest hardware pipe of each stretch (part of a
+ * kernel); `issue` if there is no work.
+ */
 function limitOf(stretches: readonly (readonly PipeTime[])[]): PriceLimit {
   const sums = new Map<PriceLimit, number>();
   for (const pipes of stretches) {

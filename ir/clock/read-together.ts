@@ -3,9 +3,10 @@ import { followedDims, inputTile, walked, type AccessMap, type Followed } from "
 import { at, elementCount, type Shape } from "../types.js";
 
 /**
- * Returns the minimum number of elements of an input that the tiles of an output of these extents read
- * together. Dims that index values pick, or that are read at fixed places, count whole: every tile has all of
- * them. Along another dim, tiles that step over elements omit those that no coordinate reaches.
+ * Returns the minimum number of elements of an input that all tiles of an output read together; 0 for an
+ * empty output. `extents`: extents of the output. `shape`: extents of the input. A dim that index values
+ * select, or that is read only at fixed positions, counts in full. In other dims, elements that no coordinate
+ * reaches do not count.
  */
 export function readTogether(map: AccessMap, table: number, extents: Shape, shape: Shape): number {
   const space = walked(map, extents);
@@ -25,10 +26,9 @@ export function readTogether(map: AccessMap, table: number, extents: Shape, shap
 }
 
 /**
- * Returns a lower bound of the positions in a dim that coordinates of one form reach. Positions between
- * several reads of one element count too. A step no longer than the run of positions so far extends the run.
- * A longer step repeats the run. Two sets of integers have at least as many sums as they have numbers
- * together, less one.
+ * Returns a lower bound on the number of positions in an input dim at which a map reads. Positions between
+ * several reads of one element count too. A step up to the length of the contiguous range so far extends that
+ * range; a longer step repeats it. Two sets of m and n integers have at least m + n - 1 different sums.
  */
 function addressesAlong({ form, spread }: Followed, space: Shape): number {
   const steps = form.terms

@@ -7,7 +7,10 @@ import { targetFacts, type Target } from "../target.js";
 import { clockVersion, type ClockResult } from "./clock.js";
 import type { LowerBound } from "./lower-bound-limit.js";
 
-/** Cycles of a schedule compared with the lower bound of its program, with time, bandwidth and bottleneck. */
+/**
+ * Roofline of a schedule: its cycles compared with the lower bound of its program, with its time, memory rate
+ * and bottleneck.
+ */
 export interface Roofline {
   /** `ratio`: the schedule's cycles over these; 1 where there is nothing to do. */
   readonly floor: LowerBound & { readonly ratio: number };
@@ -24,7 +27,7 @@ export interface Roofline {
   readonly clock: number;
 }
 
-/** Clock rate and memory bandwidth of a machine. */
+/** Clock rate of a machine in MHz, and its memory bandwidth. */
 export interface MachineRates {
   readonly clockMhz: number;
   /** Bandwidth of global memory in 1e9 B/s. */
@@ -32,8 +35,8 @@ export interface MachineRates {
 }
 
 /**
- * Returns the rates of a target. Undefined if a cycle has no known duration: the clock rate is an assumption,
- * or runs are measured instead.
+ * Returns the clock rate and bandwidth of a target. Undefined if the duration of a cycle is unknown: on
+ * WebGPU, where time is measured, and if the clock rate is an assumption.
  */
 export const ratesOf = ({
   kind,
@@ -46,8 +49,8 @@ export const ratesOf = ({
     : { clockMhz, gigabytesPerSecond: (clockMhz * gmReadBytesPerCycle) / 1000 };
 
 /**
- * Returns the roofline of a schedule, from the bytes that it moves, its clock and the lower bound of its
- * program.
+ * Returns the roofline of a schedule. `traffic`: bytes that the schedule transfers. `clock`: its cycles.
+ * `lowerBound`: lower bound on the cycles of its program.
  */
 export function rooflineOf(
   { traffic, target }: { readonly traffic: Pick<Traffic, "bytes">; readonly target: Target },
@@ -86,19 +89,19 @@ const span = (
 /** Returns `2.8`, or `31` from 10 on. */
 const formatFactor = (ratio: number): string => (ratio < 10 ? ratio.toFixed(1) : withCommas(ratio));
 
-/** Returns a ratio as text: `2.8x`. */
+/** Returns a ratio as text with the suffix `x`: `2.8x`. Ratios from 10 on are rounded to integers. */
 export const formatRatio = (ratio: number): string => `${formatFactor(ratio)}x`;
 
-/** Returns a ratio as text: `2.8 times`. */
+/** Returns a ratio as text with the word `times`: `2.8 times`. Ratios from 10 on are rounded to integers. */
 export const formatTimes = (ratio: number): string => `${formatFactor(ratio)} times`;
 
-/** Returns a lower bound as text: `lower bound 178,707 cycles (global memory)`. */
+/** Returns a lower bound and its limit as text: `lower bound 178,707 cycles (global memory)`. */
 export const formatLowerBound = ({ cycles, limit }: LowerBound): string =>
   `lower bound ${withCommas(cycles)} cycles (${limit})`;
 
 /**
  * Returns the time of a schedule as text: `273 us at 1,850 MHz`, or `15 to 24 us at 1,850 MHz` for a range of
- * cycles. Undefined if the time of a cycle is not known.
+ * cycles. Undefined if the duration of a cycle is unknown.
  */
 export const formatTime = (
   { microseconds }: Pick<Roofline, "microseconds">,
@@ -110,8 +113,8 @@ export const formatTime = (
     : `${span(microseconds, machine, range)} us at ${withCommas(machine.clockMhz)} MHz`;
 
 /**
- * Returns the rate of global memory as text: `565 of 1,425 GB/s`. If L2 lifts the rate above that of global
- * memory: `1,690 GB/s with L2`. Undefined if the time of a cycle is not known.
+ * Returns the memory rate of a schedule and of the machine as text: `565 of 1,425 GB/s`. If L2 raises the
+ * rate above the machine's bandwidth: `1,690 GB/s with L2`. Undefined if the duration of a cycle is unknown.
  */
 export const formatRate = (
   { gigabytesPerSecond }: Pick<Roofline, "gigabytesPerSecond">,
@@ -124,9 +127,9 @@ export const formatRate = (
       : `${figure(gigabytesPerSecond)} GB/s with L2`;
 
 /**
- * Returns texts for the lower bound with the schedule's ratio to it, for the time, and for the rate of global
- * memory. Texts whose figures are not known are left out. `machine`: rates of the target; undefined if they
- * are not known. `range`: lowest and highest cycles of the schedule, if known.
+ * Returns the texts of a roofline: the lower bound with the schedule's ratio to it, then the time and the
+ * memory rate if they are known. `machine`: rates of the target; undefined if unknown. `range`: lowest and
+ * highest cycles of the schedule, if known.
  */
 export const rooflineTexts = (
   roofline: Pick<Roofline, "floor" | "microseconds" | "gigabytesPerSecond">,
@@ -140,8 +143,8 @@ export const rooflineTexts = (
   ].filter((text) => text !== undefined);
 
 /**
- * Returns the texts of {@link rooflineTexts} in one line: `lower bound 178,707 cycles (loads), this takes 2.8
- * times that; 273 us at 1,850 MHz`.
+ * Returns the texts of {@link rooflineTexts} in one line, separated by `; `: `lower bound 178,707 cycles
+ * (loads), this takes 2.8 times that; 273 us at 1,850 MHz`.
  */
 export const formatRoofline = (...roofline: Parameters<typeof rooflineTexts>): string =>
   rooflineTexts(...roofline).join("; ");

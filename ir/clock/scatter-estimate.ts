@@ -17,7 +17,10 @@ import { hitsOf, memoryCycles, transferWork } from "./statement.js";
 import { latencyOf } from "./terms.js";
 import type { Work, WorkPipe } from "./work.js";
 
-/** Returns the facts of a schedule on which the work of a scatter's statements depends. */
+/**
+ * Returns the properties of a scatter's schedule from which the work (instruction and byte counts) of its
+ * statements is computed.
+ */
 export const settingOf = ({ scatter, tiles, isLoaded }: ScatterTiling): ScatterSetting => ({
   func: scatter,
   map: scatter.map,
@@ -26,8 +29,8 @@ export const settingOf = ({ scatter, tiles, isLoaded }: ScatterTiling): ScatterS
 });
 
 /**
- * Returns the estimated cycles of a scatter's schedule. They only rank schedules, whose clock is then
- * computed; they are never reported.
+ * Returns the estimated cycles of a scatter under a schedule. Estimates are used only to rank schedules and
+ * are never reported.
  */
 export function scatterEstimate(tiling: Tiling, scattering: ScatterTiling): number {
   const { schedule, target, traffic, tile } = tiling;

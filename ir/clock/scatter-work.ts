@@ -14,7 +14,7 @@ import { alignUp, at, elementCount, meanBytes, type Shape } from "../types.js";
 import { operationsIn } from "../values/expression.js";
 import { noWork, type Work } from "./work.js";
 
-/** Facts on which the work of a scatter depends, besides the sizes. */
+/** Properties of a scatter from which its work is computed, in addition to the sizes of a tile. */
 export interface ScatterSetting {
   readonly func: Pick<TileFunc, "operands">;
   readonly map: AccessMap;
@@ -24,7 +24,10 @@ export interface ScatterSetting {
   readonly readsGm: (table: number) => boolean;
 }
 
-/** Returns the facts on which the work of a scatter statement depends, besides the sizes. */
+/**
+ * Returns the properties of a scatter statement from which its work is computed, in addition to the sizes of
+ * a tile.
+ */
 export function scatterSetting(stmt: ScatterStmt, func: TileFunc): ScatterSetting {
   const first = firstTable(stmt, func.operands.length - 1);
   return {
@@ -41,7 +44,10 @@ const wordsOf = (bytes: number): number => Math.max(1, bytes / 4);
 /** Counts of a scatter's work. */
 type Counts = { -readonly [Name in keyof Work]: Work[Name] };
 
-/** Returns the work of a scatter's points in one tile. */
+/**
+ * Returns the work of a scatter on one tile: counts of instructions, accesses and bytes, all 0 for an empty
+ * tile. `sizes`: extents of the tile in points.
+ */
 export function scatterWork(setting: ScatterSetting, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
   const counts: Counts = { ...noWork };
@@ -51,8 +57,8 @@ export function scatterWork(setting: ScatterSetting, sizes: Shape, target: Targe
 }
 
 /**
- * Adds the work of a scatter's reads: index values, elements that values are computed from, and the
- * computation.
+ * Adds the work of a scatter's reads on one tile to `counts`: reads of index values and elements, and the
+ * computation of the values. `sizes`: extents of the tile in points.
  */
 function addReads(counts: Counts, setting: ScatterSetting, sizes: Shape, target: Target): void {
   const { map } = setting;
@@ -81,7 +87,10 @@ interface Accesses {
   readonly isIndex: boolean;
 }
 
-/** Adds the work of a tile's accesses to one input, in global memory or in UB. */
+/**
+ * Adds the work of a tile's accesses to one input to `counts`. The input is in global memory or in the
+ * unified buffer (UB).
+ */
 function addAccess(
   counts: Counts,
   { func, writesGm, readsGm }: ScatterSetting,
@@ -108,7 +117,10 @@ function addAccess(
   else if (isIndex) counts.rowIndices += times;
 }
 
-/** Adds the work of a scatter's writes: accesses of UB, or stores of rows in global memory. */
+/**
+ * Adds the work of a scatter's writes on one tile to `counts`: accesses of the unified buffer (UB), or stores
+ * of rows in global memory. `sizes`: extents of the tile in points.
+ */
 function addWrites(
   counts: Counts,
   { func, map, writesGm }: ScatterSetting,

@@ -12,10 +12,10 @@ import type { ForStmt } from "../tile.js";
 import { at } from "../types.js";
 
 /**
- * Sharing of slabs of the data between tasks; a slab is the part of the data that one task loads. `none`:
- * each task loads a different slab. `one task`: no core has a second task. `one slab`: all tasks of a core
- * load the same slab. In these two cases a rotation changes nothing. `several`: the tasks of a core load
- * several slabs, and a rotation separates the loads of the cores.
+ * Sharing of slabs between tasks; a slab is the part of the data that one task loads. `none`: each task loads
+ * another slab. `one task`: no core has a second task. `one slab`: all tasks of a core load one slab.
+ * `several`: the tasks of a core load several slabs. Only with `several` does a rotation of the task order
+ * separate the loads of the cores.
  */
 export type SlabSharing = "none" | "one task" | "one slab" | "several";
 
@@ -27,8 +27,9 @@ interface TaskLoop {
 }
 
 /**
- * Returns the factor by which slab sharing lengthens the data's loads in global memory. It is above 1 if
- * cores share slabs and no rotation separates their loads.
+ * Returns the factor by which slab sharing lengthens the loads of the data from global memory. It is 1 if
+ * cores do not share slabs, or if a rotation of the task order separates their loads. Otherwise it is the
+ * target's `sameSlabFactor`.
  */
 export const slabFactorOf = (
   sharing: SlabSharing,
@@ -40,8 +41,8 @@ export const slabFactorOf = (
 };
 
 /**
- * Returns how the tasks of a schedule share slabs of the data. A slab is shared if the data does not depend
- * on a parallel loop.
+ * Returns how the tasks of a schedule share slabs (parts of the data that one task loads). A slab is shared
+ * if the data does not depend on some parallel loop.
  */
 export function slabSharing(tiling: Tiling): SlabSharing {
   const data = at(tiling.operands, gatheredTable);
@@ -55,7 +56,7 @@ export function slabSharing(tiling: Tiling): SlabSharing {
   return shared ? sharingBy(loops, tiling.schedule.cores) : "none";
 }
 
-/** Returns how the tasks of a tile program share slabs of the data. */
+/** Returns how the tasks of a tile program share slabs (parts of the data that one task loads). */
 export function programSlabSharing(func: TileFunc, cores: number): SlabSharing {
   const { name } = inputOf(func, gatheredTable);
   const nest = nestOf(func);
@@ -83,8 +84,8 @@ function offsetVariables(offsets: readonly Linear[], loops: readonly ForStmt[]):
 }
 
 /**
- * Returns how the tasks of parallel loops share slabs, given that some tasks load the same slab. Core c runs
- * the tasks c, c + `cores` and so on. `loops`: outermost first.
+ * Returns how the tasks of parallel loops share slabs, given that some tasks load the same slab. Core c
+ * executes the tasks c, c + `cores`, c + 2 `cores`, … `loops`: parallel loops, outermost first.
  */
 function sharingBy(loops: readonly TaskLoop[], cores: number): SlabSharing {
   const tasks = loops.reduce((product, { trips }) => product * trips, 1);

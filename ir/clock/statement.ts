@@ -49,7 +49,7 @@ import {
   type Shape,
 } from "../types.js";
 
-/** Returns the sizes, in elements, on which a statement's work depends; an empty list for a fill. */
+/** Returns the sizes, in elements, from which a statement's work is computed; an empty list for a fill. */
 export function sizesOf(stmt: MovingStmt): readonly Linear[] {
   switch (stmt.op) {
     case "load":
@@ -66,7 +66,7 @@ export function sizesOf(stmt: MovingStmt): readonly Linear[] {
   }
 }
 
-/** Bytes of traffic with global memory, one number for each operand, in order. */
+/** Bytes transferred in global memory, one number for each operand of a function in order. */
 export type TransferBytes = readonly number[];
 
 /** Returns the reads of an operand of which all cores together move so many bytes. */
@@ -76,8 +76,8 @@ function readsOf({ type }: Operand, all: number): OperandReads {
 }
 
 /**
- * Returns the part of each operand's loads that a DMA engine finds in L2, where all cores together move so
- * many bytes.
+ * Returns for each operand the fraction, 0 to 1, of its loads that L2 supplies; 0 on targets without a DMA
+ * engine. `transferred`: bytes that all cores together transfer, by operand.
  */
 export const hitsOf = (
   transferred: TransferBytes,
@@ -89,9 +89,9 @@ export const hitsOf = (
     : operands.map(() => 0);
 
 /**
- * Returns the cycles, rounded up, that global memory takes when each of `cores` busy cores moves these bytes.
- * A DMA engine reads through L2 ({@link memoryPrice}); elsewhere all bytes count. `factor` lengthens the
- * transfers of the data through a DMA engine ({@link slabFactorOf}), and all transfers on a GPU ({@link
+ * Returns the cycles, rounded up, that global memory needs if each of `cores` busy cores transfers these
+ * bytes. A DMA engine reads through L2 ({@link memoryPrice}); elsewhere all bytes count. `factor` lengthens
+ * the data's transfers through a DMA engine ({@link slabFactorOf}), and all transfers on a GPU ({@link
  * idleFactor}).
  */
 export function memoryCycles(
@@ -117,7 +117,10 @@ export function memoryCycles(
   return Math.ceil(memoryPrice(traffic, target).cycles);
 }
 
-/** Returns the UB buffers of a program, and functions that locate the tensors of its statements. */
+/**
+ * Returns the buffers of a program in the unified buffer (UB), and functions that return the type and strides
+ * of the tensors in its statements.
+ */
 function placedIn(func: TileFunc) {
   const buffers = ubBuffers(func);
   const placed = (operand: Operand, tile: string): PlacedTensor => {
@@ -142,7 +145,10 @@ function placedIn(func: TileFunc) {
   };
 }
 
-/** Returns the possible lowerings of a program's gather. Undefined if the program has no gather. */
+/**
+ * Returns the possible lowerings (choices of instructions) of a program's gather. Undefined if the program
+ * has no gather.
+ */
 export function loweringsOfProgram(func: TileFunc, target: Target): Lowerings | undefined {
   // A search reads the clock of each of its programs once: more would be spent on remembering their tasks
   // than on their gathers.
@@ -152,7 +158,9 @@ export function loweringsOfProgram(func: TileFunc, target: Target): Lowerings | 
   return loweringsOf({ ...gathered(gather), ...factsOf(gather, func, buffers, target) }, target);
 }
 
-/** Work of one statement, with its pipe and the operand that it moves. */
+/**
+ * Work of one statement, with the hardware pipe on which it runs and the operand whose bytes it transfers.
+ */
 export interface StatementWork extends PipeWork {
   readonly pipe: Pipe;
   /**
@@ -162,8 +170,8 @@ export interface StatementWork extends PipeWork {
 }
 
 /**
- * Returns a function that computes the work of a program's statement from its sizes. `lowering`: the
- * instructions of the gather; undefined for a program without a gather.
+ * Returns a function that computes the work of a statement of a program from the statement's sizes.
+ * `lowering`: instructions of the gather; undefined for a program without a gather.
  */
 export function workloadOf(
   func: TileFunc,
@@ -194,8 +202,8 @@ export function workloadOf(
 }
 
 /**
- * Returns the number of the operand whose bytes a statement moves in global memory; that of the data for a
- * gather or a fill.
+ * Returns the position of the operand whose bytes a statement transfers in global memory. For a gather or a
+ * fill, it is the position of the data.
  */
 function operandOf(stmt: MovingStmt, func: TileFunc): number {
   const name =
@@ -213,8 +221,9 @@ const filledBytes = ({ to }: FillStmt, buffers: ReadonlyMap<string, UbBuffer>): 
 };
 
 /**
- * Returns the work of a copy between a region of a tensor and its UB tile. Adjacent dims that are contiguous
- * in both are merged. One DMA instruction covers the two innermost dims that remain, as rows of equal length.
+ * Returns the work of a copy between a region of a tensor and its tile in the unified buffer (UB). `sizes`:
+ * extents of the region. Adjacent dims that are contiguous in tensor and tile are merged. One DMA instruction
+ * copies the two innermost remaining dims, as rows of equal length.
  */
 export function transferWork({ type, inTile = [] }: PlacedTensor, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
@@ -238,7 +247,10 @@ export function transferWork({ type, inTile = [] }: PlacedTensor, sizes: Shape, 
   };
 }
 
-/** Returns the facts that the lowering of a program's gather needs, besides the places of its tensors. */
+/**
+ * Returns the properties of a program's gather from which its lowerings (choices of instructions) are
+ * derived, except its map and the types and strides of its tensors.
+ */
 function factsOf(
   stmt: GatherStmt,
   func: TileFunc,

@@ -6,7 +6,7 @@ import type { BoardFigures } from "../board-figures.js";
 import { targetFacts, type Target } from "../target.js";
 import type { Work, WorkPipe } from "./work.js";
 
-/** Limits that may decide a price. */
+/** Names of the limits that may determine the cycles of some work. */
 export const priceLimits = [
   "issue",
   "bytes",
@@ -19,27 +19,27 @@ export const priceLimits = [
   "simt",
   "launch",
 ] as const;
-/** Limit that decides a price. */
+/** Limit that determines the cycles of some work; see {@link priceLimits}. */
 export type PriceLimit = (typeof priceLimits)[number];
 
-/** Cycles of some work, and the limit that decides them. */
+/** Cost of some work: its cycles, and the limit that determines them. */
 export interface Price {
   readonly cycles: number;
   readonly limit: PriceLimit;
 }
 
 /**
- * Returns the rate of one core's loads in bytes per cycle. `hits`: the fraction of the bytes found in L2, 0
- * to 1.
+ * Returns the rate at which one core loads, in bytes per cycle. `hits`: fraction of the bytes that L2
+ * supplies, 0 to 1.
  */
 export const loadRate = (hits: number, figures: BoardFigures): number =>
   1 / ((1 - hits) / figures.loadBytesPerCycle + hits / figures.l2LoadBytesPerCycle);
 
 /**
- * Returns the price of transfers, without the waits for their completion. A DMA engine takes the larger of
- * issue, bursts and bytes. Elsewhere each run of memory waits for its first bytes, and `cores` share the
- * bandwidth. Workgroup memory is cleared before it is loaded. `hits`: the fraction of loaded bytes found in
- * L2, 0 to 1.
+ * Returns the cycles of transfers and their limit, without waits for completion. With a DMA engine, the
+ * cycles are the largest of those for issue, bursts and bytes. Without one, they are the sum of issue cycles,
+ * bytes at a bandwidth shared by `cores`, and clearing of workgroup memory. `hits`: fraction of loaded bytes
+ * that L2 supplies, 0 to 1.
  */
 export function transferPrice(
   { instructions, bursts, padded, cleared }: Pick<Work, "instructions" | "bursts" | "padded" | "cleared">,
@@ -65,8 +65,8 @@ export function transferPrice(
 }
 
 /**
- * Returns the cycles of vector instructions. Gathers count by elements on a core with a DMA engine, by
- * repeats elsewhere.
+ * Returns the cycles of the vector instructions in some work. Gathers are counted in elements on a core with
+ * a DMA engine, and in instruction repeats elsewhere.
  */
 export const vectorCycles = (work: Work, target: Target): number =>
   work.rows * target.gatherRowCycles +
@@ -78,15 +78,18 @@ export const vectorCycles = (work: Work, target: Target): number =>
   work.copies * target.copyStartupCycles +
   work.copied / target.copyBytesPerCycle;
 
-/** Returns the cycles of the scalar unit. */
+/**
+ * Returns the cycles of the scalar unit in some work: accesses of the unified buffer, accesses of global
+ * memory, and index values that select rows of loads.
+ */
 export const scalarCycles = (work: Work, target: Target): number =>
   work.scalars * target.scalarCycles +
   work.gmScalars * target.gmAccessCycles +
   work.rowIndices * target.rowIndexCycles;
 
 /**
- * Returns the cycles of SIMT threads and of the calls of their functions. An access takes the larger of its
- * warp's cycles and its lines' cycles.
+ * Returns the cycles of the accesses of SIMT threads and of the calls of SIMT functions. An access takes the
+ * larger of its warp's cycles and its cache lines' cycles.
  */
 export const threadCycles = (
   { calls, lineAccesses, warpAccesses, warpLines }: Work,
@@ -96,13 +99,13 @@ export const threadCycles = (
   lineAccesses * Math.max(simtWarpCycles, simtLineCycles) +
   Math.max(warpAccesses * simtWarpCycles, warpLines * simtLineCycles);
 
-/** Returns the cycles of the waits between pipes within a statement. */
+/** Returns the cycles of the waits between hardware pipes within a statement. */
 export const waitCycles = ({ waits, loadWaits }: Work, target: Target): number =>
   waits * target.syncCycles + loadWaits * target.loadLatencyCycles;
 
 /**
- * Returns the cycles from the end of a pipe's last instruction until a statement that waits for it can
- * continue.
+ * Returns the cycles from the end of a pipe's last instruction until a waiting statement on another pipe can
+ * continue, without the sync itself. The result is 0 for pipes other than MTE2 and MTE3.
  */
 export const latencyOf = (pipe: WorkPipe, figures: BoardFigures): number =>
   pipe === "MTE2" ? figures.loadLatencyCycles : pipe === "MTE3" ? figures.storeLatencyCycles : 0;

@@ -20,9 +20,10 @@ import { readTogether } from "./read-together.js";
 import { memoryCycles } from "./statement.js";
 
 /**
- * Returns the lower bound on the cycles of a gather through UB. It holds for the schedules with the cores and
- * the data's residency of this one; figures are those of `target`. The busiest core has at least the mean of
- * all work. Its first gather waits for its loads, and its last store waits for its last gather.
+ * Returns the lower bound on the cycles of a gather through the unified buffer (UB). It holds for all
+ * schedules with the cores and data residency of `tiling`; hardware parameters are those of `target`. The
+ * busiest core does at least the mean of all work. Its first gather waits for its loads, and its last store
+ * for its last gather.
  */
 export function leastThroughUb(tiling: Tiling, target = tiling.target): LowerBound {
   const { gather, schedule, extents, residency } = tiling;
@@ -129,7 +130,10 @@ const shared =
     steps: all.steps,
   });
 
-/** Returns the least work of all gathers together, for each class that the gather may have. */
+/**
+ * Returns the least work of all gathers of a program together, one entry for each class of instructions that
+ * the gather may use.
+ */
 function leastGathers({ gather, extents, residency }: Tiling, target: Target): readonly LeastGather[] {
   const { map, operands } = gather;
   const space = walked(map, extents);
@@ -183,9 +187,9 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
 }
 
 /**
- * Returns the least work of flat gathers on one core, as a function of the core's share of all elements. All
- * elements of the core are one chunk: repeats of the gather and of its addresses. More chunks start more
- * rows, and each row includes one repeat of both.
+ * Returns a function that computes the least work of flat gathers on one core from the core's share (0 to 1)
+ * of all elements. The bound assumes one chunk: repeats of the gather and of its address computation. More
+ * chunks start more rows, and each row includes one repeat of both.
  */
 function flatWork(elements: number, dtype: DType, target: Target): (share: number) => Work {
   const size = isPacked(dtype) ? 1 : bytesOf(dtype);

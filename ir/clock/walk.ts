@@ -23,7 +23,10 @@ import { execution, type Step } from "./execution.js";
 import { never, Recurrence, type Vector } from "./max-plus.js";
 import { sizesOf, type StatementWork, type TransferBytes } from "./statement.js";
 
-/** One run of a statement on a pipe of a core; times are in cycles from the start of the run. */
+/**
+ * One execution of a statement on a hardware pipe of a core. `start` is in cycles from the start of the
+ * program; `cycles` is the duration.
+ */
 export interface TimelineEvent {
   readonly core: number;
   readonly pipe: Pipe;
@@ -37,7 +40,10 @@ export interface TimelineEvent {
   readonly bytes: number;
 }
 
-/** Wait of a pipe at a sync; times are in cycles from the start of the run. */
+/**
+ * Wait of a hardware pipe at a sync. `start` is in cycles from the start of the program; `cycles` is the
+ * duration.
+ */
 export interface Wait {
   readonly core: number;
   readonly pipe: Pipe;
@@ -47,14 +53,19 @@ export interface Wait {
   readonly cycles: number;
 }
 
-/** Totals of one core over the whole run, in cycles. */
+/**
+ * Totals of one core over the execution of a program: its tasks, its end cycle, and the busy cycles of each
+ * hardware pipe.
+ */
 export interface CoreTotal {
   readonly tasks: number;
   readonly end: number;
   readonly busy: Readonly<Record<Pipe, number>>;
 }
 
-/** Region of the output that a statement writes, in elements. */
+/**
+ * Region of the output that one store or other statement of a task writes; offsets and sizes are in elements.
+ */
 export interface OutputTile {
   readonly core: number;
   /** In program order, from 0. */
@@ -63,7 +74,10 @@ export interface OutputTile {
   readonly sizes: readonly number[];
 }
 
-/** Lifetime of a UB tile on core 0, in cycles: written at `start`, read for the last time at `end`. */
+/**
+ * Lifetime of a tile in the unified buffer (UB) of core 0, in cycles. `start`: the tile is written. `end`: it
+ * is read for the last time.
+ */
 export interface Lifetime {
   readonly buffer: string;
   readonly address: number;
@@ -72,13 +86,16 @@ export interface Lifetime {
   readonly end: number;
 }
 
-/** Bytes of UB that will still be read, from a cycle on. */
+/**
+ * Bytes of the unified buffer (UB) that are in use from `cycle` on, until the next entry of a list. A byte is
+ * in use until it is read for the last time.
+ */
 export interface Occupancy {
   readonly cycle: number;
   readonly bytes: number;
 }
 
-/** Result of the clock with the timeline that it came from. */
+/** Result of the clock (cost model) with the timeline from which it was computed. */
 export interface Walked extends ClockResult {
   /** The first events of each core; `dropped` counts the rest. */
   readonly events: readonly TimelineEvent[];
@@ -95,17 +112,17 @@ export interface Walked extends ClockResult {
   readonly occupancy: readonly Occupancy[];
 }
 
-/** Upper limit of the events in a timeline, divided evenly among its cores. */
+/** Maximum number of events in a timeline, divided evenly among its cores. */
 export const maxEvents = 20_000;
-/** Upper limit of the lifetimes of UB tiles that a walk records. */
+/** Maximum number of lifetimes of UB tiles in a timeline ({@link Walked}). */
 export const maxLifetimes = 2_000;
-/** Upper limit of the output tiles that a walk records. */
+/** Maximum number of output tiles in a timeline ({@link Walked}). */
 export const maxOutputTiles = 4_000;
 const maxOccupancy = 256;
 
 /**
- * Returns the clock's result of a program with its timeline. `transferred`: bytes that all cores move in
- * global memory, one number for each operand.
+ * Returns the result of the clock (cost model) for a program, with its timeline, by simulating every
+ * statement. `transferred`: bytes that all cores together transfer in global memory, by operand.
  */
 export function walk(program: Clocked, tasks: number, transferred: TransferBytes): Walked {
   const walker = new Walker(program, tasks, transferred);
@@ -114,8 +131,8 @@ export function walk(program: Clocked, tasks: number, transferred: TransferBytes
 }
 
 /**
- * Returns the bytes that all cores of a program move in global memory together, one number for each operand.
- * Every run of every statement is counted.
+ * Returns the bytes that all cores of a program together transfer in global memory, one number for each
+ * operand. Every execution of every statement is counted.
  */
 export function transferredByWalk({ func, workOf }: Clocked): TransferBytes {
   const env = new Map<string, number>();
@@ -131,14 +148,20 @@ export function transferredByWalk({ func, workOf }: Clocked): TransferBytes {
   return transferred;
 }
 
-/** Returns the cycles that `walk` computes, without the rest of its result. */
+/**
+ * Returns the result of the clock (cost model) for a program by simulating every statement, without a
+ * timeline.
+ */
 export function cyclesByWalk(program: Clocked, tasks: number): ClockResult {
   const walker = new Walker(program, tasks, transferredByWalk(program));
   walker.run();
   return walker.total();
 }
 
-/** Returns the occupancy that `walk` computes, without the rest of its result. */
+/**
+ * Returns the bytes of the unified buffer (UB) in use on core 0 over time; an empty list if the program has
+ * no UB buffers. The simulation stops when the result is final.
+ */
 export const occupancyOn = (
   program: Clocked,
   tasks: number,
@@ -401,7 +424,10 @@ class Lives {
   }
 }
 
-/** Returns the bytes in use at each change, by time. */
+/**
+ * Returns the number of bytes in use after each change, with the cycle of the change, in ascending order of
+ * time. The list has at most 256 entries.
+ */
 function occupancyOf(lifetimes: readonly Lifetime[]): Occupancy[] {
   const edges = lifetimes.flatMap(({ bytes, start, end }) => [
     { cycle: start, bytes },

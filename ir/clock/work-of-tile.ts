@@ -9,7 +9,10 @@ import { operandRowBytes, type Tiling } from "../tiling/index.js";
 import { at } from "../types.js";
 import { transferWork, type StatementWork } from "./statement.js";
 
-/** Work of one tile of a schedule: its transfers and its gather. */
+/**
+ * Work of one tile of a schedule: its loads and stores, and its gather for each way to lower it. The cost
+ * model turns it into cycles.
+ */
 export interface TileWork {
   /** A load of each input that passes through UB, and a store of the output where it does. */
   readonly transfers: readonly StatementWork[];
@@ -17,7 +20,10 @@ export interface TileWork {
   readonly gather: (lowering: Instructions) => StatementWork;
 }
 
-/** Returns the work of one whole tile of a schedule. */
+/**
+ * Returns the work of one full tile of a schedule: a load or store for each operand with a tile in the
+ * unified buffer (UB), and the gather.
+ */
 export function workOfTile(tiling: Tiling): TileWork {
   const { target, operands, tile, gather } = tiling;
   const resident = operands.map((operand): PlacedTensor => {

@@ -4,12 +4,15 @@
  * Counts may be fractions, as means over cores are.
  */
 
-/** Pipes of a core, and its SIMT threads. */
+/** Names of the hardware pipes (instruction queues) of an Ascend core, and `SIMT` for its SIMT threads. */
 export const workPipes = ["MTE2", "V", "MTE3", "S", "SIMT"] as const;
-/** Pipe of a core, or its SIMT threads. */
+/** Name of a hardware pipe (instruction queue) of an Ascend core, or `SIMT` for its SIMT threads. */
 export type WorkPipe = (typeof workPipes)[number];
 
-/** Counts of instructions, accesses and bytes, in the units of the target's figures. */
+/**
+ * Amount of work: counts of instructions, memory accesses, rows, bytes and waits. They are in the units in
+ * which a target's cost parameters price them.
+ */
 export interface Work {
   /** DMA instructions, and the bursts of all of them. */
   readonly instructions: number;
@@ -58,7 +61,7 @@ export interface Work {
   readonly loadWaits: number;
 }
 
-/** Work whose counts are all 0. */
+/** Empty amount of work: every count is 0. */
 export const noWork: Work = {
   instructions: 0,
   bursts: 0,
@@ -87,11 +90,11 @@ export const noWork: Work = {
 
 const counts = Object.keys(noWork) as readonly (keyof Work)[];
 
-/** Returns work that is repeated `times` times; `times` may be a fraction. */
+/** Returns the work with every count multiplied by `times`, which may be a fraction. */
 export const repeatedWork = (work: Work, times: number): Work =>
   times === 1 ? work : combined((count) => times * work[count]);
 
-/** Returns the sum of several works, count by count. */
+/** Returns the sum of a list of work amounts, count by count. Every count is 0 for an empty list. */
 export const sumOfWork = (pieces: readonly Work[]): Work =>
   combined((count) => pieces.reduce((sum, piece) => sum + piece[count], 0));
 
@@ -101,20 +104,23 @@ function combined(valueOf: (count: keyof Work) => number): Work {
   return work;
 }
 
-/** Work on one pipe. */
+/** Work on one hardware pipe (instruction queue), or on a core's SIMT threads. */
 export interface PipeWork {
   readonly pipe: WorkPipe;
   readonly work: Work;
 }
 
-/** Stretch of a kernel: work on several pipes that runs at the same time. */
+/** Part of a kernel in which several hardware pipes (instruction queues) of a core work at the same time. */
 export interface Stretch {
   readonly runs: readonly PipeWork[];
   /** True if the core waits for all of them before it goes on. */
   readonly waits: boolean;
 }
 
-/** Reads of one operand by all cores: distinct bytes, and how often they are read. */
+/**
+ * Reads of one operand by all cores together: the operand's distinct bytes, and the number of passes over
+ * them.
+ */
 export interface OperandReads {
   /** Distinct bytes. */
   readonly bytes: number;
@@ -122,7 +128,7 @@ export interface OperandReads {
   readonly times: number;
 }
 
-/** Traffic of all cores with global memory. */
+/** Traffic of all cores together with global memory: the reads of each operand, and the bytes written. */
 export interface MemoryWork {
   readonly operands: readonly OperandReads[];
   readonly written: number;
@@ -132,7 +138,7 @@ export interface MemoryWork {
   readonly unaligned?: { readonly pitchBytes: number; readonly bytesPerBurst: number };
 }
 
-/** Work of a kernel, in which each core repeats the same stretches. */
+/** Work of a kernel. Each of `cores` cores executes the `stretches` in order, `repeat` times. */
 export interface KernelWork {
   readonly cores: number;
   readonly repeat: number;

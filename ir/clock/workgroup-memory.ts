@@ -11,8 +11,8 @@ import { ubBytes } from "../tile.js";
 import { elementCount, type Shape } from "../types.js";
 
 /**
- * Number of 16-byte units that each lane processes before a workgroup gets more lanes. It applies if there is
- * work for all lanes that run at once.
+ * Number of 16-byte units of a tile that each lane of a workgroup processes; a larger tile gets more lanes.
+ * The number applies if there is work for all lanes that run at once.
  */
 export const unitsOfLane = 4;
 
@@ -20,8 +20,9 @@ export const unitsOfLane = 4;
 const laneElements = 4 * unitsOfLane;
 
 /**
- * Returns the share of a core's lanes that are in flight, 0 to 1. `bytes`: workgroup memory of each
- * workgroup.
+ * Returns the fraction of a core's lanes that can be in flight, 0 to 1. `bytes`: workgroup memory of one
+ * workgroup. `tile`: extents of its tile, in elements. The result is 1 for 0 bytes or for a target that does
+ * not run on WebGPU.
  */
 export function laneShare(bytes: number, tile: Shape, target: Target): number {
   if (bytes === 0 || !targetFacts[target.kind].runsOnWebgpu) return 1;
@@ -30,15 +31,15 @@ export function laneShare(bytes: number, tile: Shape, target: Target): number {
 }
 
 /**
- * Returns the factor by which idle time lengthens transfers in global memory; at least 1. `bytes`: workgroup
- * memory of each workgroup with this tile.
+ * Returns the factor, at least 1, by which transfers in global memory slow down because too few lanes are in
+ * flight. `bytes`: workgroup memory of one workgroup. `tile`: extents of its tile, in elements.
  */
 export const idleFactor = (bytes: number, tile: Shape, target: Target): number =>
   Math.max(1, target.hidingShare / laneShare(bytes, tile, target));
 
 /**
- * Returns the factor by which idle time lengthens a tile program's transfers in global memory; 1 if the
- * program has no workgroup memory or no gather.
+ * Returns the factor, at least 1, by which a tile program's transfers in global memory slow down because too
+ * few lanes are in flight. The result is 1 if the program has no workgroup memory or no gather.
  */
 export function programIdleFactor(func: TileFunc, target: Target): number {
   const buffers = [...ubBuffers(func).values()];

@@ -10,19 +10,22 @@ import { largestThat, rangesOf, staysWithin } from "./intervals.js";
 import type { Ranges } from "./range.js";
 
 /**
- * Index operand whose extent may not be known yet. `extent` is then absent, and `wrapNegativeBy` may refer to
- * the extent.
+ * Index operand of an access map whose extent may not be known yet. `extent` is then absent, and
+ * `wrapNegativeBy` may be the word `extent`, which stands for it.
  */
 export interface DynamicIndex extends Omit<IndexOperand, "wrapNegativeBy"> {
   readonly wrapNegativeBy?: number | "extent";
 }
 
-/** Map as the text form states it: index reads without a policy have no extent yet. */
+/**
+ * Access map as parsed from the text form (`.tir`), before {@link withBounds} derives the extents that the
+ * text leaves out.
+ */
 export interface DynamicMap extends Omit<AccessMap, "indices"> {
   readonly indices: readonly DynamicIndex[];
 }
 
-/** Coordinate with the operand and the dim in which it selects an element. */
+/** Coordinate of an access map, with the operand (`table`) and the dim in which it selects an element. */
 export interface PlacedCoord {
   readonly coord: Linear;
   /** Elements of the dim that it names one of. */
@@ -32,9 +35,9 @@ export interface PlacedCoord {
 }
 
 /**
- * Returns every coordinate of a map, with its operand and dim. `operands`: the inputs, then the output if the
- * written coordinates are wanted. Coordinates beyond an operand's rank are left out; the verifier reports
- * them.
+ * Returns every coordinate of an access map, with its operand and dim. `operands`: the inputs, followed by
+ * the output if the written coordinates are wanted. Coordinates beyond an operand's rank are left out; the
+ * verifier reports them.
  */
 export function coordinatesOf(
   map: Forms,
@@ -51,12 +54,14 @@ export function coordinatesOf(
 }
 
 /**
- * Returns the map with the missing extents of its index operands derived: the largest that keep every
- * coordinate inside its dim. If even index 0 would be out of range, the extent stays absent and the verifier
- * rejects the map. It stays absent, too, for an index operand under `wrap` in a sum, whose modulus must be
- * stated. If nothing is read, the extent is 0. An index operand that is a whole coordinate gets the dim's
- * extent. One that no coordinate depends on accepts every index. Without `result`, coordinates are inside the
- * regions of a tile; the extents of index operands in sums must then be stated.
+ * Returns the access map with the missing extents of its index operands filled in. Each is the largest extent
+ * that keeps every coordinate inside its dim. It is 0 if nothing is read.
+ *
+ * An index operand that is a coordinate by itself gets the dim's extent. An index operand that no coordinate
+ * depends on accepts every index. The extent stays absent, and the verifier rejects the map, if even index 0
+ * is out of range. It also stays absent for an index operand under policy `wrap` that is part of a sum: the
+ * text must state its modulus. Without `result`, coordinates are inside the regions of a tile; the text must
+ * then state the extents of index operands that are part of sums.
  */
 export function withBounds(map: DynamicMap, inputs: readonly TensorType[], result?: Shape): AccessMap {
   const named = namedBy(coordinatesOf(map, result === undefined ? inputs : [...inputs, { shape: result }]));
@@ -104,7 +109,10 @@ export function withBounds(map: DynamicMap, inputs: readonly TensorType[], resul
   return { ...map, indices: indices.map(fromBound) };
 }
 
-/** Returns the coordinates that contain each index operand, by the number of the index operand. */
+/**
+ * Returns, for each index operand by its number, the coordinates that contain it. Index operands that no
+ * coordinate contains have no entry.
+ */
 function namedBy(placed: readonly PlacedCoord[]): ReadonlyMap<number, readonly PlacedCoord[]> {
   const named = new Map<number, PlacedCoord[]>();
   for (const one of placed) {
@@ -126,8 +134,8 @@ function fromBound({ wrapNegativeBy, ...rest }: DynamicIndex): IndexOperand {
 }
 
 /**
- * Returns the largest extent of an index operand that its coordinates allow. Undefined if not even 0 fits; 0
- * if there is no element to name.
+ * Returns the largest extent of index operand `s` that keeps the coordinates `coords`, which contain it,
+ * inside their dims. Undefined if even index 0 is out of range; 0 if there is no element to read.
  */
 function largest(
   s: number,

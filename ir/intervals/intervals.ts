@@ -23,12 +23,12 @@ const indexRanges: Readonly<Record<IndexDType, Interval>> = {
   u64: [0, 2 ** 64 - 1],
 };
 
-/** Range of an index value whose extent is not known yet. */
+/** Range of an index value whose extent is not known yet: 0 to `maxElements` - 1. */
 export const anyIndex: Interval = [0, maxElements - 1];
 
 /**
- * Returns the range of each output dim, and that of r after them if `map` has a reduction. An empty dim
- * counts as its first place: nothing is read there.
+ * Returns the range of each output dim and, if `map` has a reduction, of the reduction dim r as the last
+ * entry. An empty dim has the range [0, 0]; nothing is read there.
  */
 export const dimRanges = (output: Shape, map: Walked = { indices: [] }): Interval[] =>
   [...output, ...(map.reduced === undefined ? [] : [reductionLength(map)])].map((extent) => [
@@ -40,20 +40,24 @@ type Walked = Pick<AccessMap, "reduced"> & { readonly indices: readonly Pick<Ind
 
 /**
  * Returns the upper bound (exclusive) of the reduction dim r; 0 if there are no reduction elements. It is the
- * number of reduction elements or, with a segment, the last position at which a segment may end.
+ * largest number of reduction elements or, with a segment, the last position at which a segment may end.
  */
 export function reductionLength({ reduced, indices }: Walked): number {
   if (reduced?.segment === undefined) return reduced?.max ?? 0;
   return Math.max(0, (indices[reduced.segment.to]?.extent ?? maxElements) - 1);
 }
 
-/** True if a form is never evaluated: it depends on r, and no element has a reduction element. */
+/**
+ * True if a linear expression is never evaluated: it depends on the reduction dim r, and there are no
+ * reduction elements.
+ */
 export const isEmptyReduction = (form: Linear, map: Walked & Pick<AccessMap, "domain">): boolean =>
   dimsOf(form).includes(reductionDim(map)) && reductionLength(map) === 0;
 
 /**
- * Returns the ranges of a map's dims and index operands. An index operand may depend only on earlier ones.
- * One whose extent is absent may have any index value.
+ * Returns the value ranges of an access map's dims and index operands. An index operand may depend only on
+ * earlier index operands. An index operand without an extent gets the range {@link anyIndex}. `around`:
+ * ranges of loop variables and symbols.
  */
 export function rangesOf(
   map: Pick<AccessMap, "reduced"> & { readonly indices: readonly Bounded[] },
@@ -73,8 +77,8 @@ type Bounded = Pick<IndexOperand, "value" | "outOfRange" | "extent"> & {
 };
 
 /**
- * Returns the range of an index operand's value under its policy. `before`: ranges of the dims and of earlier
- * index operands.
+ * Returns the range of an index operand's value under its out-of-range policy. `before`: ranges of the dims
+ * and of earlier index operands.
  */
 function indexRange(index: Bounded, inputs: readonly TensorType[], before: Ranges): Interval {
   const { outOfRange, extent, wrapNegativeBy, value } = index;
@@ -94,7 +98,10 @@ const maxTried = 4096;
 
 const noLoops: Env = new Map();
 
-/** True if a form is shown to lie in [0, extent) at every point. */
+/**
+ * True if a linear expression is proved to lie in [0, `extent`) at every point. False means that there is no
+ * proof. If intervals prove nothing, up to 4096 points are tried one by one.
+ */
 export function staysWithin(form: Linear, extent: number, ranges: Ranges): boolean {
   const inside = ([least, max]: Interval): boolean => least >= 0 && max < extent;
   if (inside(rangeOf(form, ranges))) return true;
@@ -125,8 +132,8 @@ export function staysWithin(form: Linear, extent: number, ranges: Ranges): boole
 }
 
 /**
- * Returns the largest n in [low, high] for which `fits(n)` is true, by binary search; undefined if there is
- * none. `fits` must be true up to some point and false after it.
+ * Returns the largest n in [`low`, `high`] for which `fits(n)` is true, by binary search; undefined if there
+ * is none. `fits` must be true up to some n and false after it.
  */
 export function largestThat(low: number, high: number, fits: (n: number) => boolean): number | undefined {
   if (high < low || !fits(low)) return undefined;

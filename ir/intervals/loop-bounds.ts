@@ -8,7 +8,8 @@ import type { ForStmt } from "../tile.js";
 import { rangeOf } from "./range.js";
 
 /**
- * Result of a bounds check: the value stays within its bounds, the iteration where it does not, or no proof.
+ * Result of a bounds check: `holds`, `fails` or `unproved`. `fails` has an iteration (`env`) in which the
+ * value is out of bounds, and the value there.
  */
 export type Judgement =
   | { readonly kind: "holds" }
@@ -21,7 +22,10 @@ const holds: Judgement = { kind: "holds" };
 /** Iterations that are tried one by one when there is no proof. */
 const maxTried = 4096;
 
-/** Checks that a form is at least zero in every iteration of the loops, outermost first. */
+/**
+ * Returns `holds` if a linear expression is at least 0 in every iteration of the loops; `fails` with an
+ * iteration in which it is negative; or `unproved`. `loops`: outermost first.
+ */
 export function neverNegative(form: Linear, loops: readonly ForStmt[]): Judgement {
   if (isConstant(form)) return form.at >= 0 ? holds : firstFailure(form, loops);
   if (rangeOf(form, { loops })[0] >= 0) return holds;
@@ -29,7 +33,7 @@ export function neverNegative(form: Linear, loops: readonly ForStmt[]): Judgemen
 }
 
 /**
- * Returns an iteration in which a form is negative, with the form's value; `holds` if there is none.
+ * Returns `fails` with an iteration in which a linear expression is negative; `holds` if there is none.
  * Iterations are tried one by one; after 4096 the result is `unproved`.
  */
 function firstFailure(form: Linear, loops: readonly ForStmt[]): Judgement {
@@ -45,8 +49,8 @@ function firstFailure(form: Linear, loops: readonly ForStmt[]): Judgement {
 }
 
 /**
- * Returns the loops whose variables a form depends on, through the bounds of inner loops too. Loops without
- * iterations are always included.
+ * Returns the loops whose variables a linear expression depends on, directly or through the bounds of inner
+ * loops. Loops without iterations, and loops whose bounds are not constant, are always included.
  */
 function relevant(form: Linear, loops: readonly ForStmt[]): readonly ForStmt[] {
   const needed = new Set([...loopVariables(form), ...symbolsOf(form)]);
@@ -63,14 +67,18 @@ function relevant(form: Linear, loops: readonly ForStmt[]): readonly ForStmt[] {
   return loops.filter((loop) => needed.has(loop.iv));
 }
 
-/** Yields the values of the loop variables in every iteration. */
+/**
+ * Yields the values of the loop variables, by name, in every iteration of a loop nest. `loops`: outermost
+ * first.
+ */
 export function* iterations(loops: readonly ForStmt[]): Generator<Env> {
   for (const env of attempts(loops)) if (env !== undefined) yield env;
 }
 
 /**
- * Yields the values of the loop variables in every iteration, and undefined where the inner loops have no
- * iteration. A caller that stops after a number of attempts thus counts empty iterations too.
+ * Yields the values of the loop variables in every iteration of a loop nest, outermost loop first. Yields
+ * undefined for an iteration whose inner loops are empty, so that a caller that limits attempts counts it
+ * too.
  */
 export function* attempts(
   loops: readonly ForStmt[],

@@ -7,8 +7,8 @@ import type { Atom, Linear } from "../linear.js";
 import { assertNever, InternalError } from "../types.js";
 
 /**
- * Affine form in the offsets of loops: `at`, plus `by` times the offset of `loop` for each term. No `by` is
- * 0, and no loop occurs twice.
+ * Affine expression in the offsets of loops: `at`, plus `by` times the offset of `loop` for each term. An
+ * offset is the distance of a loop variable from its lower bound. No `by` is 0, and no loop occurs twice.
  */
 export interface Form {
   readonly at: number;
@@ -20,21 +20,23 @@ interface Term {
   readonly by: number;
 }
 
-/** Minimum of affine forms: its value is the least of their values. The list is never empty. */
+/** Minimum of affine expressions: its value is the least of their values. The list is never empty. */
 export type Minimum = readonly Form[];
 
-/** Distance of each surrounding loop variable from its lower bound, by the loop's number. */
+/**
+ * Offset of each surrounding loop, by the loop's number: the distance of its variable from its lower bound.
+ */
 export type LoopOffsets = readonly number[];
 
-/** Returns the affine form of a constant. */
+/** Returns the affine expression with a constant value. */
 export const constantForm = (value: number): Form => ({ at: value, terms: [] });
 
-/** Returns the affine form that is the offset of a loop. */
+/** Returns the affine expression whose value is the offset of loop number `loop`. */
 export const offsetForm = (loop: number): Form => ({ at: 0, terms: [{ loop, by: 1 }] });
 
 const slope = (form: Form, loop: number): number => form.terms.find((term) => term.loop === loop)?.by ?? 0;
 
-/** Returns `a + scale * b`. */
+/** Returns the affine expression `a + scale * b`. */
 export function addScaled(a: Form, b: Form, scale: number): Form {
   const loops = new Set([...a.terms, ...b.terms].map((term) => term.loop));
   const terms = [...loops].map((loop) => ({ loop, by: slope(a, loop) + scale * slope(b, loop) }));
@@ -42,8 +44,9 @@ export function addScaled(a: Form, b: Form, scale: number): Form {
 }
 
 /**
- * Returns a linear form as a minimum of affine forms. Undefined if the form is no such minimum: it subtracts
- * a minimum.
+ * Returns a linear expression as a minimum of affine expressions in the loops' offsets. Undefined if it
+ * subtracts a minimum, or contains a div, a mod or an unknown loop variable. Throws an InternalError for a
+ * dim, an index operand or a symbol. `variables`: the affine expression of each loop variable, by name.
  */
 export function minimumOf(linear: Linear, variables: ReadonlyMap<string, Form>): Minimum | undefined {
   let sum: Minimum | undefined = [constantForm(linear.at)];
@@ -56,7 +59,7 @@ export function minimumOf(linear: Linear, variables: ReadonlyMap<string, Form>):
 }
 
 /**
- * Returns an atom as a minimum of affine forms; undefined for a div, a mod or an unknown loop variable.
+ * Returns an atom as a minimum of affine expressions; undefined for a div, a mod or an unknown loop variable.
  * Throws an InternalError for a dim, an index operand or a symbol.
  */
 function atomForms(of: Atom, variables: ReadonlyMap<string, Form>): Minimum | undefined {
@@ -81,14 +84,19 @@ function atomForms(of: Atom, variables: ReadonlyMap<string, Form>): Minimum | un
   }
 }
 
-/** Returns the value of an affine form at the given offsets of the loops; a missing offset counts as 0. */
+/**
+ * Returns the value of an affine expression at the given offsets of the loops; a missing offset counts as 0.
+ */
 export function valueOf(form: Form, offsets: LoopOffsets): number {
   let value = form.at;
   for (const { loop, by } of form.terms) value += by * (offsets[loop] ?? 0);
   return value;
 }
 
-/** Returns the value of a minimum at the given offsets of the loops. */
+/**
+ * Returns the value of a minimum of affine expressions at the given offsets of the loops; a missing offset
+ * counts as 0.
+ */
 export function least(minimum: Minimum, offsets: LoopOffsets): number {
   let value = Infinity;
   for (const form of minimum) value = Math.min(value, valueOf(form, offsets));
@@ -96,9 +104,10 @@ export function least(minimum: Minimum, offsets: LoopOffsets): number {
 }
 
 /**
- * Form in a minimum that decreases by `fall` for each unit of a loop's offset. `above` has its distances, at
- * offset 0, from the forms that do not decrease. The form does not change the minimum while it is at least as
- * large as one of those forms. With an empty `above` it may always change the minimum.
+ * Affine expression in a minimum that decreases by `fall` for each unit of one loop's offset. `above`: its
+ * differences, at offset 0, from the expressions that do not depend on that loop. It cannot change the
+ * minimum while it is at least as large as one of them. If `above` is empty, it may change the minimum at any
+ * offset.
  */
 export interface Falling {
   readonly fall: number;
@@ -106,7 +115,8 @@ export interface Falling {
 }
 
 /**
- * Returns the parts of a minimum that depend on the offset of `loop`. `inside`: the loops inside that one.
+ * Returns the expressions of a minimum that depend on the offset of loop number `loop`; an empty list if none
+ * does. `inside`: numbers of the loops nested in that loop.
  */
 export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<number>): Falling[] {
   const steady = minimum.filter((form) => slope(form, loop) === 0);
@@ -123,8 +133,8 @@ export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<numb
 }
 
 /**
- * Returns the largest offset of a loop up to which no decreasing form changes its minimum; negative if that
- * cannot be proved.
+ * Returns the largest offset of a loop up to which none of the decreasing expressions changes its minimum.
+ * Negative if that cannot be proved; Infinity if `forms` is empty. `offsets`: offsets of the other loops.
  */
 export function unchangedUpTo(forms: readonly Falling[], offsets: LoopOffsets): number {
   let limit = Infinity;

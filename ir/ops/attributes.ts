@@ -3,7 +3,7 @@ import { readPolicies, type OutOfBounds } from "../access.js";
 import type { Attrs, AttrValue } from "../attrs.js";
 import { wordAttr, type AttrSpec, type OpDef, type OpInputs } from "./op-def.js";
 
-/** Attribute for the axis along which indices select; default 0. */
+/** Definition of the attribute `axis`: the axis along which indices select; default 0. */
 export const axis = {
   key: "axis",
   kind: "int",
@@ -11,7 +11,10 @@ export const axis = {
   help: "axis or dim that the indices choose along",
 } as const satisfies AttrSpec;
 
-/** Attribute for the number of leading dims that data and indices of gather_nd share; default 0. */
+/**
+ * Definition of the attribute `batchDims`: the number of leading dims that data and indices of gather_nd
+ * share; default 0.
+ */
 export const batchDims = {
   key: "batchDims",
   kind: "int",
@@ -20,8 +23,8 @@ export const batchDims = {
 } as const satisfies AttrSpec;
 
 /**
- * Returns the attribute for the out-of-range policy. Every operator has this attribute; only its default
- * differs by dialect.
+ * Returns the definition of the attribute `oob`, an operator's out-of-range policy for reads. `fallback` is
+ * the default, which differs by dialect.
  */
 export const oobSpec = (fallback: OutOfBounds) =>
   ({
@@ -32,13 +35,16 @@ export const oobSpec = (fallback: OutOfBounds) =>
     help: "what an index out of range means",
   }) as const satisfies AttrSpec;
 
-/** Returns the out-of-range policy in the attribute `oob`. */
+/** Returns an operator's out-of-range policy: the value of its attribute `oob`. */
 export const oobOf = (inputs: OpInputs): OutOfBounds => wordAttr(inputs.attrs, "oob") as OutOfBounds;
 
-/** Returns the key in case files of an attribute that text calls `name`. */
+/**
+ * Returns the key of an attribute in case files (JSON). `name`: the attribute's name in the text form
+ * (`.tir`).
+ */
 export const keyOfAttr = (name: string, { key }: AttrSpec): string => key ?? camelCase(name);
 
-/** Converts a name to camel case: `block_size` is blockSize. */
+/** Returns a name in camel case: `block_size` gives `blockSize`. */
 export const camelCase = (name: string): string =>
   name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
@@ -57,14 +63,14 @@ type ValueOf<S extends AttrSpec> = S extends { readonly later: true; readonly wo
         ? string
         : number;
 
-/** Attributes of an operator as arguments of its builder, each optional. */
+/** Arguments of the builder function of operator `D`: one optional argument for each attribute. */
 export type ArgumentsOf<D extends OpDef> = {
   readonly [Name in keyof D["attrs"] as ArgumentOf<D["attrs"][Name]>]?: ValueOf<D["attrs"][Name]>;
 };
 
 /**
- * Returns the attributes that a builder's arguments give, by their names in the text form. Absent arguments
- * are left out.
+ * Returns an operator's attributes from the arguments of its builder, by their names in the text form
+ * (`.tir`). Absent arguments are left out.
  */
 export function attrsFrom<D extends OpDef>(def: D, args: ArgumentsOf<D>): Attrs {
   const given = new Map<string, AttrValue | undefined>(Object.entries(args));

@@ -53,8 +53,8 @@ const unpacked = ({ shape }: TensorType, dtype: DType): TensorType => ({
 });
 
 /**
- * Checks the inputs and attributes of `onnx.gather_block_quantized` and returns them, with packed elements
- * unpacked. Throws a RuleError for a broken rule.
+ * Returns the checked tensors and attributes of `onnx.gather_block_quantized`, with packed elements unpacked.
+ * Throws a RuleError if they break a rule of the operator.
  */
 function blocksOf(inputs: OpInputs): Blocks {
   const [data, indices, scales, zeroPoints] = inputs.inputs;
@@ -126,8 +126,9 @@ function blocksOf(inputs: OpInputs): Blocks {
 }
 
 /**
- * Returns the map for the value T(f32(i32(q) - i32(z)) * f32(s)), with the element, the zero point and the
- * scale of its block.
+ * Returns the access map of the dequantizing gather, without domain and write. Its value is T(f32(i32(q) -
+ * i32(z)) * f32(s)) for an element q. T is the type of the scales; z and s are the zero point and the scale
+ * of the element's block.
  */
 function bodyOf({
   data,

@@ -3,8 +3,8 @@ import { constant, dim, type Linear } from "../linear.js";
 import { at, type Shape } from "../types.js";
 
 /**
- * Returns the common shape of right-aligned shapes; an extent of 1 takes that of the others. Undefined if two
- * other extents differ.
+ * Returns the shape to which right-aligned shapes broadcast; an extent of 1 takes the extent of the others.
+ * Undefined if two extents other than 1 differ in a dim.
  */
 export function broadcastShapes(shapes: readonly Shape[]): Shape | undefined {
   const rank = Math.max(0, ...shapes.map(({ length }) => length));
@@ -18,7 +18,10 @@ export function broadcastShapes(shapes: readonly Shape[]): Shape | undefined {
   return result;
 }
 
-/** Returns the coordinates at which a tensor is read that is broadcast over output dims from `first` on. */
+/**
+ * Returns the coordinates at which a tensor of `shape` is read when it is broadcast to the extents `over`.
+ * `first`: the output dim that the first extent of `over` belongs to.
+ */
 export const broadcastCoords = (shape: Shape, over: Shape, first = 0): Linear[] =>
   shape.map((extent, k) => {
     const place = k + over.length - shape.length;

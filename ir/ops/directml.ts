@@ -23,25 +23,26 @@ import { axis, batchDims, oobOf, oobSpec } from "./attributes.js";
 
 /** Feature levels of DirectML, oldest first. */
 export const featureLevels = ["1.0", "2.0", "2.1", "3.0", "3.1", "4.0", "4.1"] as const;
-/** Feature level of DirectML. */
+/** Name of a feature level of DirectML. */
 export type FeatureLevel = (typeof featureLevels)[number];
 
 /** Returns a UINT field of a descriptor: absent, it is DimensionCount. */
 const count = <Key extends string, Field extends string>(key: Key, argument: Field) =>
   ({ key, argument, kind: "int", help: `DirectML ${argument}` }) as const satisfies AttrSpec;
 
-/** Attribute for the axis, whose argument in DirectML is `Axis`. */
+/** Definition of the attribute for the axis in DirectML operators; a DirectML descriptor calls it `Axis`. */
 export const axisField = { ...axis, argument: "Axis" } as const satisfies AttrSpec;
 /**
- * Attributes for the numbers of meaningful dims of input and indices in DirectML's ND operators. Absent, each
- * is DimensionCount.
+ * Definitions of the attributes for the numbers of dims of input and indices that DirectML's ND operators
+ * use. Dims before them are padding of extent 1. An absent attribute means DimensionCount.
  */
 export const ndCounts = {
   input_dimension_count: count("inputDimensionCount", "InputDimensionCount"),
   indices_dimension_count: count("indicesDimensionCount", "IndicesDimensionCount"),
 } as const;
 /**
- * Attribute for the DirectML feature level; default 4.1. A later level is accepted and has the rules of 4.1.
+ * Definition of the attribute for the DirectML feature level; default 4.1. A later level is accepted and
+ * follows the rules of 4.1.
  */
 export const featureLevel = {
   key: "featureLevel",
@@ -53,7 +54,10 @@ export const featureLevel = {
 } as const satisfies AttrSpec;
 const oob = oobSpec("clamp");
 
-/** Row of the "Tensor support" table on a page of DirectML, in force from feature level `since` on. */
+/**
+ * Row of the "Tensor support" table on a DirectML page: the ranks and element types accepted from feature
+ * level `since` on.
+ */
 export interface Support {
   readonly since: FeatureLevel;
   readonly ranks: readonly [number, number];
@@ -66,14 +70,14 @@ const bits32: readonly DType[] = ["f32", "f16", "i32", "u32"];
 const small: readonly DType[] = ["i16", "u16", "i8", "u8"];
 const anyIndex: readonly DType[] = ["i64", "i32", "u64", "u32"];
 
-/** Ranks and types that DML_GATHER supports, newest feature level first. */
+/** Ranks and element types that DML_GATHER supports, newest feature level first. */
 export const gatherSupport: readonly Support[] = [
   { since: "4.1", ranks: [1, 8], data: [...bits64, ...bits32, ...small], indices: anyIndex },
   { since: "3.0", ranks: [1, 8], data: [...bits32, ...small], indices: anyIndex },
   { since: "2.1", ranks: [4, 4], data: [...bits32, ...small], indices: ["u32"] },
   { since: "1.0", ranks: [4, 4], data: ["f32", "f16"], indices: ["u32"] },
 ];
-/** Ranks and types that DML_GATHER_ELEMENTS supports, newest feature level first. */
+/** Ranks and element types that DML_GATHER_ELEMENTS supports, newest feature level first. */
 export const gatherElementsSupport: readonly Support[] = [
   { since: "4.1", ranks: [1, 8], data: [...bits64, ...bits32, ...small], indices: anyIndex },
   { since: "3.0", ranks: [1, 8], data: [...bits32, ...small], indices: anyIndex },
@@ -92,9 +96,9 @@ const levelOf = (name: string): number => {
 };
 
 /**
- * Checks ranks, types and sizes of the inputs against a support table at the program's feature level. Returns
- * the meaning of negative indices: `from-end` since level 3.0, else `illegal`. Throws a RuleError for a
- * broken rule.
+ * Returns the meaning of negative indices at the program's feature level: `from-end` since level 3.0, else
+ * `illegal`. Throws a RuleError if ranks, types or sizes of the inputs break the support table. `who`: the
+ * operator's name.
  */
 export function checkSupport(inputs: OpInputs, who: string, table: readonly Support[]): NegativeIndex {
   const level = wordAttr(inputs.attrs, "feature_level");
@@ -126,8 +130,8 @@ export function checkSupport(inputs: OpInputs, who: string, table: readonly Supp
 }
 
 /**
- * Returns Axis; throws TC101 if it is outside the dims of the data. Axis is a UINT: it does not count from
- * the end.
+ * Returns the attribute `Axis` of a DirectML operator. Throws a RuleError (TC101) if it is outside the dims
+ * of the data. Axis is a UINT: it does not count from the end.
  */
 export function checkAxis(inputs: OpInputs): number {
   const axis = intAttr(inputs.attrs, "axis") ?? 0;
@@ -143,7 +147,10 @@ export function checkAxis(inputs: OpInputs): number {
   return axis;
 }
 
-/** Returns the last `count` sizes of an operand. Throws TC103 if a size before them is not 1. */
+/**
+ * Returns the last `count` extents of an operand. Throws a RuleError (TC103) if an extent before them is not
+ * 1. `name`: the attribute that gives the count, for the message.
+ */
 export function meaningful(
   inputs: OpInputs,
   operand: "data" | "indices",
@@ -163,8 +170,8 @@ export function meaningful(
 }
 
 /**
- * Returns an attribute that counts dims; DimensionCount if it is absent. Throws a RuleError (TC105) unless
- * the count is in [lowest, DimensionCount].
+ * Returns the value of an attribute that counts dims; DimensionCount if the attribute is absent. Throws a
+ * RuleError (TC105) unless the count is in [`lowest`, DimensionCount].
  */
 export function countAttr(inputs: OpInputs, attr: string, name: string, lowest: number): number {
   const dimensionCount = inputs.data.shape.length;
@@ -241,8 +248,9 @@ export const directmlGatherElements = defineOperator({
 });
 
 /**
- * Resolves a GatherND. Errata D10: the tail of the output starts after the tuple of the *meaningful* input
- * dims.
+ * Returns the resolved operator of DML_GATHER_ND or DML_GATHER_ND1. Throws a RuleError for a broken rule. By
+ * decision D10 on an erratum of DirectML's page, the output ends with the data dims after the dims that a
+ * tuple indexes. Padding dims do not count.
  */
 function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], batchDims: number) {
   const negative = checkSupport(inputs, who, table);
@@ -280,7 +288,7 @@ export const directmlGatherNd = defineOperator({
   resolve: (inputs) => resolveNd(inputs, "directml.gather_nd", gatherNdSupport, 0),
 });
 
-/** Operator DML_GATHER_ND1: DML_GATHER_ND with leading batch dims. */
+/** Operator DML_GATHER_ND1: selects elements or slices by index tuples, with leading batch dims. */
 export const directmlGatherNd1 = defineOperator({
   name: "directml.gather_nd1",
   kind: "gather_nd",

@@ -58,8 +58,8 @@ interface Segments {
 }
 
 /**
- * Checks the inputs and attributes of `torch.embedding_bag` and returns them. Throws a RuleError for a broken
- * rule.
+ * Returns the checked tensors and attributes of `torch.embedding_bag`. Throws a RuleError if they break a
+ * rule of the operator.
  */
 function segmentsOf(inputs: OpInputs): Segments {
   const { attrs } = inputs;
@@ -110,8 +110,8 @@ function segmentsOf(inputs: OpInputs): Segments {
 }
 
 /**
- * Throws a RuleError unless the mode is sum and per_sample_weights have the type of weight and the shape of
- * input.
+ * Throws a RuleError unless `per_sample_weights` are valid: the mode is sum, their type is that of the weight
+ * matrix, and their shape is that of the input.
  */
 function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): void {
   const { data: weight, indices: input } = inputs;
@@ -129,8 +129,8 @@ function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): vo
 type Extent = Pick<Segments, "offsets" | "segments" | "max" | "ended">;
 
 /**
- * Returns the segments of an input of two dims: each row is a segment. Throws TC105 for an attribute about
- * offsets, and TC103 for empty rows.
+ * Returns the segments (bags) of an embedding_bag input of two dims: each row is a segment. Throws a
+ * RuleError for an attribute about offsets (TC105) or for empty rows (TC103).
  */
 function rowsAsSegments(inputs: OpInputs): Extent {
   const [segments = 0, length = 0] = inputs.indices.shape;
@@ -145,8 +145,9 @@ function rowsAsSegments(inputs: OpInputs): Extent {
 }
 
 /**
- * Returns the segments of an input of one dim, which lists all segments one after the other. `offsets` has
- * their starts.
+ * Returns the segments (bags) of an embedding_bag input of one dim, which lists all segments one after the
+ * other. `offsets` holds their start positions. `highest`: upper limit of a segment's length, in elements.
+ * Throws a RuleError for a broken rule.
  */
 function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Extent {
   const { dtype, shape } = offsets;
@@ -174,9 +175,9 @@ function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number)
 const firstOffset: IndexOperand = { value: { table: 2, at: [constant(0)] }, outOfRange: "error", extent: 1 };
 
 /**
- * Returns the index operands that bound the rows of bag d0: the first offset, which must be 0, the bag's
- * offset, and the next offset. The last bag has no next offset and ends with the list. There, the first
- * offset is read instead, and the length of the list is added.
+ * Returns the index operands that bound the segment (bag) of output row d0: the first offset, which must be
+ * 0, the segment's offset, and the next offset. If the last segment has no next offset, it ends at position
+ * `listed`, the number of listed indices. The first offset is then read instead, and `listed` is added.
  */
 function endsOf({ offsets, ended }: Segments, listed: number): IndexOperand[] {
   const extent = listed + 1;
@@ -196,8 +197,9 @@ const bodyOfNone = ({ shape }: TensorType): MapBody => ({
 });
 
 /**
- * Returns the map for the value T(fold(f32(row) * f32(weight))), T(mean(f32(row))) or T(max(f32(row))), over
- * the rows that a segment names.
+ * Returns the access map of embedding_bag, without domain and write. In type T of the weight matrix, its
+ * value is T(sum(f32(row) * f32(weight))), T(mean(f32(row))) or T(max(f32(row))), over the rows that a
+ * segment lists.
  */
 function bodyOf(segments: Segments): MapBody {
   const { weight, input, offsets, weights, how, max, padding, oob } = segments;
@@ -228,7 +230,10 @@ function bodyOf(segments: Segments): MapBody {
   };
 }
 
-/** Operator torch.nn.functional.embedding_bag: sums, means or maxima of rows of a table. */
+/**
+ * Operator torch.nn.functional.embedding_bag: computes the sum, mean or maximum of each bag (list) of table
+ * rows.
+ */
 export const torchEmbeddingBag = defineOperator({
   name: "torch.embedding_bag",
   inputs: ["weight", "input", "offsets", "per_sample_weights"],

@@ -60,8 +60,8 @@ function checkInputs(inputs: OpInputs): undefined {
 }
 
 /**
- * Returns the map out[d0, d1] = param[block * block_table[0, t div block] + t mod block, d1] with t =
- * indices[0, d0].
+ * Returns the access map of pypto.gather_in_ub: out[d0, d1] = param[block * block_table[0, t div block] + t
+ * mod block, d1]. Here t = indices[0, d0] is a token, and `block` is the number of rows in a page.
  */
 function pagedMap(inputs: readonly Shape[], block: number, output: Shape): AccessMap {
   const [param, , blockTable] = inputs;
@@ -80,7 +80,10 @@ function pagedMap(inputs: readonly Shape[], block: number, output: Shape): Acces
   });
 }
 
-/** Operator pypto.gather_in_ub: gathers rows of paged memory by token, through a block table. */
+/**
+ * Operator pypto.gather_in_ub: gathers rows of paged memory by token. A block table maps each page of tokens
+ * to a page of the memory.
+ */
 export const pyptoGatherInUb = defineOperator({
   maxElements,
   name: who,

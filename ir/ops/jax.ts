@@ -45,7 +45,7 @@ const fillBits = {
   c128: 0x7ff8_0000_0000_0000n,
 } as const satisfies Readonly<Partial<Record<DType, bigint>>>;
 
-/** The element types of jax's arrays. */
+/** Element types that jax arrays have. */
 export const arrayTypes = Object.keys(fillBits) as readonly (keyof typeof fillBits)[];
 
 const policies = {
@@ -72,8 +72,9 @@ const fillValue = {
 } as const satisfies AttrSpec;
 
 /**
- * Returns the policies for negative and out-of-range indices, and the fill bits, that `mode` and `fill_value`
- * give. `wrapModes`: modes in which negative indices count from the end.
+ * Returns the policies for negative and out-of-range indices, and the fill bits, that the attributes `mode`
+ * and `fill_value` select. `wrapModes`: modes in which negative indices count from the end. Throws a
+ * RuleError (TC105) for a `fill_value` that the mode or the data's type does not accept.
  */
 function policyOf(inputs: OpInputs, wrapModes: readonly Mode[], who: string): IndexPolicy {
   const mode = wordAttr(inputs.attrs, "mode") as Mode;
@@ -109,7 +110,9 @@ const flatAxis = {
   help: "axis or dim that the indices choose along; absent, the array counts as flat",
 } as const satisfies AttrSpec;
 
-/** Operator jax.numpy.take: selects slices along an axis, or elements of the flat array. */
+/**
+ * Operator jax.numpy.take: selects slices along an axis, or elements of the flat array if no axis is given.
+ */
 export const jaxTake = defineOperator({
   name: "jax.take",
   kind: "gather",

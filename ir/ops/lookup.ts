@@ -11,8 +11,9 @@ const lowerFirst = (word: string): string => word.charAt(0).toLowerCase() + word
 const unique = <T>(list: readonly T[]): readonly T[] => [...new Set(list)];
 
 /**
- * Returns the name that case files and flags use for an operator, without its dialect. It is the kind, if
- * there is one and no other operator has that name; else the operator's own name.
+ * Returns the name that case files (JSON) and flags use for an operator, without its dialect. It is the
+ * operator's kind, such as `gather_elements`. Without a kind, or if an operator of another kind has that name
+ * in the dialect, it is the name in the text form (`.tir`).
  */
 export function commonName(def: OpDef, operators: Operators = opDefs): string {
   const { kind } = def;
@@ -30,25 +31,28 @@ function operatorNamed(dialect: string, name: string, operators: Operators): OpD
   return tested ?? findOp(`${dialect}.${name}`, operators) ?? inDialect.find((def) => def.kind === name);
 }
 
-/** Returns the names of the dialects of some operators, each once, in order. */
+/** Returns the names of the dialects of some operators, each once, in the order of their first operators. */
 export const dialectsOf = (operators: Operators): readonly string[] => unique(operators.map(dialectOf));
 /** Names of the built-in dialects, in the order of the registry. */
 export const dialects = dialectsOf(opDefs) as readonly Dialect[];
 
-/** Returns the names that may follow a dialect: common names, then each operator's own name. */
+/**
+ * Returns the operator names that are valid after a dialect: the names from {@link commonName}, then the
+ * names in the text form (`.tir`). Each occurs once.
+ */
 export function operatorNames(dialect: string, operators: Operators = opDefs): readonly string[] {
   const inDialect = operators.filter((def) => dialectOf(def) === dialect);
   return unique([...inDialect.map((def) => commonName(def, operators)), ...inDialect.map(unqualifiedName)]);
 }
 
-/** Attribute of an operator: its name in the text form and its definition. */
+/** Attribute of an operator: its name in the text form (`.tir`) and its definition. */
 export interface NamedAttr {
   /** In text. */
   readonly name: string;
   readonly spec: AttrSpec;
 }
 
-/** Returns an operator's attributes by key in case files, without `oob`. */
+/** Returns an operator's attributes, without `oob`, by their keys in case files (JSON). */
 export const attributesOf = (def: OpDef): ReadonlyMap<string, NamedAttr> =>
   new Map(
     Object.entries(def.attrs).flatMap(([name, spec]) =>
@@ -56,10 +60,13 @@ export const attributesOf = (def: OpDef): ReadonlyMap<string, NamedAttr> =>
     ),
   );
 
-/** Kind and help text of the flag for an attribute. */
+/** Kind and help text of the command-line flag for an attribute. */
 export type AttributeFlagText = Pick<AttrSpec, "kind" | "help">;
 
-/** Returns the kind and help text of the flag for each attribute key of these operators. */
+/**
+ * Returns the kind and help text of the command-line flag for each attribute of these operators, by the
+ * attribute's key in case files (JSON).
+ */
 export const attributeFlagsOf = (operators: Operators): ReadonlyMap<string, AttributeFlagText> =>
   new Map(
     unique(operators.flatMap((def) => [...attributesOf(def).keys()])).map((key) => {
@@ -72,12 +79,15 @@ export const attributeFlagsOf = (operators: Operators): ReadonlyMap<string, Attr
     }),
   );
 
-/** Kind and help text of the flag for each attribute key of the built-in operators. */
+/**
+ * Kind and help text of the command-line flag for each attribute of the built-in operators, by the
+ * attribute's key in case files (JSON).
+ */
 export const attributeFlags = attributeFlagsOf(opDefs) as ReadonlyMap<AttributeKey, AttributeFlagText>;
 
 /**
- * Flags by the frameworks' names for attributes, where the flag has another name: PyPTO's `dim` is the flag
- * `axis`.
+ * Map from a framework's name for an attribute, in camel case, to the key of the attribute's flag. It has
+ * only names that differ from every flag: PyPTO's `dim` is the flag `axis`.
  */
 export const attributeAliases: ReadonlyMap<string, AttributeKey> = new Map(
   opDefs
@@ -91,8 +101,9 @@ export const attributeAliases: ReadonlyMap<string, AttributeKey> = new Map(
 );
 
 /**
- * Joins the help sentences of an attribute's operators. A sentence that some operators lack is followed by
- * the names of its dialects. It names operators where others of their dialect lack the sentence.
+ * Returns the help text of the flag for an attribute: the distinct help sentences of all operators that have
+ * it. A sentence that some operators lack is followed by the dialects that have it, in parentheses. If only
+ * some operators of a dialect have it, these operators are named instead.
  */
 function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef })[]): string {
   const sentences = unique(specs.flatMap(({ help }) => help.split("; ")));
@@ -110,9 +121,10 @@ function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef 
 }
 
 /**
- * Returns the operator that a dialect has under a name; undefined if there is none. The operator's name goes
- * first (`gather` is torch.gather), then the common name (`gather_elements` is torch.gather, too). Among
- * operators of one kind, the one that has most of the attributes `keys` is chosen.
+ * Returns the operator of a dialect with a given name; undefined if there is none. The name in the
+ * framework's tests takes precedence, then the operator's name (`gather` is torch.gather). The kind
+ * (dialect-free operator) comes last: `gather_elements` is torch.gather, too. Among operators of one kind,
+ * the operator that has most of the attributes `keys` is chosen.
  */
 export const operatorFor = (
   dialect: string,
@@ -122,8 +134,8 @@ export const operatorFor = (
 ): OpDef | undefined => bestMatch(operatorNamed(dialect, name, operators), keys, operators);
 
 /**
- * Returns the operator of a dialect that has the same kind as an operator of another dialect; undefined if
- * there is none. Among several, the one that has most of the attributes `keys` is chosen.
+ * Returns the operator of `dialect` that has the kind (dialect-free operator) of the given operator;
+ * undefined if there is none. Among several, the operator that has most of the attributes `keys` is chosen.
  */
 export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly string[]): OpDef | undefined =>
   bestMatch(
@@ -133,8 +145,9 @@ export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly s
   );
 
 /**
- * Returns the operator of a name as in text (`pypto.gather`), or of a dialect and a common name
- * (`pypto.gather_elements`).
+ * Returns the operator with a name as in the text form (`.tir`) (`pypto.gather`), or with a dialect and a
+ * kind (`pypto.gather_elements`); undefined if there is none. Among operators of one kind, the operator that
+ * has most of the attributes `keys` is chosen.
  */
 export function operatorInText(
   text: string,
@@ -146,7 +159,7 @@ export function operatorInText(
   return bestMatch(findOp(text, operators), keys, operators) ?? operatorFor(dialect, name, keys, operators);
 }
 
-/** Returns the operators of the same dialect and kind as an operator, including the operator. */
+/** Returns the operators that have the dialect and kind of `named`, including `named`. */
 export const operatorKin = (named: OpDef, operators: Operators = opDefs): readonly OpDef[] =>
   operators.filter(
     (def) =>
@@ -155,8 +168,8 @@ export const operatorKin = (named: OpDef, operators: Operators = opDefs): readon
   );
 
 /**
- * Returns the operator of the named one's kind and dialect that knows the most of the given attributes. In a
- * tie, the named operator wins, then the first.
+ * Returns the operator with the kind and dialect of `named` that has most of the attributes `keys`; undefined
+ * if `named` is undefined. In a tie, `named` is preferred, then the first operator.
  */
 function bestMatch(
   named: OpDef | undefined,

@@ -15,8 +15,8 @@ const who = "moe.combine";
 const floats: readonly DType[] = ["f32", "f16", "bf16"];
 
 /**
- * Returns the type of the weights of `moe.combine`. Throws a RuleError unless they are floats and have the
- * shape of `inverse`.
+ * Returns the type of the input `weights` of `moe.combine`. Throws a RuleError unless they are floats (TC104)
+ * and have the shape of `inverse` (TC103).
  */
 function weightsOf(inputs: OpInputs): TensorType {
   const { indices: inverse } = inputs;
@@ -33,7 +33,9 @@ function weightsOf(inputs: OpInputs): TensorType {
   return weights;
 }
 
-/** Operator moe.combine: adds the weighted rows of the experts to which each token was sent. */
+/**
+ * Operator moe.combine: sums, for each token, the weighted rows of the experts to which the token was sent.
+ */
 export const moeCombine = defineOperator({
   name: "moe.combine",
   inputs: ["x", "inverse", "weights"],

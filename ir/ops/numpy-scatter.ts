@@ -14,6 +14,10 @@ import { axisInRange, breakRule, checkRank, checkSameRank, defineOperator, intAt
 import { checkBroadcast, scatterOperator, writtenOobSpec } from "./scatter.js";
 import { coordsOfFlat, indexOperand } from "./take.js";
 
+/**
+ * Operator numpy.put_along_axis: writes values to elements along an axis, or to elements of the flat array if
+ * no axis is given, in a copy of the array.
+ */
 export const numpyPutAlongAxis = defineOperator({
   name: "numpy.put_along_axis",
   inputs: ["arr", "indices", "values"],

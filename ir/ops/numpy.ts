@@ -40,19 +40,22 @@ const modes = { raise: "error", wrap: "wrap", clip: "clamp" } as const satisfies
   Record<string, OutOfBounds>
 >;
 
-/** NumPy's own scalar types, bfloat16 not among them. */
+/** Element types that NumPy arrays have, without bfloat16, which is not a type of NumPy itself. */
 export const dataTypes: readonly DType[] = [
   ...(["bool", "i8", "u8", "i16", "u16", "f16", "i32", "u32"] as const),
   ...(["f32", "string", "i64", "u64", "f64", "c64", "c128"] as const),
 ];
 
-/** Refuses (TC104, TC102) data that numpy has no array of, or whose rank tilec does not take. */
+/**
+ * Throws a RuleError if NumPy has no arrays of the data's element type (TC104), or if the rank is outside 1
+ * to 8 (TC102). `who`: the operator's name.
+ */
 export function checkTypes(inputs: OpInputs, who: string): void {
   checkDType(inputs, "data", dataTypes, who);
   checkRank(inputs, "data", 1, 8, who);
 }
 
-/** Operator numpy.take: selects slices along an axis, or elements of the flat array. */
+/** Operator numpy.take: selects slices along an axis, or elements of the flat array if no axis is given. */
 export const numpyTake = defineOperator({
   name: "numpy.take",
   kind: "gather",
@@ -109,7 +112,10 @@ const who = "numpy.index";
 const arrays = { inputs: ["x", "i0"], variadic: true } as const;
 const subscriptedOf = (inputs: OpInputs): Subscripted => ({ inputs, arrays: inputs.inputs.length - 1, who });
 
-/** Throws a RuleError (TC102, TC103) for a mask whose extents differ from the dims of x that it indexes. */
+/**
+ * Throws a RuleError for a boolean mask without dims (TC102), or with extents that differ from the dims of x
+ * that it indexes (TC103). `items`: the entries of the subscript.
+ */
 function checkMasks(inputs: OpInputs, items: readonly SubscriptItem[]): void {
   const { shape } = inputs.data;
   const after = (k: number): number =>
@@ -134,8 +140,8 @@ function checkMasks(inputs: OpInputs, items: readonly SubscriptItem[]): void {
 }
 
 /**
- * Replaces each boolean mask by one index array for each of its dims. Returns the inputs, and the subscript
- * with the arrays renumbered.
+ * Returns numpy.index's inputs and subscript with each boolean mask replaced by one index array for each dim
+ * of the mask. The arrays are renumbered. Throws a RuleError for a mask that does not fit the data.
  */
 function expandMasks(inputs: OpInputs): ExpandedMasks {
   const subscripted = subscriptedOf(inputs);
@@ -155,7 +161,10 @@ function expandMasks(inputs: OpInputs): ExpandedMasks {
   return { attrs: { subscript: items.flat().join(", ") }, inputs: flat };
 }
 
-/** Operator for numpy's advanced indexing: `x[i, :, j]`. */
+/**
+ * Operator numpy.index, which is NumPy's advanced indexing `x[i, :, j]`: selects the elements that a
+ * subscript names.
+ */
 export const numpyIndex = defineOperator({
   name: who,
   ...arrays,

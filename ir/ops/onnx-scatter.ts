@@ -67,8 +67,8 @@ const inputs = ["data", "indices", "updates"] as const;
 const values = ["updates"] as const;
 
 /**
- * Returns how an update changes an element, by the attribute `reduction`. Throws a RuleError for an opset, a
- * reduction, a type or a rank that the operator does not accept.
+ * Returns the combination of an update with the element that it writes, from the attribute `reduction`.
+ * Throws a RuleError for an opset, reduction, type or rank that the operator does not accept.
  */
 function checkScatter(given: OpInputs, who: string, indices: readonly DType[]): Combine {
   const version = intAttr(given.attrs, "opset") ?? 18;

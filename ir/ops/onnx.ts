@@ -35,13 +35,13 @@ const dataTypes: readonly (readonly [since: number, types: readonly DType[]])[] 
   [13, ["bf16"]],
   [1, ["i32", "u32", "f32", "string", "i64", "u64", "f64", "c64", "c128"]],
 ];
-/** Returns the element types of data that an opset of ONNX lists. */
+/** Returns the element types that ONNX opset `version` lists for the data of gathers and scatters. */
 export const dataTypesOf = (version: number): readonly DType[] =>
   dataTypes.flatMap(([since, types]) => (since <= version ? types : []));
 
 /**
- * Checks the opset and the types of data and indices. Returns the opset. Throws a RuleError for a broken
- * rule.
+ * Returns the opset of an ONNX gather. Throws a RuleError if it is before `since` (TC105), or if data or
+ * indices have an element type that the operator does not accept (TC104). `who`: the operator's name.
  */
 function checkTypes(inputs: OpInputs, who: string, since: number, indices: readonly DType[]): number {
   const version = intAttr(inputs.attrs, "opset") ?? 13;
@@ -91,7 +91,7 @@ export const onnxGatherElements = defineOperator({
   },
 });
 
-/** Operator ONNX GatherND: selects the elements or slices that index tuples name. */
+/** Operator ONNX GatherND: selects elements or slices by index tuples. */
 export const onnxGatherNd = defineOperator({
   name: "onnx.gather_nd",
   kind: "gather_nd",

@@ -42,9 +42,9 @@ interface AttrNames {
 }
 
 /**
- * Definition of an attribute of an operator: its names, its kind of value and its default. `int`: an integer
- * whose range the operator's rules check. `number`: any finite number. `ints`: a list of integers. `word`:
- * one of `words`. `text`: a text that the operator's rules parse.
+ * Definition of an attribute of an operator: its names, its kind of value and its default. Kind `int` is an
+ * integer whose range the operator's rules check. `number` is any finite number, and `ints` is a list of
+ * integers. `word` is one of `words`, and `text` is a string that the operator's rules parse.
  */
 export type AttrSpec = AttrNames &
   (
@@ -62,8 +62,8 @@ export type AttrSpec = AttrNames &
   );
 
 /**
- * Result of a dialect's rules for a source operator: the dialect-free operator, its output and the policies
- * for its indices.
+ * Result of a dialect's rules for a source operator: the dialect-free operator, its output shape and type,
+ * and the policies for its indices.
  */
 export interface Resolved {
   readonly operator: Operator;
@@ -82,7 +82,10 @@ export interface Resolved {
   readonly disputed?: { readonly message: string; readonly notes: readonly string[] };
 }
 
-/** Arguments of an operator's rules: its inputs' types, and its attributes with defaults. */
+/**
+ * Arguments of `OpDef.resolve`, an operator's rules: the types of its inputs, its attributes with defaults
+ * filled in, and the target and profile.
+ */
 export interface OpInputs {
   readonly attrs: Attrs;
   readonly data: TensorType;
@@ -97,8 +100,9 @@ export interface OpInputs {
 }
 
 /**
- * Input of an operator whose boolean masks are replaced by indices. Without `maskDim` it is a given input,
- * unchanged. With `maskDim` it holds the coordinates of a mask's true elements along that dim of the mask.
+ * Input of an operator after its boolean masks are replaced by index arrays. Without `maskDim`, this is the
+ * given input `input`, unchanged. With `maskDim`, the input is a mask, and this is the list of its true
+ * elements' coordinates along that dim of the mask.
  */
 export interface ExpandedInput {
   /** Number of the input among those that were given. */
@@ -107,7 +111,7 @@ export interface ExpandedInput {
   readonly maskDim?: number;
 }
 
-/** Operator whose boolean masks are replaced by index inputs: its changed attributes and its new inputs. */
+/** Attributes and inputs of an operator after its boolean masks are replaced by index arrays. */
 export interface ExpandedMasks {
   /** The attributes that change. */
   readonly attrs: Attrs;
@@ -122,12 +126,15 @@ export type ResolveResult =
   | { readonly ok: true; readonly resolved: Resolved }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** Name of an operator that several dialects share: it names the operator in case files and flags. */
+/**
+ * Name of an operator kind that several dialects share, such as `gather_nd`. Case files (JSON) and flags name
+ * a dialect's operator by it.
+ */
 export type CommonName = Exclude<Operator["op"], "mapped">;
 
 /**
- * Definition of a source operator: its names, inputs, attributes and rules. The text form, case files, flags
- * and builders derive from it.
+ * Definition of a source operator, such as `onnx.gather`: its names, inputs, attributes and rules. The text
+ * form (`.tir`), case files (JSON), flags and builders derive from it.
  */
 export interface OpDef {
   /** Dialect and operator, as in text: `onnx.gather_elements`. */
@@ -192,14 +199,14 @@ export interface OpDef {
 
 /**
  * Returns an operator's definition unchanged, with its exact type, for builders and lists of operators.
- * Faults that TypeScript does not detect are reported where the operator is used: for example, coordinates
- * outside an operand.
+ * Faults that TypeScript cannot detect, such as coordinates outside an operand, are reported where the
+ * operator is used.
  */
 export const defineOperator = <const D extends OpDef>(definition: D): D => definition;
 
 /**
- * Operators that texts, flags and case files may name: the built-in ones, followed by those that a project
- * defines.
+ * Operators that programs, flags and case files (JSON) may name: the built-in operators, followed by those
+ * that a project defines.
  */
 export type Operators = readonly OpDef[];
 
@@ -210,14 +217,14 @@ export type Operators = readonly OpDef[];
 export class RuleError extends DiagnosticError {}
 
 /**
- * Diagnostic codes for a broken rule of an operator. In order of their numbers, the rules are about its axis,
- * ranks, extents, types, attributes and sizes.
+ * Code of the diagnostic for a broken rule of an operator. The rules are about its axis (TC101), ranks
+ * (TC102), extents (TC103), types (TC104), attributes (TC105) and sizes (TC106).
  */
 export type RuleCode = "TC101" | "TC102" | "TC103" | "TC104" | "TC105" | "TC106";
 
 /**
- * Throws a RuleError for a rule that an operator breaks; never returns. `message` is the rule's sentence with
- * the numbers.
+ * Throws a RuleError with one diagnostic for a rule that an operator breaks; never returns. `message`: a
+ * sentence that says what is wrong, with the numbers. `hint`: how to mend it.
  */
 export function breakRule(code: RuleCode, inputs: OpInputs, message: string, hint?: string): never {
   checkArgument("breakRule", "code", code);
@@ -270,8 +277,8 @@ export function axisInRange(inputs: OpInputs, axis: number, rank: number, name =
 }
 
 /**
- * Throws a RuleError (TC104) if the operand's element type is not in `allowed`. `who` is the operator's name;
- * the text of `instead` ends the hint.
+ * Throws a RuleError (TC104) if the operand's element type is not in `allowed`. `who`: the operator's name.
+ * `instead`: returns text for the end of the hint.
  */
 export function checkDType(
   inputs: OpInputs,
@@ -292,8 +299,8 @@ export function checkDType(
 }
 
 /**
- * Returns the inputs with scalar data and scalar indices as tensors of shape [1], so that both have at least
- * one dim.
+ * Returns the inputs with scalar data and scalar indices changed to shape [1], so that they have at least one
+ * dim.
  */
 export function withoutScalars(inputs: OpInputs): OpInputs {
   const raised = (type: TensorType): TensorType => (type.shape.length === 0 ? { ...type, shape: [1] } : type);
@@ -301,15 +308,15 @@ export function withoutScalars(inputs: OpInputs): OpInputs {
 }
 
 /**
- * Returns `clamp` if one of `extents` is 0, else `oob`. It is for operators whose framework reads no indices
- * in that case: with `clamp` no index is an error.
+ * Returns the policy `clamp` if one of `extents` is 0, else `oob`. With `clamp` no index is an error.
+ * Operators whose framework reads no indices if an extent is 0 use this policy.
  */
 export const unlessEmpty = (extents: Shape, oob: OutOfBounds): OutOfBounds =>
   extents.includes(0) ? "clamp" : oob;
 
 /**
- * Throws a RuleError (TC102) if the operand's rank is outside [`lowest`, `highest`]. `who` is the operator's
- * name; `instead` returns the hint.
+ * Throws a RuleError (TC102) if the operand's rank is outside [`lowest`, `highest`]. `who`: the operator's
+ * name. `instead`: returns the hint, empty for none.
  */
 export function checkRank(
   inputs: OpInputs,
@@ -331,15 +338,15 @@ export function checkRank(
   }
 }
 
-/** Throws a RuleError (TC102) if data and indices differ in rank. `who` is the operator's name. */
+/** Throws a RuleError (TC102) if data and indices differ in rank. `who`: the operator's name. */
 export function checkSameRank(inputs: OpInputs, who: string): void {
   const [r, q] = [inputs.data.shape.length, inputs.indices.shape.length];
   if (r !== q) breakRule("TC102", inputs, `${who} takes data and indices of one rank, not ${r} and ${q}`);
 }
 
 /**
- * Returns the operator's name for input `k`. The further inputs of a variadic operator continue the number of
- * its last one.
+ * Returns the name of input `k`, counted from 0. For a variadic operator, inputs after the last named input
+ * continue its number: `i1` and `i2` follow `i0`.
  */
 export function inputName({ inputs = ["data", "indices"] }: Pick<OpDef, "inputs">, k: number): string {
   const last = inputs.length - 1;
@@ -347,14 +354,14 @@ export function inputName({ inputs = ["data", "indices"] }: Pick<OpDef, "inputs"
   return k <= last ? name : `${name.replace(/\d+$/, "")}${Number(/\d+$/.exec(name)?.[0] ?? 0) + k - last}`;
 }
 
-/** Returns the operator's names for the given inputs, in their order. */
+/** Returns the names of an operator's given inputs, in their order. */
 export const inputNames = (def: OpDef, inputs: readonly TensorType[]): readonly string[] =>
   def.namesOf?.(inputs) ?? inputs.map((_, k) => inputName(def, k));
 
 /**
- * Throws a RuleError if an operator breaks a rule that holds in every dialect. TC102: a rank above the
- * maximum. TC103: an out-of-range policy that must read an element of an empty dim. TC106: too many elements,
- * or an extent that is too long.
+ * Throws a RuleError if an operator breaks a limit that holds in every dialect: a rank above the maximum
+ * (TC102), too many elements or too long an extent (TC106). It also throws (TC103) for an out-of-range policy
+ * that must read an element of an empty dim.
  */
 export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): void {
   const { operator, oob } = resolved;
@@ -401,8 +408,9 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
 }
 
 /**
- * Checks the shared rules of gather_nd: batch dims and tuple size (TC105, TC103). A tuple of size 0 names all
- * of the data, as in onnxruntime and TensorFlow.
+ * Throws a RuleError if the index tuples of a gather or scatter break a rule: the number of batch dims
+ * (TC105), their extents or the size of the tuple (TC103). A tuple of size 0 is valid and selects all of the
+ * data, as in onnxruntime and TensorFlow.
  */
 export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchDims: number): void {
   const [r, q] = [data.length, indices.length];
@@ -429,8 +437,9 @@ export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchD
 }
 
 /**
- * Checks that indices and data agree off the axis: index <= data in ONNX runtimes, torch and PyPTO.
- * DirectML's extents must be equal (decision D4).
+ * Throws a RuleError (TC103) if the indices do not fit the data in a dim other than `axis`. If `exact`, the
+ * extents must be equal, as in DirectML (decision D4). Otherwise no extent of the indices may be larger, as
+ * in ONNX runtimes, torch and PyPTO.
  */
 export function checkElements(inputs: OpInputs, axis: number, exact: boolean, who: string): void {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];

@@ -6,8 +6,8 @@ import { didYouMean } from "../did-you-mean.js";
 import type { OpDef, Operators } from "./op-def.js";
 
 /**
- * Returns the dialect of an operator: the part of its name before the dot. For an operator that is not built
- * in, this may be none of `dialects`.
+ * Returns the dialect of an operator: the part of its name before the dot. For an operator that a project
+ * defines, this may be none of `dialects`.
  */
 export const dialectOf = (def: OpDef): string => def.name.slice(0, def.name.indexOf("."));
 /** Returns the name of an operator without its dialect. */
@@ -21,9 +21,9 @@ const letters = (word: string): string => word.toLowerCase().replaceAll(/[^a-z0-
 
 /**
  * Returns the full names of the operators that an unknown name (`embedding`, `onnx.GatherElements`) probably
- * means; an empty list if none is near. It looks for operators with that name in the same dialect, then in
- * any dialect, then of that kind, then with the nearest name. The first group that is not empty is the
- * result.
+ * means; an empty list if none is similar. Candidates are operators with that name in the same dialect, with
+ * that name in any dialect, of that kind, or with the most similar name. The first of these groups that is
+ * not empty is returned.
  */
 export function operatorsMeant(name: string, operators: Operators): readonly string[] {
   const split = name.indexOf(".");

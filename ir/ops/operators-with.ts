@@ -5,8 +5,8 @@ import type { Operators } from "./op-def.js";
 import { opDefs } from "./registry.js";
 
 /**
- * Returns the built-in operators followed by `added`. Throws a CompileError (TC702) if two operators have the
- * same name.
+ * Returns the built-in operators followed by the operators `added`. Throws a CompileError (TC702) if two
+ * operators have the same name.
  */
 export function operatorsWith(added: Operators): Operators {
   checkArgument("operatorsWith", "list", added);

@@ -44,8 +44,9 @@ import { alphaSpec, scaled, slicesScatter } from "./slices-scatter.js";
 const cacheTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "i16", "i8"];
 
 /**
- * Returns the scatter of source rows into a cache of two dims, or into a cache of pages of tokens. The index
- * is a slot: a row of the cache, or a token counted across all pages.
+ * Returns the scatter of source rows into a cache, which has two dims, or four dims with pages of tokens. An
+ * index is a slot of the cache: a row, or a token counted across all pages. Throws a RuleError if the source
+ * does not fit.
  */
 function slotScatter(inputs: OpInputs, who: string): Omit<Scatter, "combine"> {
   const [input, slots] = [inputs.data.shape, inputs.indices.shape];
@@ -127,8 +128,8 @@ const scatterAttrs = {
 } as const satisfies Readonly<Record<string, AttrSpec>>;
 
 /**
- * Applies the rules of `pypto.scatter` and `pypto.scatter_`, which write a number or the elements of a
- * tensor. Returns the resolved operator. Throws a RuleError for a broken rule.
+ * Returns the resolved operator of `pypto.scatter` or `pypto.scatter_`, which writes a number or the elements
+ * of a tensor. Throws a RuleError for a broken rule. `who`: the operator's name.
  */
 function resolveScatter(inputs: OpInputs, who: string): Resolved {
   checkDType(inputs, "data", scatterTypes, who);
@@ -196,9 +197,9 @@ const addAttrs = {
 } as const satisfies Readonly<Record<string, AttrSpec>>;
 
 /**
- * Applies the rules of PyPTO's index_add operators, which add slices of a source, times alpha, to the slices
- * that the index names. Returns the resolved operator. Throws a RuleError for a broken rule. `types`: the
- * element types that data may have.
+ * Returns the resolved operator of a PyPTO index_add, which adds slices of a source, times `alpha`, to the
+ * slices that the index selects. Throws a RuleError for a broken rule. `types`: element types that the data
+ * may have. `who`: the operator's name.
  */
 function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, sharesDim = false): Resolved {
   checkDType(inputs, "data", types, who);
@@ -239,7 +240,7 @@ export const pyptoIndexAdd = defineOperator({
 
 /**
  * Operator pypto.index_add_ub: adds slices of a source, times alpha, to indexed slices of a copy of the
- * input. It does not support i8.
+ * input. It does not accept elements of i8.
  */
 export const pyptoIndexAddUb = defineOperator({
   framework: "pypto",

@@ -30,8 +30,8 @@ import { axis, oobOf, oobSpec } from "./attributes.js";
 const dim = { ...axis, argument: "dim" } as const satisfies AttrSpec;
 
 /**
- * Attribute `level`: the version of PyPTO's rules that an operator is checked against. Without it, the
- * schedule's profile decides.
+ * Definition of the attribute `level`: the version of PyPTO's rules that an operator is checked against.
+ * Without it, the schedule's profile selects the version.
  */
 export const level = {
   key: "level",
@@ -116,15 +116,17 @@ const statedLevel = ({ attrs }: OpInputs): PyptoLevel | undefined =>
   pyptoLevels.find((name) => name === wordAttr(attrs, "level"));
 
 /**
- * Returns the level of a program: the one that the operator states, else that of the program's profile. A
- * program without a profile has the level of PyPTO's code (`head`).
+ * Returns the version (level) of PyPTO's rules for a program: the operator's attribute `level`, else the
+ * level of the program's profile. A program without a profile has the level `head`, the rules in PyPTO's
+ * code.
  */
 export const levelOf = (inputs: OpInputs): PyptoLevel =>
   statedLevel(inputs) ?? profileFacts[inputs.profile ?? "head"].level;
 
 /**
- * Returns a hint for an input that the program's level does not accept: the flag or attribute of the first
- * later level for which `takes` is true. Returns an empty string if there is no such level.
+ * Returns a hint for an input that the program's version (level) of PyPTO's rules does not accept; an empty
+ * string if no later level accepts it. The hint names the flag or attribute that selects the first later
+ * level for which `takes` is true.
  */
 export function laterLevel(inputs: OpInputs, takes: (level: PyptoLevel) => boolean): string {
   const stated = levelOf(inputs);
@@ -142,8 +144,8 @@ const cited = (inputs: OpInputs, page: Page, which: keyof typeof sentence): stri
   `${page.operator} at level ${levelOf(inputs)} (${page.prefix}${sentence[which]})`;
 
 /**
- * Throws a RuleError (TC104) if the target is an Ascend core other than the 950 and only the 950 supports the
- * data's type. Other targets support the type if any Ascend core does.
+ * Throws a RuleError (TC104) if only the Ascend 950 supports the data's type and the target is another Ascend
+ * core. On targets that are no Ascend core, the type is supported.
  */
 function checkChip(inputs: OpInputs, page: Page): void {
   const { target, data } = inputs;
@@ -160,7 +162,7 @@ function checkChip(inputs: OpInputs, page: Page): void {
 
 /**
  * Throws a RuleError if a PyPTO operator does not support its inputs: an element type (TC104), an empty
- * tensor (TC103) or a rank (TC102). `page` holds the limits for each level.
+ * tensor (TC103) or a rank (TC102). `page` holds the limits for each level (version of PyPTO's rules).
  */
 function checkSupport(inputs: OpInputs, page: Page): void {
   const level = levelOf(inputs);

@@ -125,23 +125,28 @@ const registered = [
   stablehloScatter,
 ] as const;
 
-/** Definitions of all built-in operators. */
+/** Definitions of all built-in operators, of every dialect. */
 export const opDefs: Operators = registered;
 
 /** Name of a built-in operator with its dialect: `onnx.gather`. */
 export type OpName = (typeof registered)[number]["name"];
-/** Name of a framework whose operators are built in. */
+/** Name of a framework whose operators are built in, such as `onnx`. */
 export type Dialect = OpName extends `${infer D}.${string}` ? D : never;
 type SpecOf<D> = D extends OpDef ? D["attrs"][keyof D["attrs"]] : never;
 type KeyOf<S> = S extends { readonly key: infer K extends string } ? K : never;
-/** Keys of the operators' attributes in case files and flags, without `oob`, which every operator has. */
+/**
+ * Key of an operator attribute in case files (JSON) and flags. It excludes `oob`, the out-of-range policy.
+ */
 export type AttributeKey = Exclude<KeyOf<SpecOf<(typeof registered)[number]>>, "oob">;
 
-/** Returns the definition of the operator with that name; undefined if there is none. */
+/** Returns the definition of the operator with a name such as `onnx.gather`; undefined if there is none. */
 export const findOp = (name: string, operators: Operators = opDefs): OpDef | undefined =>
   operators.find((def) => def.name === name);
 
-/** Operator as a program of a framework calls it: its name, attributes and input types. */
+/**
+ * Operator as a framework's program calls it, before its rules are applied: its name, attributes and input
+ * types.
+ */
 export interface SourceOp {
   readonly op: string;
   readonly attrs: Attrs;
@@ -156,7 +161,10 @@ export interface SourceOp {
   readonly span?: Span | undefined;
 }
 
-/** Returns the arguments of the dialect's rules for a function, on a target or on any. */
+/**
+ * Returns the operator of a source function, as an argument for {@link resolveSource}. Without `target`,
+ * rules that depend on a target are not checked.
+ */
 export const sourceOp = (func: SourceFunc, target?: Target): SourceOp => ({
   op: func.op,
   attrs: func.attrs,
@@ -175,7 +183,7 @@ export const sourceOp = (func: SourceFunc, target?: Target): SourceOp => ({
 const resolvedBefore = new WeakMap<Attrs, { readonly source: SourceOp; readonly result: ResolveResult }>();
 
 /**
- * Applies a dialect's rules to a source operator. Returns the dialect-free operator, or all diagnostics. The
+ * Returns the dialect-free operator of a source operator, or the diagnostics of the rules that it breaks. The
  * last result for an `attrs` object is cached.
  */
 export function resolveSource(source: SourceOp): ResolveResult {
@@ -195,10 +203,11 @@ export function resolveSource(source: SourceOp): ResolveResult {
 }
 
 /**
- * Returns the diagnostics of a framework operator's rules for the types and ranks of an access gather, as
- * `resolveSource` gives them for its source. They are errors for broken rules and unknown operators, or a
- * warning for a disputed type. The list is empty if the gather has no framework operator, or its schedule is
- * resolved without a profile.
+ * Returns the diagnostics of a framework operator's rules for the types and ranks of a gather at the access
+ * level. They are errors for broken rules and unknown operators, or a warning for a type on which the
+ * framework's sources disagree. The list is empty if the gather names no framework operator, or if its
+ * schedule is resolved and has no profile. {@link resolveSource} gives the same diagnostics for a source
+ * operator.
  */
 export function judgeTypes(gather: AccessFunc, target: Target): readonly Diagnostic[] {
   const { framework, frameworkOp, schedule, opSpan: span } = gather;
@@ -221,7 +230,10 @@ export function judgeTypes(gather: AccessFunc, target: Target): readonly Diagnos
   }
 }
 
-/** Returns the warning (TC911) for a type on which a framework's own sources disagree. */
+/**
+ * Returns the warning (TC911) for an element type on which a framework's documentation, code and tests
+ * disagree.
+ */
 export const disputeOn = (
   { message, notes }: NonNullable<Resolved["disputed"]>,
   span: Span | undefined,
@@ -239,8 +251,8 @@ const unknownMask = (name: string, span: Span | undefined): Diagnostic =>
   });
 
 /**
- * Returns an operator whose boolean masks are replaced by index inputs. Undefined if the operator accepts or
- * is given no masks, or breaks a rule; `resolveSource` reports broken rules.
+ * Returns an operator's attributes and inputs with index inputs in place of its boolean masks. Undefined if
+ * the operator accepts or is given no masks, or breaks a rule; {@link resolveSource} reports broken rules.
  */
 export function expandMasks({
   op,
@@ -273,8 +285,8 @@ const boolHint =
   "cast bool to an integer type to count it as 0 and 1, or pass the positions at which a mask holds";
 
 /**
- * Applies a dialect's rules to a source operator, without a cache. Returns the resolved operator, or the
- * diagnostics for an unknown operator, wrong inputs or attributes, or a broken rule.
+ * Returns the dialect-free operator of a source operator, without a cache. If the operator is unknown, has
+ * wrong inputs or attributes, or breaks a rule, the result is a list of diagnostics.
  */
 function resolve(source: SourceOp): ResolveResult {
   const { operators = opDefs } = source;
@@ -317,15 +329,15 @@ function resolve(source: SourceOp): ResolveResult {
 }
 
 /**
- * Returns a note on where an operator was defined, as a part of a diagnostic; an empty object if the
- * definition has no `origin`.
+ * Returns a diagnostic's notes on where an operator is defined; an empty object if the definition has no
+ * `origin`.
  */
 export const originOf = ({ name, origin }: OpDef): { readonly notes?: readonly string[] } =>
   origin === undefined ? {} : { notes: [`${name} is ${origin}`] };
 
 /**
  * Returns the diagnostics for a wrong number of inputs (TC702) and for extents that are not whole numbers
- * (TC103).
+ * (TC103); an empty list if there are none.
  */
 function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
   const { inputs: names = ["data", "indices"], optional = [], variadic = false } = def;
@@ -344,7 +356,7 @@ function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
 
 /**
  * Returns the diagnostics (TC105) for attributes that the operator lacks and for values that its attributes
- * do not accept.
+ * do not accept; an empty list if there are none.
  */
 function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
   return Object.entries(source.attrs).flatMap(([name, value]) => {

@@ -22,8 +22,9 @@ import { breakRule, type AttrSpec, type OpInputs } from "./op-def.js";
 import { indexOperand, type IndexPolicy } from "./take.js";
 
 /**
- * Returns the attribute `oob` of a scatter: the policy for an index that is out of range in the written
- * tensor. It has no policy `zero`: nothing is read that could be filled. `fallback` is the default.
+ * Returns the definition of a scatter's attribute `oob`: the policy for an index that is out of range in the
+ * written tensor. The policy `zero` is left out, because a scatter reads no element that could be zero
+ * instead. `fallback` is the default.
  */
 export const writtenOobSpec = (fallback: OutOfBounds) =>
   ({
@@ -34,7 +35,7 @@ export const writtenOobSpec = (fallback: OutOfBounds) =>
     help: "what an index out of range means",
   }) as const satisfies AttrSpec;
 
-/** Scatter as its dialect defines it, from which `scatterOperator` makes a map. */
+/** Scatter as a dialect defines it. {@link scatterOperator} makes an operator with an access map from it. */
 export interface Scatter {
   /** Extents of the points. */
   readonly domain: Shape;
@@ -52,8 +53,8 @@ export interface Scatter {
 }
 
 /**
- * Throws a RuleError (TC104) if elements of `dtype` cannot be combined: tilec has no arithmetic on that type.
- * `who` is the operator's name.
+ * Throws a RuleError (TC104) if elements of `dtype` cannot be combined, because tilec has no arithmetic on
+ * that type. The combination `set` is allowed for every type. `who`: the operator's name.
  */
 export function checkCombine(inputs: OpInputs, combine: Combine, dtype: DType, who: string): void {
   if (combine === "set" || isValueType(dtype)) return;
@@ -66,9 +67,9 @@ export function checkCombine(inputs: OpInputs, combine: Combine, dtype: DType, w
 }
 
 /**
- * Throws a RuleError if updates differ from the data in type (TC104), or do not have the shape that the
- * operator requires (TC103). `k` is the number of the updates among the inputs; `name` and `who` are the
- * names of updates and operator.
+ * Throws a RuleError if the updates differ from the data in type (TC104), or do not have the given shape
+ * (TC103). `k`: number of the updates among the inputs. `name` and `who`: names of the updates and of the
+ * operator.
  */
 export function checkUpdates(inputs: OpInputs, k: number, shape: Shape, name: string, who: string): void {
   const updates = at(inputs.inputs, k);
@@ -87,8 +88,9 @@ export function checkUpdates(inputs: OpInputs, k: number, shape: Shape, name: st
 }
 
 /**
- * Refuses values of another type than the data (TC104), and (TC103) those that numpy does not broadcast to a
- * shape. `k`: their number.
+ * Throws a RuleError if a scatter's values differ from the data in type (TC104), or do not broadcast to
+ * `shape` by numpy's rules (TC103). `k`: number of the values among the inputs. `name` and `who`: names of
+ * the values and of the operator.
  */
 export function checkBroadcast(inputs: OpInputs, k: number, shape: Shape, name: string, who: string): void {
   const { shape: given } = at(inputs.inputs, k);
@@ -97,8 +99,8 @@ export function checkBroadcast(inputs: OpInputs, k: number, shape: Shape, name: 
 }
 
 /**
- * Throws a RuleError (TC103) if the index is longer than the source in some dim, or has another rank. `who`
- * is the operator's name.
+ * Throws a RuleError (TC103) if the index is longer than the source in some dim, or has another rank. `who`:
+ * the operator's name.
  */
 export function checkReach(inputs: OpInputs, source: Shape, who: string): void {
   inputs.indices.shape.forEach((extent, k) => {
@@ -113,9 +115,10 @@ export function checkReach(inputs: OpInputs, source: Shape, who: string): void {
 }
 
 /**
- * Returns a number as a constant of an element type. Integers are exact. An f32 is the nearest one; f16 and
- * bf16 are that f32, rounded once more. Throws a RuleError for a type without arithmetic in tilec (TC104),
- * and for a number that an integer type cannot represent (TC105). `name` is the attribute's name.
+ * Returns an expression for a number as a constant of an element type. Integers are exact. An f32 is the
+ * nearest f32; an f16 or bf16 is that f32, rounded once more. Throws a RuleError for a type without
+ * arithmetic in tilec (TC104), or for a number that an integer type cannot represent (TC105). `name`: the
+ * attribute's name.
  */
 export function numberAs(
   inputs: OpInputs,
@@ -138,9 +141,9 @@ export function numberAs(
 }
 
 /**
- * Returns the operator of a scatter into its first input, or into zeros. `shapes`: the effective shapes of
- * its inputs. `zeros`: shape of the zeros that the output starts from; absent if it starts from the first
- * input.
+ * Returns the operator of a scatter into its first input, or into a tensor of zeros. `shapes`: the shapes of
+ * the inputs, without padding dims. `zeros`: the shape of the tensor of zeros; absent for a scatter into the
+ * first input.
  */
 export function scatterOperator(
   { domain, indices, to, from, value = { kind: "read", read: 0 }, combine, sharedDims }: Scatter,
@@ -162,14 +165,14 @@ export function scatterOperator(
   return { op: "mapped", map, inputs: shapes, output: zeros ?? at(shapes, 0), ...defined({ sharedDims }) };
 }
 
-/** Returns `count` dims of the domain as linear forms, from the dim `first` on. */
+/** Returns linear expressions for `count` consecutive dims of a domain, from dim `first` on. */
 export const dimsFrom = (first: number, count: number): Linear[] =>
   Array.from({ length: count }, (_, k) => dim(first + k));
 
 /**
- * Returns the scatter by elements, y[d0, …, i[d…], …] = u[d…], for each element of the indices. Input 1 holds
- * the indices, input 2 the updates. Updates outside the shape of the indices are not read. If `value` is
- * given, it is written instead of the updates.
+ * Returns a scatter of elements along an axis of the output y, y[d0, …, i[d…], …] = u[d…]. Each element of
+ * the indices i (input 1) selects where an update u (input 2) is written. Updates outside the shape of the
+ * indices are not read. If `value` is given, it is written instead of the updates.
  */
 export function elementsScatter(
   data: Shape,
@@ -190,15 +193,19 @@ export function elementsScatter(
   };
 }
 
-/** Numbers of the inputs that hold the index tuples and the updates of a scatter by tuples. */
+/**
+ * Numbers of the two inputs of a scatter by index tuples: the input with the tuples and the input with the
+ * updates.
+ */
 export interface TupleTables {
   readonly indices: number;
   readonly updates: number;
 }
 
 /**
- * Returns the scatter by tuples, y[i[d…, 0], i[d…, 1], …, e…] = u[d…, e…], for each element of the updates.
- * {@link tupleUpdates} gives the shape of the updates.
+ * Returns a scatter by index tuples, y[i[d…, 0], i[d…, 1], …, e…] = u[d…, e…], for each element of the
+ * updates u. A tuple i selects an element or a slice of the data y. {@link tupleUpdates} gives the shape of
+ * the updates.
  */
 export function tuplesScatter(
   data: Shape,
@@ -222,8 +229,8 @@ export function tuplesScatter(
 }
 
 /**
- * Returns the shape of the updates of a scatter by tuples: the shape of the indices without the last dim,
- * then the shape of the slice that a tuple names.
+ * Returns the shape that the updates of a scatter by index tuples must have. It is the shape of the indices
+ * without the last dim, followed by the shape of the slice that a tuple selects.
  */
 export const tupleUpdates = (data: Shape, indices: Shape): Shape => [
   ...indices.slice(0, -1),

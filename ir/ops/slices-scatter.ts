@@ -12,7 +12,10 @@ import { checkRank, type AttrSpec, type OpInputs, type Resolved } from "./op-def
 import { checkCombine, checkUpdates, dimsFrom, numberAs, scatterOperator } from "./scatter.js";
 import { indexOperand } from "./take.js";
 
-/** Rule by which a scatter of slices writes an element of its source. */
+/**
+ * Rule by which {@link slicesScatter} writes an element of its source: the written value, and how it is
+ * combined with the old element.
+ */
 export interface SlicesWrite {
   readonly combine: Combine;
   /** The value that is written of an element. */
@@ -21,7 +24,11 @@ export interface SlicesWrite {
   readonly sharesDim?: boolean;
 }
 
-/** Returns a scatter of slices of a source along a dim. */
+/**
+ * Returns the resolved operator that writes slices of a source (input 2) to slices of the data, or combines
+ * them. Input 1 selects the slices of the data along dim `along`. Throws a RuleError if an input does not
+ * fit. `who`: the operator's name.
+ */
 export function slicesScatter(
   inputs: OpInputs,
   along: number,
@@ -50,13 +57,14 @@ export function slicesScatter(
   return { operator, output: data, ...policy };
 }
 
-/** Expression for the source element itself, without change. */
+/** Expression for the source element of a scatter, unchanged. */
 export const unchanged: Expression = { kind: "read", read: 0 };
 
 /**
- * Returns the product of a source element and `alpha`; the element itself if `alpha` is 1. f16 and bf16 are
- * multiplied in f32, so that a step adds the product and rounds once. Integers are multiplied in i32 or u32,
- * whose low bits are those of the product.
+ * Returns the expression for a source element times `alpha`; the element itself if `alpha` is 1. f16 and bf16
+ * are multiplied in f32, and the product is rounded only after it is added. Integers are multiplied in i32 or
+ * u32, whose low bits are those of the product. Throws a RuleError (TC105) for an `alpha` that the element
+ * type cannot represent.
  */
 export function scaled(inputs: OpInputs, alpha: number, who: string): Expression {
   const { dtype } = inputs.data;
@@ -67,7 +75,10 @@ export function scaled(inputs: OpInputs, alpha: number, who: string): Expression
   return isFloatValue(dtype) || isArithmeticType(dtype) ? product : castTo(dtype, type, product);
 }
 
-/** Attribute `alpha` of index_add: the factor by which the source is multiplied before it is added. */
+/**
+ * Definition of the attribute `alpha` of index_add: the factor by which the source is multiplied before it is
+ * added; default 1.
+ */
 export const alphaSpec = {
   key: "alpha",
   kind: "number",

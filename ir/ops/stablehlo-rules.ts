@@ -7,7 +7,9 @@ import { at, formatShape, type DType, type Shape } from "../types.js";
 import { RuleError, type AttrSpec, type OpInputs, type RuleCode } from "./op-def.js";
 
 /**
- * StableHLO's booleans, integers, floats and complex numbers of a byte and more, as far as tilec has them.
+ * Element types of data in StableHLO's gather and scatter: the booleans, integers, floats and complex numbers
+ * of at least one byte that tilec has.
+ *
  * Source: openxla/stablehlo docs/spec.md, Types, TensorElementType.
  */
 export const dataTypes: readonly DType[] = [
@@ -16,35 +18,47 @@ export const dataTypes: readonly DType[] = [
   ...(["f32", "i64", "u64", "f64", "c64", "c128"] as const),
 ];
 
-/** A sentence of the specification: what it takes instead, where an operation breaks it. */
+/**
+ * Numbered constraint of the StableHLO specification (C1, C2, …), with the diagnostic code for breaking it.
+ * `broken` returns the end of the error message if an operation breaks it; undefined otherwise.
+ */
 export interface Constraint<Operation> {
   readonly number: `C${number}`;
   readonly code: RuleCode;
   readonly broken: (operation: Operation) => string | undefined;
 }
 
-/** Returns a message unless something holds. */
+/** Returns `message` if `holds` is false; undefined otherwise. */
 export const unless = (holds: boolean, message: string): string | undefined => (holds ? undefined : message);
 
-/** Returns the message of a list with a dim twice. */
+/**
+ * Returns an error message if a list has a dim twice; undefined otherwise. `name`: the list's name in the
+ * message.
+ */
 export const unique = (name: string, list: readonly number[]): string | undefined =>
   unless(new Set(list).size === list.length, `takes each dim once in ${name}, not ${formatShape(list)}`);
 
-/** Returns the message of a list that does not rise. */
+/**
+ * Returns an error message if the numbers of a list decrease somewhere; undefined otherwise. `name`: the
+ * list's name in the message.
+ */
 export const sorted = (name: string, list: readonly number[]): string | undefined =>
   unless(
     list.every((entry, k) => k === 0 || at(list, k - 1) <= entry),
     `takes ${name} in rising order, not ${formatShape(list)}`,
   );
 
-/** Returns the message of a list with a dim that a rank lacks. */
+/**
+ * Returns an error message if a list has a number outside [0, `rank`); undefined otherwise. `name`: the
+ * list's name in the message.
+ */
 export const within = (name: string, list: readonly number[], rank: number): string | undefined =>
   unless(
     list.every((entry) => entry >= 0 && entry < rank),
     `takes ${name} in [0, ${rank - 1}], not ${formatShape(list)}`,
   );
 
-/** A list of dims with the name that an operation gives it, and the tensor whose dims they are. */
+/** List of dims of a tensor, with the list's and the tensor's names for messages, and the tensor's shape. */
 export interface NamedDims {
   readonly name: string;
   readonly dims: readonly number[];
@@ -52,14 +66,19 @@ export interface NamedDims {
   readonly shape: Shape;
 }
 
-/** Returns the message of an index_vector_dim that is neither a dim of the indices nor their rank. */
+/**
+ * Returns an error message unless `index_vector_dim` is a dim of the indices or equal to their rank;
+ * undefined if it is.
+ */
 export const vectorDim = (indexVectorDim: number, { length }: Shape): string | undefined =>
   unless(
     indexVectorDim >= 0 && indexVectorDim <= length,
     `takes index_vector_dim in [0, ${length}], not ${indexVectorDim}`,
   );
 
-/** Returns the message of an index_vector_dim that is a batch dim of the indices. */
+/**
+ * Returns an error message if `index_vector_dim` is among the batch dims of the indices; undefined otherwise.
+ */
 export const vectorApart = (indexVectorDim: number, { name, dims }: NamedDims): string | undefined =>
   unless(
     !dims.includes(indexVectorDim),
@@ -67,8 +86,8 @@ export const vectorApart = (indexVectorDim: number, { name, dims }: NamedDims): 
   );
 
 /**
- * Returns the message of an index map without one entry for each component of an index. `map`: its name in
- * the sentence.
+ * Returns an error message unless an index map has one entry for each component of an index; undefined if it
+ * has. `map`: the index map's name in the message.
  */
 export function components(
   map: string,
@@ -83,7 +102,7 @@ export function components(
   );
 }
 
-/** Returns the message of batch dims that are not as many in both tensors. */
+/** Returns an error message if two lists of batch dims differ in length; undefined otherwise. */
 export const asMany = (a: NamedDims, b: NamedDims): string | undefined =>
   unless(
     a.dims.length === b.dims.length,
@@ -91,8 +110,8 @@ export const asMany = (a: NamedDims, b: NamedDims): string | undefined =>
   );
 
 /**
- * Returns the message of batch dims of which a pair has two sizes; dims that no tensor has are left to {@link
- * within}.
+ * Returns an error message if a pair of batch dims has different extents in the two tensors; undefined
+ * otherwise. Dims that a tensor does not have are ignored; {@link within} reports them.
  */
 export function sameSizes(a: NamedDims, b: NamedDims): string | undefined {
   const [sizes, others] = [a, b].map(({ dims, shape }) => dims.map((d) => shape[d])) as [
@@ -107,7 +126,10 @@ export function sameSizes(a: NamedDims, b: NamedDims): string | undefined {
   );
 }
 
-/** Refuses an operation with every constraint that it breaks. `who`: its name. */
+/**
+ * Throws a RuleError with one diagnostic for each constraint that an operation breaks. `who`: the operation's
+ * name in messages.
+ */
 export function checkConstraints<Operation>(
   inputs: OpInputs,
   who: string,
@@ -121,6 +143,9 @@ export function checkConstraints<Operation>(
   if (broken.length > 0) throw new RuleError(broken);
 }
 
-/** Returns the attribute of a list of dims. */
+/**
+ * Returns the definition of an attribute that is a list of dims; default empty. `key`: its key in case files
+ * (JSON).
+ */
 export const dims = <Key extends string>(key: Key, help: string) =>
   ({ key, kind: "ints", default: [], help }) as const satisfies AttrSpec;

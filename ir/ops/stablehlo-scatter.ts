@@ -234,6 +234,7 @@ const attrs = {
   oob: writtenOobSpec("skip"),
 } as const satisfies OpDef["attrs"];
 
+/** Returns the shapes and attributes of a `stablehlo.scatter`. */
 function scatterOf({ data, indices, inputs, attrs }: OpInputs): Scatter {
   return {
     operand: data.shape,
@@ -249,8 +250,9 @@ function scatterOf({ data, indices, inputs, attrs }: OpInputs): Scatter {
 }
 
 /**
- * result_index = full_start_index + full_batching_index + full_window_index, each coordinate judged as a
- * whole.
+ * Returns the index operands of a StableHLO scatter, and the coordinates of the element that an update
+ * writes: result_index = full_start_index + full_batching_index + full_window_index. The out-of-range policy
+ * applies to the sum in each coordinate.
  */
 function writtenBy(
   scatter: Scatter,
@@ -284,6 +286,9 @@ function writtenBy(
   return { indices, to };
 }
 
+/**
+ * Operator stablehlo.scatter: writes or combines a window of updates at each index, in a copy of the input.
+ */
 export const stablehloScatter = defineOperator({
   name: who,
   inputs: ["input", "scatter_indices", "updates"],

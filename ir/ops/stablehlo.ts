@@ -215,8 +215,8 @@ const constraints: readonly Constraint<Gather>[] = [
 const who = "stablehlo.gather";
 
 /**
- * Throws a RuleError (TC104) for StableHLO's integers of 2 and 4 bits: the specification has them, but no
- * target of tilec stores them. The hint names data that moves the same bits.
+ * Throws a RuleError (TC104) if the data is of StableHLO's integers of 2 or 4 bits. The specification has
+ * them, but no target of tilec stores them. The hint names an element type that moves the same bits.
  */
 function checkUnpacked(inputs: OpInputs, { operand, sliceSizes }: Gather): void {
   const { dtype } = inputs.data;
@@ -276,8 +276,8 @@ interface Result {
 }
 
 /**
- * Returns the shape of the result of a gather. It also maps dims of the operand and of start_indices to dims
- * of the result.
+ * Returns the shape of a StableHLO gather's result, with maps from dims of the operand and of start_indices
+ * to dims of the result.
  */
 function resultOf(gather: Gather): Result {
   const { operand, startIndices, sliceSizes, offsetDims, collapsedSliceDims, operandBatchingDims } = gather;
@@ -297,8 +297,8 @@ function resultOf(gather: Gather): Result {
 }
 
 /**
- * Returns the access map of a StableHLO gather: operand_index = full_start_index + full_batching_index +
- * full_offset_index.
+ * Returns the access map of a StableHLO gather, where operand_index = full_start_index + full_batching_index
+ * + full_offset_index. `outOfRange`: the policy of the start indices.
  */
 function mapOf(gather: Gather, result: Result, outOfRange: IndexOperand["outOfRange"]): AccessMap {
   const { operand, startIndices, startIndexMap, indexVectorDim, sliceSizes } = gather;
@@ -325,7 +325,7 @@ function mapOf(gather: Gather, result: Result, outOfRange: IndexOperand["outOfRa
   return gatherOver(result.shape, 2, { indices, ...readData(coords) });
 }
 
-/** Operator stablehlo.gather: copies a window of `slice_sizes` for each start index. */
+/** Operator stablehlo.gather: copies a window of `slice_sizes` elements for each start index. */
 export const stablehloGather = defineOperator({
   name: who,
   inputs: ["operand", "start_indices"],

@@ -58,7 +58,10 @@ const arraysBetween = <
 /** As many as an array of tilec has dims, together with the first. */
 const sevenArrays = ["i1", "i2", "i3", "i4", "i5", "i6", "i7"] as const;
 
-/** Returns a scatter of values, broadcast to what the entries name of the data. */
+/**
+ * Returns the resolved operator that writes values to the elements that a subscript selects. The values are
+ * broadcast to the shape of the selection. Throws a RuleError for a broken rule.
+ */
 function resolveNamed(inputs: OpInputs, { who, values, combine, policy, items }: SubscriptScatter): Resolved {
   const { dtype, shape: data } = inputs.data;
   checkCombine(inputs, combine, dtype, who);
@@ -115,12 +118,36 @@ const jaxAt = <Name extends string>(name: `jax.${Name}`, combine: Combine) =>
     },
   });
 
+/**
+ * Operator jax.at_set, JAX's `x.at[…].set(y)`: writes values to the elements that a subscript selects, in a
+ * copy of x.
+ */
 export const jaxAtSet = jaxAt("jax.at_set", "set");
+/**
+ * Operator jax.at_add, JAX's `x.at[…].add(y)`: adds values to the elements that a subscript selects, in a
+ * copy of x.
+ */
 export const jaxAtAdd = jaxAt("jax.at_add", "add");
+/**
+ * Operator jax.at_mul, JAX's `x.at[…].mul(y)`: multiplies the elements that a subscript selects by values, in
+ * a copy of x.
+ */
 export const jaxAtMul = jaxAt("jax.at_mul", "mul");
+/**
+ * Operator jax.at_min, JAX's `x.at[…].min(y)`: replaces the elements that a subscript selects by their
+ * minimum with values, in a copy of x.
+ */
 export const jaxAtMin = jaxAt("jax.at_min", "min");
+/**
+ * Operator jax.at_max, JAX's `x.at[…].max(y)`: replaces the elements that a subscript selects by their
+ * maximum with values, in a copy of x.
+ */
 export const jaxAtMax = jaxAt("jax.at_max", "max");
 
+/**
+ * Operator numpy.add_at, NumPy's `add.at(a, indices, b)`: adds values to the elements that a subscript
+ * selects, in a copy of a.
+ */
 export const numpyAddAt = defineOperator({
   name: "numpy.add_at",
   ...arraysBetween("a", "i0", sevenArrays, "b"),
@@ -149,8 +176,9 @@ function combineOf(inputs: OpInputs, who: string): Combine {
 }
 
 /**
- * Refuses (TC104) an index of another type, and (TC102) more of them than dims. Returns a subscript of the
- * index arrays alone.
+ * Returns the subscript entries of an operator that accepts only index arrays: one entry for each array, then
+ * an ellipsis. Throws a RuleError for an index whose type is not in `types` (TC104), or for more indices than
+ * dims (TC102). `who`: the operator's name.
  */
 function arraysAlone(inputs: OpInputs, types: readonly DType[], who: string): readonly SubscriptItem[] {
   const arrays = inputs.inputs.slice(1, -1);
@@ -168,6 +196,10 @@ function arraysAlone(inputs: OpInputs, types: readonly DType[], who: string): re
   return [...arrays.map((_, k): SubscriptItem => ({ kind: "array", table: k + 1 })), { kind: "ellipsis" }];
 }
 
+/**
+ * Operator torch.index_put: writes values to the elements that index tensors select, or adds them if
+ * `accumulate` is 1, in a copy of the input.
+ */
 export const torchIndexPut = defineOperator({
   name: "torch.index_put",
   ...arraysBetween(
@@ -194,6 +226,10 @@ const putTypes: readonly DType[] = [
 ];
 const addedTypes: readonly DType[] = ["bf16", "f16", "f32", "i8", "i16", "i32"];
 
+/**
+ * Operator pypto.index_put_: writes values to the elements that index tensors select, or adds them if
+ * `accumulate` is 1, in place.
+ */
 export const pyptoIndexPutInPlace = defineOperator({
   framework: "pypto",
   name: "pypto.index_put_",

@@ -10,7 +10,7 @@ import { broadcastCoords, broadcastShapes } from "./broadcast.js";
 import { breakRule, wordAttr, type AttrSpec, type OpInputs } from "./op-def.js";
 import { indexOperand, type IndexPolicy } from "./take.js";
 
-/** The attribute that holds one. */
+/** Definition of the attribute `subscript`: the text in the brackets of `x[i0, :, i1]`; default `i0`. */
 export const subscriptSpec = {
   key: "subscript",
   kind: "text",
@@ -18,7 +18,10 @@ export const subscriptSpec = {
   help: 'what stands in the brackets, such as "i0, :, i1": the arrays are i0, i1, … in order',
 } as const satisfies AttrSpec;
 
-/** An entry of a subscript. */
+/**
+ * Entry of a subscript `x[…]`: an index array (`table` is its input number), an integer, a slice, an ellipsis
+ * or a new axis.
+ */
 export type SubscriptItem =
   | { readonly kind: "array"; readonly table: number }
   | { readonly kind: "integer"; readonly value: number }
@@ -28,7 +31,10 @@ export type SubscriptItem =
 
 const slicePattern = /^(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?)?$/;
 
-/** A subscript's operator: `who` is its name, and so many index arrays, i0 and on, stand behind the data. */
+/**
+ * Operator with a subscript. After the data, its inputs have `arrays` index arrays, which the subscript names
+ * i0, i1, …. `who`: the operator's name in messages.
+ */
 export interface Subscripted {
   readonly inputs: OpInputs;
   readonly arrays: number;
@@ -38,7 +44,10 @@ export interface Subscripted {
 const arrayName = (table: number): string => `i${table - 1}`;
 const arraysOf = ({ inputs, arrays }: Subscripted) => inputs.inputs.slice(1, 1 + arrays);
 
-/** Reads an entry. Refuses (TC105) a text that is none. */
+/**
+ * Returns an entry of a subscript, parsed from text. Throws a RuleError (TC105) if the text is no entry, or a
+ * slice with step 0.
+ */
 export function parseItem(subscripted: Subscripted, text: string): SubscriptItem {
   const { inputs } = subscripted;
   if (text === "...") return { kind: "ellipsis" };
@@ -67,7 +76,10 @@ export function parseItem(subscripted: Subscripted, text: string): SubscriptItem
   };
 }
 
-/** Returns how many dims of x an item is for: a mask is for as many as it has. */
+/**
+ * Returns the number of dims of x that an entry of a subscript indexes: the rank of a boolean mask, 0 for
+ * newaxis and an ellipsis, else 1.
+ */
 export function dimsTaken({ inputs }: OpInputs, item: SubscriptItem): number {
   if (item.kind === "newaxis" || item.kind === "ellipsis") return 0;
   const type = item.kind === "array" ? inputs[item.table] : undefined;
@@ -75,8 +87,9 @@ export function dimsTaken({ inputs }: OpInputs, item: SubscriptItem): number {
 }
 
 /**
- * Returns the entries of the attribute `subscript`: whole dims stand for the ellipsis, and behind them where
- * they have none.
+ * Returns the entries of the attribute `subscript`, with an ellipsis at the end if it has none. Throws a
+ * RuleError for more entries than dims (TC102), for an entry that is invalid, a second ellipsis or an unused
+ * index array (TC105).
  */
 export function itemsOf(subscripted: Subscripted): readonly SubscriptItem[] {
   const { inputs, who } = subscripted;
@@ -94,7 +107,10 @@ export function itemsOf(subscripted: Subscripted): readonly SubscriptItem[] {
   return ellipses === 1 ? items : [...items, { kind: "ellipsis" }];
 }
 
-/** Start and number of elements, as Python's `slice.indices` gives them. */
+/**
+ * Returns the first index of a slice and its number of elements, as Python's `slice.indices` defines them.
+ * `extent`: the length of the sliced dim, in elements.
+ */
 function sliceRange(
   { start, stop, step }: Extract<SubscriptItem, { kind: "slice" }>,
   extent: number,
@@ -107,7 +123,10 @@ function sliceRange(
   return [from, Math.max(0, Math.ceil((to - from) / step))];
 }
 
-/** Elements of the data that a subscript names: an element of `shape` for each, and its coordinates. */
+/**
+ * Elements of the data that a subscript selects: the shape of the selection, its index operands, and the
+ * coordinates in the data of each selected element.
+ */
 export interface NamedElements {
   readonly shape: Shape;
   readonly indices: readonly IndexOperand[];
@@ -115,8 +134,9 @@ export interface NamedElements {
 }
 
 /**
- * Returns what a subscript names. The dims that the arrays share stand in their place where they are side by
- * side, else in front.
+ * Returns the elements that a subscript selects. The dims that the index arrays share replace the arrays'
+ * entries if these are adjacent; otherwise they come first in the result. Throws a RuleError for index arrays
+ * that do not broadcast (TC103), or an integer out of range (TC105).
  */
 export function namedElements(
   subscripted: Subscripted,

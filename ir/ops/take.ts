@@ -7,7 +7,9 @@ import { at, elementCount, formatShape, strides, type Shape } from "../types.js"
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
 import { checkSameRank, breakRule, unlessEmpty, type OpInputs } from "./op-def.js";
 
-/** Policies of an index operand: the meaning of a negative index and of an index out of range. */
+/**
+ * Policies of an index operand: the meaning of a negative index, and the treatment of an index out of range.
+ */
 export interface IndexPolicy {
   readonly negative: NegativeIndex;
   readonly oob: OutOfBounds;
@@ -17,7 +19,7 @@ export interface IndexPolicy {
 
 /**
  * Returns the index operand that reads input number `table` at `coords`. `extent`: the exclusive upper bound
- * of the index. A negative index that counts from the end wraps by `extent`.
+ * of the index. If the policy counts negative indices from the end, they wrap by `extent`.
  */
 export const indexOperand = (
   { negative, oob }: IndexPolicy,
@@ -33,7 +35,10 @@ export const indexOperand = (
 
 const fillOf = ({ fill }: IndexPolicy) => defined({ fill });
 
-/** Returns where the element of a number in row-major order stands. */
+/**
+ * Returns the coordinates of an element in a tensor of `shape`. `number`: the element's position in row-major
+ * order.
+ */
 export function coordsOfFlat(shape: Shape, number: Linear): Linear[] {
   const by = strides(shape);
   return shape.map((extent, k) => {
@@ -43,8 +48,8 @@ export function coordsOfFlat(shape: Shape, number: Linear): Linear[] {
 }
 
 /**
- * Returns the operator of a take. The output is data[:axis] + indices + data[axis+1:]. Without an axis, the
- * data counts as flat.
+ * Returns the operator of a `take`, whose output shape is data[:axis] + indices + data[axis+1:]. Without an
+ * axis, it selects elements of the flattened data, and the output shape is that of the indices.
  */
 export function takeOperator(inputs: OpInputs, axis: number | undefined, policy: IndexPolicy): Operator {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
@@ -67,8 +72,9 @@ export function takeOperator(inputs: OpInputs, axis: number | undefined, policy:
 }
 
 /**
- * Returns the operator of a take element by element along an axis. Off the axis, data and indices are
- * broadcast against each other; throws TC103 if they cannot be.
+ * Returns the operator of a `take_along_axis`: it selects one element for each index, along an axis. In the
+ * other dims, data and indices are broadcast against each other. Throws a RuleError if they cannot be
+ * (TC103), or if their ranks differ (TC102).
  */
 export function takeAlongOperator(
   inputs: OpInputs,
@@ -99,7 +105,10 @@ export function takeAlongOperator(
   return { op: "mapped", map, inputs: [data, indices] };
 }
 
-/** Returns the operator of a take whose data, indices and output all count as flat. */
+/**
+ * Returns the operator that selects elements of the flattened data by the flattened indices. Its output has
+ * one dim.
+ */
 export function takeFlatOperator(inputs: OpInputs, policy: IndexPolicy): Operator {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
   const output = [elementCount(indices)];

@@ -31,8 +31,8 @@ import { dataTypes, indexTypes } from "./tf.js";
 const oob = writtenOobSpec("error");
 
 /**
- * Returns the resolved operator of a scatter by tuples into a copy of a tensor. Throws a RuleError for a
- * broken rule.
+ * Returns the resolved operator of a scatter by index tuples into a copy of a tensor. Throws a RuleError for
+ * a broken rule. `who`: the operator's name.
  */
 function resolveTensor(inputs: OpInputs, combine: Combine, who: string): Resolved {
   checkDType(inputs, "data", dataTypes, who);
@@ -60,29 +60,29 @@ const tensorScatter = <Name extends string>(name: `tf.${Name}`, combine: Combine
   });
 
 /**
- * Operator tf.tensor_scatter_nd_update: writes updates to elements or slices that index tuples name, in a
+ * Operator tf.tensor_scatter_nd_update: writes updates to elements or slices that index tuples select, in a
  * copy of the tensor.
  */
 export const tfTensorScatterNdUpdate = tensorScatter("tf.tensor_scatter_nd_update", "set");
 /**
- * Operator tf.tensor_scatter_nd_add: adds updates to elements or slices that index tuples name, in a copy of
- * the tensor.
+ * Operator tf.tensor_scatter_nd_add: adds updates to elements or slices that index tuples select, in a copy
+ * of the tensor.
  */
 export const tfTensorScatterNdAdd = tensorScatter("tf.tensor_scatter_nd_add", "add");
 /**
- * Operator tf.tensor_scatter_nd_min: takes the minimum with updates at elements or slices that index tuples
- * name, in a copy of the tensor.
+ * Operator tf.tensor_scatter_nd_min: replaces elements or slices that index tuples select by their minimum
+ * with the updates, in a copy of the tensor.
  */
 export const tfTensorScatterNdMin = tensorScatter("tf.tensor_scatter_nd_min", "min");
 /**
- * Operator tf.tensor_scatter_nd_max: takes the maximum with updates at elements or slices that index tuples
- * name, in a copy of the tensor.
+ * Operator tf.tensor_scatter_nd_max: replaces elements or slices that index tuples select by their maximum
+ * with the updates, in a copy of the tensor.
  */
 export const tfTensorScatterNdMax = tensorScatter("tf.tensor_scatter_nd_max", "max");
 
 /**
- * Operator tf.scatter_nd: adds updates to zeros of a given shape, at elements or slices that index tuples
- * name.
+ * Operator tf.scatter_nd: adds updates to a tensor of zeros of a given shape, at elements or slices that
+ * index tuples select.
  */
 export const tfScatterNd = defineOperator({
   name: "tf.scatter_nd",

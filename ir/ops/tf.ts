@@ -49,7 +49,8 @@ const axis = {
 } as const satisfies AttrSpec;
 
 /**
- * Returns `batch_dims`, counted from the front. Throws TC105 if it is outside [-rank, rank] of the indices.
+ * Returns the number of batch dims from the attribute `batch_dims`. A negative value is counted from the rank
+ * of the indices. Throws a RuleError (TC105) if it is outside [-rank, rank].
  */
 function batchDimsOf(inputs: OpInputs, who: string): number {
   const given = intAttr(inputs.attrs, "batch_dims") ?? 0;
@@ -64,8 +65,8 @@ function batchDimsOf(inputs: OpInputs, who: string): number {
 }
 
 /**
- * Returns the operator of a gather along the dim `along`. Without batch dims it is a `gather`. With `batch`
- * of them it is a map, in which data and indices share the first `batch` dims.
+ * Returns the operator of a gather along dim `along` of the data. With no batch dims it is the dialect-free
+ * `gather`. Otherwise it is an access map in which data and indices share the first `batch` dims.
  */
 function gatherOperator(
   inputs: OpInputs,
@@ -85,7 +86,7 @@ function gatherOperator(
   return { op: "mapped", map, inputs: [data, indices] };
 }
 
-/** Operator tf.gather: selects slices along an axis, with batch dims. */
+/** Operator tf.gather: selects slices along an axis; data and indices may share leading batch dims. */
 export const tfGather = defineOperator({
   name: "tf.gather",
   kind: "gather",
@@ -116,7 +117,10 @@ export const tfGather = defineOperator({
   },
 });
 
-/** Operator tf.gather_nd: selects the elements or slices that index tuples name, with batch dims. */
+/**
+ * Operator tf.gather_nd: selects elements or slices by index tuples; data and indices may share leading batch
+ * dims.
+ */
 export const tfGatherNd = defineOperator({
   name: "tf.gather_nd",
   kind: "gather_nd",

@@ -50,8 +50,8 @@ function checkTypes(inputs: OpInputs, who: string, indices: readonly DType[]): n
 }
 
 /**
- * Applies the rules of torch's scatter operators. Returns the resolved operator, which writes a number or the
- * source elements that the index covers. Throws a RuleError for a broken rule.
+ * Returns the resolved operator of torch.scatter or torch.scatter_add. It writes a number, or the source
+ * elements within the shape of the index. Throws a RuleError for a broken rule. `who`: the operator's name.
  */
 function scattered(inputs: OpInputs, combine: Combine, who: string): Resolved {
   const along = checkTypes(inputs, who, ["i64"]);
@@ -75,8 +75,8 @@ function scattered(inputs: OpInputs, combine: Combine, who: string): Resolved {
 }
 
 /**
- * Operator torch.scatter: writes a number or a tensor's elements along a dim, into a copy of the input.
- * `reduce` adds or multiplies instead.
+ * Operator torch.scatter: writes a number or a tensor's elements along a dim, into a copy of the input. With
+ * `reduce`, it adds or multiplies instead.
  */
 export const torchScatter = defineOperator({
   name: "torch.scatter",

@@ -28,15 +28,18 @@ import {
   type SymbolicMap,
 } from "./symbols.js";
 
-/** Result of binding sizes: the program with the sizes bound, or the diagnostics for wrong sizes. */
+/**
+ * Result of binding sizes to the symbols (dynamic sizes) of a program: the program with the sizes, or the
+ * diagnostics for wrong sizes.
+ */
 export type BindResult =
   | { readonly ok: true; readonly func: Func }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Returns a program whose symbols are replaced by sizes, in elements. It gives a diagnostic TC204 if the map
- * is illegal for any size up to the maximum, requested or not. It gives TC107 for a symbol without a size,
- * for a size above a symbol's maximum, and for an unknown symbol.
+ * Returns a program whose symbols (dynamic sizes) are replaced by `sizes`, in elements; diagnostics if that
+ * is not possible. TC107 reports a symbol without a size, a size above a symbol's maximum, and an unknown
+ * symbol. TC204 reports an access map that is illegal for some size up to the maximum, requested or not.
  */
 export function bindSizes(func: Func, sizes: Sizes): BindResult {
   const symbols = dynamicSymbols(func);
@@ -47,8 +50,9 @@ export function bindSizes(func: Func, sizes: Sizes): BindResult {
 }
 
 /**
- * Returns a program in which some symbols are replaced by sizes; the other symbols stay dynamic. Its
- * diagnostics are those of {@link bindSizes}, but a symbol may have no size.
+ * Returns a program in which the symbols in `sizes` are replaced by sizes, in elements; the other symbols
+ * stay dynamic. Returns the diagnostics of {@link bindSizes} if that is not possible, but a symbol may have
+ * no size.
  */
 export function bindSome(func: Func, sizes: Sizes): BindResult {
   const missing = dynamicSymbols(func).filter(({ name }) => !Object.hasOwn(sizes, name));
@@ -68,8 +72,8 @@ export function bindSome(func: Func, sizes: Sizes): BindResult {
 }
 
 /**
- * Returns a map in which symbols with a size in `env` are replaced by it. A bound that becomes negative
- * counts as 0: no index value is in range.
+ * Returns an access map in which symbols with a size in `env` are replaced by it. An extent that becomes
+ * negative counts as 0: no index value is in range.
  */
 function substituted(map: SymbolicMap, env: Env): SymbolicMap {
   const placed = mapForms(map, (form) => bindSymbols(form, env));
@@ -88,8 +92,8 @@ function substituted(map: SymbolicMap, env: Env): SymbolicMap {
 }
 
 /**
- * Returns a program with the maximum sizes of some symbols replaced by `sizes`, in elements. None may exceed
- * the symbol's present maximum.
+ * Returns a program with the maximum sizes of its symbols replaced by `sizes`, in elements. A symbol that is
+ * not in `sizes` keeps its maximum. No size may exceed the symbol's present maximum.
  */
 export function withMaxSizes(func: AccessFunc, sizes: Sizes): AccessFunc {
   const { symbolic } = func;
@@ -98,19 +102,22 @@ export function withMaxSizes(func: AccessFunc, sizes: Sizes): AccessFunc {
   return { ...bound(func, maxSizes(symbols)), symbolic: { ...symbolic, symbols } };
 }
 
-/** Returns the diagnostics that keep a program from running: TC107 for each symbol that has no size. */
+/**
+ * Returns a diagnostic (TC107) for each symbol of a program that has no size; an empty list if the program
+ * can run.
+ */
 export const unbound = (func: Func): Diagnostic[] =>
   sizeFaults(func.name, dynamicSymbols(func), {}, func.span);
 
-/** Formats sizes as `--bind` takes them: `N=37,V=100`. */
+/** Returns sizes as text for the flag `--bind`: `N=37,V=100`. */
 export const formatSizes = (sizes: Sizes): string =>
   Object.entries(sizes)
     .map(([name, size]) => `${name}=${size}`)
     .join(",");
 
 /**
- * Returns diagnostics (TC107) for unknown symbols, symbols without a size, and sizes that a symbol may not
- * have.
+ * Returns the diagnostics (TC107) for unknown symbols, symbols without a size, and sizes outside a symbol's
+ * range; an empty list if the sizes are valid.
  */
 function sizeFaults(
   name: string,
@@ -138,7 +145,7 @@ function sizeFaults(
 }
 
 /**
- * Returns a program with its symbols replaced by sizes in operands and map, and without input tiles. A
+ * Returns a program with its symbols replaced by sizes in operands and access map, and without input tiles. A
  * program without symbols is returned unchanged.
  */
 function bound({ symbolic, tiles: _, ...func }: AccessFunc, sizes: Sizes): AccessFunc {
@@ -164,8 +171,8 @@ const domainAt = ({ domain, map }: Symbolic, sizes: Sizes): Shape =>
   map.domain.map((extent, d) => sizes[domain?.[d] ?? ""] ?? extent);
 
 /**
- * Returns a map with symbols replaced by sizes. Bounds that are absent get the largest value that the
- * coordinates allow. `output`: shape of the output; undefined at the tile level.
+ * Returns an access map with its symbols replaced by sizes, in elements. Absent extents of index operands
+ * become the largest that the coordinates allow. `output`: shape of the output; undefined at the tile level.
  */
 export function bindMap(
   map: SymbolicMap,
@@ -190,8 +197,8 @@ export function bindMap(
 const noSizes: Env = new Map();
 
 /**
- * Returns a dynamic tile program at some sizes. `gather`: the access program, bound to the same sizes by
- * {@link bindSizes}.
+ * Returns the tile program that a program with symbols (dynamic sizes) becomes at fixed `sizes`, in elements.
+ * `gather`: the access program, bound to these sizes by {@link bindSizes}.
  */
 export function bindTile(dynamic: DynamicTile, gather: AccessFunc, sizes: Sizes): TileFunc {
   const { symbolic: _, ...program } = dynamic;
@@ -206,7 +213,10 @@ export function bindTile(dynamic: DynamicTile, gather: AccessFunc, sizes: Sizes)
   return { ...program, ...bound, ...(shares ? { dynamicForm: { program: dynamic, values, bound } } : {}) };
 }
 
-/** Returns the values of a map's dynamic bounds at the sizes to which the map is bound, by name. */
+/**
+ * Returns the name and value of each bound of an index operand that depends on sizes. `map`: the access map,
+ * bound to sizes.
+ */
 function namedBounds(dynamic: DynamicTile, map: AccessMap): [string, number][] {
   const indices = taskOfTile(dynamic).gather?.stmt.map.indices ?? [];
   return indices.flatMap(({ dynamic: names = {} }, s) => {
@@ -221,7 +231,10 @@ function namedBounds(dynamic: DynamicTile, map: AccessMap): [string, number][] {
   });
 }
 
-/** Returns a body with symbols replaced by sizes. Its maps get the domain and the index bounds of `map`. */
+/**
+ * Returns the statements of a tile program with symbols replaced by sizes. Their access maps get the domain
+ * and the index bounds of `map`.
+ */
 function bodyAt(body: readonly Stmt[], map: AccessMap, env: Env): Stmt[] {
   const form = (symbolic: Linear): Linear => bindSymbols(symbolic, env);
   const placed = (inside: AccessMap): AccessMap => {

@@ -10,9 +10,9 @@ import { invariant, maxElements, type TensorType } from "../types.js";
 import { sizeRanges, type Symbolic, type SymbolicIndex } from "./symbols.js";
 
 /**
- * Returns the access map of a program whose symbols stay dynamic. Each bound is the largest over all sizes; a
- * bound that depends on sizes also gets a name (`dynamic`). `inputs`: types of the inputs at the maximum
- * sizes.
+ * Returns the access map of a program whose sizes stay dynamic. Each extent is the largest over all sizes. An
+ * extent that depends on sizes also gets the name of a runtime parameter (`dynamic`). `inputs`: types of the
+ * inputs at the maximum sizes.
  */
 export function dynamicMap({ map, symbols }: Symbolic, inputs: readonly TensorType[]): AccessMap {
   const ranges: Ranges = { dims: [], indices: [], symbols: sizeRanges(symbols) };
@@ -47,7 +47,7 @@ export function dynamicMap({ map, symbols }: Symbolic, inputs: readonly TensorTy
 
 /**
  * Returns the names of the bounds of index operand number `s` that depend on sizes (`below0`, `from_end0`);
- * empty if none does.
+ * an empty object if none does.
  */
 function dynamicBounds({ outOfRange, extent, wrapNegativeBy }: SymbolicIndex, s: number): DynamicBounds {
   const moves = (form: Linear | undefined): boolean => form === undefined || !isConstant(form);
@@ -59,15 +59,16 @@ function dynamicBounds({ outOfRange, extent, wrapNegativeBy }: SymbolicIndex, s:
 }
 
 /**
- * Returns the dynamic program of which a program is an instance, with its values: code for all sizes is made
- * from it. Undefined if the program is no instance or was altered since. Also undefined if a tensor has no
- * elements or an index operand has extent 0: code for all sizes does not handle these.
+ * Returns the program with dynamic sizes of which a program is an instance, with the values of its sizes and
+ * bounds. Undefined if the program is no instance or was changed since. Also undefined if a tensor has no
+ * elements or an index operand has extent 0; code for all sizes does not handle these.
  */
 export const dynamicFormOf = ({ dynamicForm, operands, body }: TileFunc): DynamicForm | undefined =>
   dynamicForm?.bound.operands === operands && dynamicForm.bound.body === body ? dynamicForm : undefined;
 
 /**
- * Returns the names of the runtime parameters: the symbols, and the bounds that `IndexOperand.dynamic` names.
+ * Returns the names of a tile program's runtime parameters, each once: its symbols, and the bounds of index
+ * operands that depend on sizes.
  */
 export function runtimeParamNames(func: TileFunc): string[] {
   const bounds = (taskOfTile(func).gather?.stmt.map.indices ?? []).flatMap(({ dynamic }) =>
@@ -76,7 +77,10 @@ export function runtimeParamNames(func: TileFunc): string[] {
   return [...new Set([...(func.symbolic?.symbols ?? []).map(({ name }) => name), ...bounds])];
 }
 
-/** Returns the values of the runtime parameters `names`, in that order. Every name must have a value. */
+/**
+ * Returns the values of the runtime parameters `names`, in that order. Throws an InternalError for a name
+ * without a value.
+ */
 export const runtimeParamValues = (names: readonly string[], values: Env): number[] =>
   names.map((name) => {
     const value = values.get(name);

@@ -7,18 +7,21 @@ import { constant, symbol, type Linear } from "../linear.js";
 import type { ForStmt } from "../tile.js";
 import type { Shape } from "../types.js";
 
-/** Symbol for a dynamic size, from 0 to `most` elements. */
+/** Symbol: the name of a dynamic size, which is from 0 to `most` elements. */
 export interface Sym {
   readonly name: string;
   readonly most: number;
 }
 
-/** True if a text is a symbol name. No name begins with X, which separates extents. */
+/**
+ * True if a text is a valid name of a symbol (dynamic size). No name begins with X, because `x` separates
+ * extents in text.
+ */
 export const isSymbolName = (text: string): boolean => /^[A-WYZ][A-Z0-9_]*$/.test(text);
 
 /**
- * Index operand whose bound may be a sum of symbols. If `extent` is absent under a policy, the bound is the
- * largest that the coordinates allow.
+ * Index operand whose extent may be a linear expression of symbols (dynamic sizes). If `extent` is absent
+ * under a policy, the extent is the largest that the coordinates allow.
  */
 export interface SymbolicIndex extends Omit<IndexOperand, "extent" | "wrapNegativeBy" | "dynamic"> {
   readonly extent?: Linear;
@@ -26,12 +29,12 @@ export interface SymbolicIndex extends Omit<IndexOperand, "extent" | "wrapNegati
   readonly wrapNegativeBy?: Linear | "extent";
 }
 
-/** Access map in which index bounds and coordinates may name symbols. */
+/** Access map in which index bounds and coordinates may contain symbols (dynamic sizes). */
 export interface SymbolicMap extends Omit<AccessMap, "indices"> {
   readonly indices: readonly SymbolicIndex[];
 }
 
-/** Parts of a function that depend on symbols. */
+/** Parts of an access or tile function that depend on symbols (dynamic sizes). */
 export interface Symbolic {
   /** In the order of their declarations. */
   readonly symbols: readonly Sym[];
@@ -45,42 +48,44 @@ export interface Symbolic {
   readonly map: SymbolicMap;
 }
 
-/** Sizes of symbols in elements, by name. */
+/** Size of each symbol (dynamic size) in elements, by the symbol's name. */
 export type Sizes = Readonly<Record<string, number>>;
 
-/** True if a symbol may have this size, in elements. */
+/** True if a symbol may have this size, in elements: an integer from 0 to the symbol's maximum. */
 export const takesSize = ({ most }: Sym, size: number): boolean =>
   Number.isSafeInteger(size) && size >= 0 && size <= most;
 
-/** Formats the sizes that a symbol takes: `dim N <= 4096 says 0 to 4096`. */
+/** Returns a clause for messages with the sizes that a symbol may have: `dim N <= 4096 says 0 to 4096`. */
 export const sizesTaken = ({ name, most }: Sym): string => `dim ${name} <= ${most} says 0 to ${most}`;
 
-/** Returns the maximum size of each symbol, in elements. */
+/** Returns the maximum size of each symbol, in elements, by the symbol's name. */
 export const maxSizes = (symbols: readonly Sym[]): Sizes =>
   Object.fromEntries(symbols.map(({ name, most }) => [name, most]));
 
 /**
- * Returns the extents of a tensor as linear forms. The outermost extent is the symbol `outermost`; if that is
- * null, it is a number like the others. `shape`: the extents at the symbol's maximum size.
+ * Returns the extents of a tensor as linear expressions. The outermost extent is the symbol `outermost`; if
+ * that is null, all extents are constants. `shape`: the extents at the symbol's maximum size, in elements.
  */
 export const extentsOver = (shape: Shape, outermost: string | null): readonly Linear[] =>
   shape.map((extent, d) => (d === 0 && outermost !== null ? symbol(outermost) : constant(extent)));
 
-/** Returns the range of each symbol's size, by the symbol's name. */
+/** Returns the range of each symbol's size in elements, from 0 to its maximum, by the symbol's name. */
 export const sizeRanges = (
   symbols: readonly Sym[],
 ): ReadonlyMap<string, readonly [least: number, most: number]> =>
   new Map(symbols.map(({ name, most }) => [name, [0, most]]));
 
 /**
- * Returns one loop for each symbol of a program, from 1 to the symbol's maximum size, to enclose the
- * program's loops. A property that holds in every iteration then holds for every size. Size 0 is left out: it
+ * Returns one loop for each symbol of a program, from 1 to the symbol's maximum size. If these loops enclose
+ * the program's loops, a property that holds in every iteration holds for every size. Size 0 is left out: it
  * shares no code with other sizes ({@link dynamicFormOf}).
  */
 export const sizesAround = ({ symbolic }: { readonly symbolic?: Symbolic }): readonly ForStmt[] =>
   (symbolic?.symbols ?? []).map(({ name, most }) => sizeLoop(name, 1, most));
 
-/** Returns one loop for each symbol, with one iteration, at the given size. */
+/**
+ * Returns one loop for each symbol, with a single iteration in which the loop variable is the symbol's size.
+ */
 export const sizesAt = (sizes: ReadonlyMap<string, number>): readonly ForStmt[] =>
   [...sizes].map(([name, size]) => sizeLoop(name, size, size));
 

@@ -1,14 +1,14 @@
 /** Block partition of tasks among cores. */
 
-/** Range [from, to) of tasks, in program order. */
+/** Range of consecutive tasks in program order, from `from` up to but not including `to`. */
 export interface TaskRange {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Returns the tasks of a core under a block partition. Each core runs consecutive tasks, and the first `tasks
- * % cores` cores run one more.
+ * Returns the tasks of core number `core` under a block partition of `tasks` tasks. Each core runs
+ * consecutive tasks, and the first `tasks % cores` cores run one task more.
  */
 export function blockPartition(tasks: number, cores: number, core: number): TaskRange {
   const each = Math.floor(tasks / cores);

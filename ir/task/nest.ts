@@ -5,7 +5,7 @@ import { rangeOf } from "../intervals/range.js";
 import { sizesAround, sizesAt } from "../symbols/symbols.js";
 import type { ForStmt, Stmt } from "../tile.js";
 
-/** Loop whose iterations are tasks, with its largest trip count. */
+/** Parallel loop whose iterations are tasks, with its largest trip count. */
 export interface ParallelLoop {
   readonly stmt: ForStmt;
   /**
@@ -15,7 +15,10 @@ export interface ParallelLoop {
   readonly trips: number;
 }
 
-/** Nest of parallel loops whose iterations are distributed over the cores, with the body of a task. */
+/**
+ * Nest of parallel loops whose iterations are distributed over the cores. One iteration of the nest is a
+ * task, which runs `body`.
+ */
 export interface ParallelNest {
   /** Outermost first. */
   readonly loops: readonly ParallelLoop[];
@@ -26,19 +29,20 @@ export interface ParallelNest {
 }
 
 /**
- * Returns the nest of parallel loops of a program, with trip counts at the maximum sizes of its symbols. The
- * nest ends at a loop whose trip count does not follow from its text: hand-written programs may have any
- * bounds.
+ * Returns the nest of parallel loops with which a tile program begins, with trip counts at the maximum sizes
+ * of its symbols. In hand-written programs, the nest ends at a loop whose bounds do not determine a trip
+ * count.
  */
 export const nestOf = (func: TileFunc): ParallelNest => nestIn(func.body, sizesAround(func));
 
-/**
- * Returns a nest of parallel loops with the trip counts that it has at some sizes of the program's symbols.
- */
+/** Returns a nest of parallel loops with its trip counts for given sizes of the program's symbols. */
 export const nestAt = ({ loops, body }: ParallelNest, sizes: Env): ParallelNest =>
   nestIn(loops[0] === undefined ? body : [loops[0].stmt], sizesAt(sizes));
 
-/** Returns the nest of parallel loops with which a body begins. `around`: the loops that enclose the body. */
+/**
+ * Returns the nest of parallel loops with which a list of statements begins. The nest has no loops if the
+ * statements do not begin with a parallel loop. `around`: the loops that enclose the statements.
+ */
 function nestIn(body: readonly Stmt[], around: readonly ForStmt[]): ParallelNest {
   const rest = body.filter((stmt) => stmt.op !== "alloc");
   const [only] = rest;
@@ -50,8 +54,8 @@ function nestIn(body: readonly Stmt[], around: readonly ForStmt[]): ParallelNest
 }
 
 /**
- * Returns the largest trip count of a loop; undefined if it does not follow from the loop's bounds. `around`:
- * the loops that enclose it.
+ * Returns the largest trip count of a loop over all iterations of the loops around it; undefined if the
+ * loop's bounds do not determine it.
  */
 function tripsOf({ lower, upper, step }: ForStmt, around: readonly ForStmt[]): number | undefined {
   const only = soleAtom(upper);
@@ -61,6 +65,6 @@ function tripsOf({ lower, upper, step }: ForStmt, around: readonly ForStmt[]): n
   return Math.max(0, Math.ceil(longest / step));
 }
 
-/** True if the trip count of a loop depends on the sizes of symbols. */
+/** True if the trip count of a loop depends on symbols (dynamic sizes). */
 export const hasDynamicTrips = ({ stmt }: ParallelLoop): boolean =>
   [stmt.lower, stmt.upper].some((bound) => symbolsOf(bound).length > 0);

@@ -3,7 +3,10 @@ import type { TileFunc } from "../func.js";
 import { sizesAround } from "../symbols/symbols.js";
 import type { ForStmt, GatherStmt, Stmt } from "../tile.js";
 
-/** Statement with the loops that enclose it and its place in its body. */
+/**
+ * Statement of a tile program with the loops that enclose it and its position in the list of statements that
+ * contains it.
+ */
 export interface Located<S extends Stmt = Stmt> {
   readonly stmt: S;
   /** Loops around it, outermost first: those over the sizes of symbols, then the program's own. */
@@ -13,12 +16,12 @@ export interface Located<S extends Stmt = Stmt> {
   readonly place: number;
 }
 
-/** True if a statement is the gather. A program has at most one. */
+/** True if a statement is a gather. A tile program has at most one gather. */
 export const isGather = (located: Located): located is Located<GatherStmt> => located.stmt.op === "gather";
 
 /**
- * Returns every statement of a program with its enclosing loops, in program order. The statements of a loop's
- * body follow the loop.
+ * Returns every statement of a tile program with its enclosing loops, in program order. The statements in a
+ * loop follow the loop.
  */
 export function statementsOf(func: TileFunc): readonly Located[] {
   const located: Located[] = [];

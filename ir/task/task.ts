@@ -7,8 +7,8 @@ import { nestOf, type ParallelNest } from "./nest.js";
 import { isGather, statementsOf, type Located } from "./statements.js";
 
 /**
- * Parallel loops, gather, loads and store of a tile program, as `taskOfTile` finds them. A hand-written
- * program may have other loads and stores, too.
+ * Parts of a tile program that {@link taskOfTile} finds: its parallel loops, its gather, the loads for the
+ * gather and the store of its result. A hand-written program may have more loads and stores.
  */
 export interface Task {
   /** The loops whose iterations are tasks, and what one of them runs. */
@@ -30,8 +30,8 @@ export interface Task {
 const tasks = derivedOnce(newTask);
 
 /**
- * Returns the parallel loops, gather, loads and store of a tile program. The result is cached by program. The
- * program need not be verified.
+ * Returns the parallel loops, gather, loads and store of a tile program. The program need not be verified.
+ * The result is cached by program.
  */
 export function taskOfTile(func: TileFunc): Task {
   checkArgument("taskOfTile", "tile program", func);
@@ -39,8 +39,9 @@ export function taskOfTile(func: TileFunc): Task {
 }
 
 /**
- * Finds the parallel loops and the gather of a tile program. For each buffer that the gather reads it finds
- * the only load, and for the result the only store.
+ * Returns the parallel loops and the gather of a tile program, with the loads of the buffers that the gather
+ * reads and the store of its tile. A load or store is left out unless it is the only load or store of its
+ * buffer.
  */
 function newTask(func: TileFunc): Task {
   const all = statementsOf(func);
@@ -60,8 +61,8 @@ function newTask(func: TileFunc): Task {
 }
 
 /**
- * True if a store is after a gather in the gather's own body. For a gather that takes reduction chunks, the
- * store is after the loop over the chunks.
+ * True if a store comes after a gather in the list of statements that contains the gather. For a gather of
+ * reduction chunks, the store must come after the loop over the chunks.
  */
 function isAfter(store: Located, gather: Located<GatherStmt>): boolean {
   if (store.body === gather.body) return store.place > gather.place;
@@ -86,8 +87,8 @@ const feeds = (load: Located, gather: Located): boolean =>
   load.place < load.body.indexOf(gather.loops[load.loops.length] ?? gather.stmt);
 
 /**
- * Returns the region of the output, in global memory, that the gather's tile covers. The gather writes the
- * region itself, or a store does. Undefined if no store writes the tile.
+ * Returns the region of the output, in global memory, that the gather's tile covers. The gather or a store
+ * writes it. Undefined if there is no gather, or no store of its tile.
  */
 export function outputRegion(func: TileFunc, { gather, store }: Task): Region | undefined {
   return gather?.stmt.to.buffer === outputOf(func).name ? gather.stmt.to : store?.stmt.to;
@@ -95,7 +96,7 @@ export function outputRegion(func: TileFunc, { gather, store }: Task): Region | 
 
 /**
  * Returns the name of the tensor that a gather reads through a region. `loaded`: the part of the tensor that
- * the region's load copied to UB; absent if the region is in the tensor itself.
+ * was loaded to the region's buffer in the unified buffer (UB); absent if the region is in the tensor itself.
  */
 export function tensorRegion(
   { loads }: Task,

@@ -4,7 +4,10 @@
  */
 import type { Linear, Term } from "../linear.js";
 
-/** Number as text: the product of `by` and the number that `text` denotes. */
+/**
+ * Part of a printed sum: the product of the number `by` and the value of the expression `text`. Code printers
+ * for linear expressions use it.
+ */
 export interface Amount {
   readonly by: number;
   /** Absent: `by` alone. */
@@ -13,7 +16,10 @@ export interface Amount {
   readonly isTight?: boolean;
 }
 
-/** Syntax in which linear forms are printed: number literals, products and terms. */
+/**
+ * Syntax of a target language for printing linear expressions: its number literals, its products and its
+ * terms.
+ */
 export interface FormLanguage {
   /** Returns the text of a number of either sign. */
   readonly literal: (value: number) => string;
@@ -33,8 +39,8 @@ interface Sum {
 }
 
 /**
- * Splits a linear form into the added terms, the constant and the subtracted terms. Terms that the language
- * prints as numbers are part of the constant.
+ * Returns the added terms, the constant and the subtracted terms of a linear expression. Terms that the
+ * language prints as numbers are part of the constant.
  */
 function sumOfForm({ at, terms }: Linear, { amount, ordered = (entry) => entry }: FormLanguage): Sum {
   const [added, taken]: [Amount[], Amount[]] = [[], []];
@@ -47,7 +53,7 @@ function sumOfForm({ at, terms }: Linear, { amount, ordered = (entry) => entry }
   return { added, number, taken };
 }
 
-/** Returns the text of an amount: the product of its number and its text. */
+/** Returns the text of a part of a sum: the product of its number and its expression, or the number alone. */
 export function amountText(
   { by, text, isTight = false }: Amount,
   { literal, product }: Pick<FormLanguage, "literal" | "product">,
@@ -56,11 +62,14 @@ export function amountText(
   return by === 1 ? text : product(isTight ? text : `(${text})`, by);
 }
 
-/** Returns the text of a linear form: the added terms, the constant, then the subtracted terms. */
+/**
+ * Returns the text of a linear expression in a language: the added terms, the constant, then the subtracted
+ * terms.
+ */
 export const printForm = (form: Linear, language: FormLanguage): string =>
   sumText(sumOfForm(form, language), language);
 
-/** Returns the text of a sum of terms and a constant. */
+/** Returns the text of a sum: the added terms, the constant, then the subtracted terms. */
 function sumText({ added, number, taken }: Sum, language: FormLanguage): string {
   const texts = (amounts: readonly Amount[]): string[] => amounts.map((entry) => amountText(entry, language));
   const { literal } = language;
@@ -70,8 +79,8 @@ function sumText({ added, number, taken }: Sum, language: FormLanguage): string 
 }
 
 /**
- * Returns a linear form as a text and a factor. The factor `by` is 0 if the form's text is 0. Each atom is
- * printed once, however deep forms nest.
+ * Returns a linear expression as text and a factor `by`; the factor is 0 if the expression is the constant 0.
+ * Each atom is printed once, however deep expressions nest.
  */
 export function amountOf(form: Linear, language: FormLanguage): Amount {
   const sum = sumOfForm(form, language);
@@ -85,8 +94,8 @@ export function amountOf(form: Linear, language: FormLanguage): Amount {
 }
 
 /**
- * Returns the text that adds a linear form to preceding summands: ` + 3 * t0`, or an empty text if the form
- * is 0.
+ * Returns the text that adds a linear expression to preceding summands: ` + 3 * t0`. An empty text if the
+ * expression is 0.
  */
 export function printAddend(form: Linear, language: FormLanguage): string {
   const { added, number, taken } = sumOfForm(form, language);
@@ -97,15 +106,16 @@ export function printAddend(form: Linear, language: FormLanguage): string {
 }
 
 /**
- * Returns the text of a linear form as an operand of an operator that binds closer than a sum, in parentheses
- * if needed.
+ * Returns the text of a linear expression as an operand of `*`, `/` or another operator that binds closer
+ * than a sum. It has parentheses if they are needed.
  */
 export const printOperand = (form: Linear, language: FormLanguage): string =>
   operandText(amountOf(form, language), language);
 
 /**
- * Returns the text of an amount with `by` 1 as an operand of an operator that binds closer than a sum, in
- * parentheses if needed.
+ * Returns the text of an amount, whose `by` must be 1, as an operand of `*`, `/` or another operator that
+ * binds closer than a sum. It has parentheses if they are needed. Without `text`, the result is the literal
+ * 0.
  */
 export function operandText({ text, isTight }: Amount, { literal }: FormLanguage): string {
   if (text === undefined) return literal(0);

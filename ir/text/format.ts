@@ -6,15 +6,15 @@ import { lex, type Comment } from "./lex.js";
 import { parseTokens } from "./parse.js";
 import { printModule } from "./print.js";
 
-/** Result of formatting a text: its canonical text, or the diagnostics of the errors in it. */
+/** Result of formatting the text of a `.tir` file: its canonical text, or the diagnostics of its errors. */
 export type FormatResult =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Returns the canonical text of every function in a text, with its comments. A comment on a line without code
- * stays before the line that follows it. A comment after code stays at the end of that line. `file` names the
- * text in diagnostics.
+ * Returns the canonical text of all functions in the text of a `.tir` file, with its comments, or the
+ * diagnostics of its errors. A comment on a line without code stays before the line that follows. A comment
+ * after code stays at the end of that line. `file` names the text in diagnostics.
  */
 export function formatText(text: string, file: string): FormatResult {
   checkArgument("formatText", "text", text);

@@ -6,14 +6,15 @@ import type { SymbolicMap, SymbolicIndex } from "../symbols/symbols.js";
 import { at } from "../types.js";
 
 /**
- * Index operand while its text is parsed. Without `outOfRange` it is a bare read, or a read that counts from
- * the end: its policy is known only when all its uses are parsed.
+ * Index operand while the text of its access map is parsed. Without `outOfRange`, the text is a read without
+ * a policy, which may count from the end. The policy is known only when all uses of the operand are parsed.
  */
 export type Draft = Omit<SymbolicIndex, "outOfRange"> & { readonly outOfRange?: OutOfBounds };
 
 /**
- * List of a map's index operands while its text is parsed. The policy of a bare read is known only when all
- * its uses are parsed.
+ * List of the index operands of an access map whose text is being parsed. When all uses are parsed, `close`
+ * gives an operand without a policy the policy of the operation. Inside another policy, the operand has no
+ * policy.
  */
 export class IndexList {
   private readonly drafts: Draft[] = [];

@@ -2,10 +2,13 @@
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Span } from "../types.js";
 
-/** Kind of a token. `8x16xf32` is a word. `number`: has a decimal point, or is 32 bits in hexadecimal. */
+/**
+ * Kind of a token of the text form (`.tir`). A shape such as `8x16xf32` is a `word`. A `number` has a decimal
+ * point, or is 32 bits in hexadecimal.
+ */
 export type TokenKind = "word" | "int" | "number" | "string" | "value" | "symbol" | "punct" | "end";
 
-/** Token with its position in the text. */
+/** Token of the text form (`.tir`) with its position in the text. */
 export interface Token {
   readonly kind: TokenKind;
   /** Without the sigil of `%value` and `@symbol`, without the quotes of a string. */
@@ -20,7 +23,7 @@ export interface Token {
 const tokenPattern =
   /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<number>0x[0-9a-fA-F]{8}(?!\w)|-?\d+\.\d+(?:e[+-]?\d+)?)|(?<type>\d+(?:x\d+)*x[A-Za-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct><=|[(){}[\]<>,;:=+*/#?!-])/uy;
 
-/** Comment: `//` and the text up to the end of its line. */
+/** Comment in the text form (`.tir`): `//` and the text up to the end of the line. */
 export interface Comment {
   readonly text: string;
   readonly line: number;
@@ -30,7 +33,7 @@ export interface Comment {
 
 const start = { line: 1, column: 1 } as const;
 
-/** Tokens, comments and lexical errors of a text. */
+/** Result of {@link lex}: the tokens, comments and lexical errors of a text. */
 export interface Lexed {
   /** The last is of kind `end`. */
   readonly tokens: readonly Token[];
@@ -40,8 +43,8 @@ export interface Lexed {
 }
 
 /**
- * Returns the tokens and comments of a text. `file` names the text in diagnostics. `from`: the line and
- * column at which the text begins.
+ * Returns the tokens, comments and lexical errors of a text. `file` names the text in diagnostics. `from`:
+ * the line and column at which the text begins, counted from 1.
  */
 export function lex(text: string, file: string, from: Pick<Span, "line" | "column"> = start): Lexed {
   const tokens: Token[] = [];
@@ -111,8 +114,8 @@ const visible = (character: string): string =>
 const maxLexErrors = 5;
 
 /**
- * Returns the kind of the token that a pattern matched, and its text without sigil or quotes. Text that fits
- * no other kind is punctuation.
+ * Returns the kind of a token, and its text without sigil (`%`, `@`) or quotes. `groups`: the groups of the
+ * pattern that matched. Text that fits no other kind is punctuation.
  */
 function classify(
   groups: Record<string, string | undefined>,

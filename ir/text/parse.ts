@@ -71,15 +71,18 @@ import { hasScatter, pipes, type ReductionChunk, type Region, type Stmt, type Ub
 import { dtypeMeant } from "../element-type-names.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
-/** Module of a text, as far as the text parses, and the diagnostics. */
+/**
+ * Result of parsing the text of a `.tir` file: the functions that parse, and the diagnostics of the others.
+ */
 export interface ParseResult {
   readonly module: Module;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Parses any number of functions, at any level. `file` names the text in diagnostics. `operators`: the
- * operators that the text may name, as `operatorsWith` returns them; by default the built-in ones.
+ * Returns the functions in the text of a `.tir` file, at any level, and the diagnostics. `file` names the
+ * text in diagnostics. `operators`: the operators that the text may name, as `operatorsWith` returns them; by
+ * default the built-in operators.
  */
 export function parseModule(text: string, file: string, operators?: Operators): ParseResult {
   checkArgument("parseModule", "text", text);
@@ -89,8 +92,9 @@ export function parseModule(text: string, file: string, operators?: Operators): 
 }
 
 /**
- * Parses a module like `parseModule`. `lines`: the line of the text in which each line of the canonical text
- * begins.
+ * Returns the functions that a list of tokens contains, and the diagnostics. `lines`: for each line of the
+ * canonical text, the line of the parsed text at which it begins. `operators`: the operators that may be
+ * named; by default the built-in operators.
  */
 export function parseTokens(
   tokens: readonly Token[],
@@ -133,8 +137,8 @@ export function parseTokens(
 }
 
 /**
- * Parses a schedule, such as `tile = [8, 64], residency = gm`, in braces or without, as reports and programs
- * print it. With diagnostics, the schedule is empty. `file` names the text in diagnostics.
+ * Returns a schedule parsed from a text such as `tile = [8, 64], residency = gm`, in braces or without. If
+ * there are diagnostics, the schedule is empty. `file` names the text in diagnostics.
  */
 export function parseSchedule(
   text: string,
@@ -1227,7 +1231,7 @@ const writeKeys = Object.keys({
 const isWriteEntry = (text: string): text is WriteKey => writeKeys.some((key) => key === text);
 
 /**
- * Returns how a scatter changes the elements that it writes, from the entries in its text: combination,
+ * Returns a scatter's treatment of the elements that it writes, from the entries in its text: combination,
  * duplicates and base. An absent entry gets its default.
  */
 function writeOf({ combine = "set", duplicates, base }: WriteEntries): Omit<Write, keyof Read> {

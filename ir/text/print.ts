@@ -62,7 +62,7 @@ export const printFunc = (func: Func): string => printSymbols(dynamicSymbols(fun
 const printSymbols = (symbols: readonly Sym[]): string =>
   symbols.map(({ name, most }) => `dim ${name} <= ${most}\n`).join("");
 
-/** Returns the text of a function, without its symbols. */
+/** Returns the text of a function at any level, without the declarations of its symbols. */
 function printAlone(func: Func): string {
   switch (func.level) {
     case "source":
@@ -123,7 +123,8 @@ const printOutside = (map: AccessMap): string[] => [
 ];
 
 /**
- * Returns the entries for a scatter's write that differ from the defaults: base, combination and duplicates.
+ * Returns the text entries for a scatter's write: base and combination if they differ from the defaults, and
+ * the policy for duplicates if the write has one.
  */
 function printWrite(write: Write): string[] {
   const { combine, duplicates } = write;
@@ -148,7 +149,10 @@ export function printTypes(func: Func): string[] {
   });
 }
 
-/** Returns the head of a function on tensors: name, parameters, result type, target and schedule. */
+/**
+ * Returns the first line of a source or access function, up to its body: name, parameters, result type,
+ * target and schedule.
+ */
 function printTensorHead(func: SourceFunc | AccessFunc): string {
   const types = printTypes(func).map((type) => `tensor<${type}>`);
   const params = inputsOf(func).map(
@@ -192,7 +196,10 @@ export function printSchedule(schedule: Schedule): string {
  */
 const printKey = (name: string): string => (/^\d/.test(name) ? `%${name}` : name);
 
-/** Returns the text of an entry: `[8, 64]`, `gm`, `2`, or by operand `{kv = gm, bt = ub}`. */
+/**
+ * Returns the text of the value of a schedule entry: `[8, 64]`, `gm`, `2`, or a value for each operand, `{kv
+ * = gm, bt = ub}`.
+ */
 function printEntry(value: EntryValue): string {
   if (typeof value !== "object") return String(value);
   if (Array.isArray(value)) return formatShape(value);
@@ -201,7 +208,7 @@ function printEntry(value: EntryValue): string {
     .join(", ")}}`;
 }
 
-/** Returns the text of an operator's attributes, in braces; empty if there are none. */
+/** Returns the text of an operator's attributes, in braces; an empty text if there are none. */
 function printAttrs(attrs: Attrs): string {
   const entries = Object.entries(attrs).map(([name, value]) => {
     if (typeof value === "number") return `${name} = ${printNumber(value)}`;
@@ -217,8 +224,8 @@ function printAttrs(attrs: Attrs): string {
 const printNumber = (value: number): string => String(value).replace(/^(-?\d+)e/, "$1.0e");
 
 /**
- * Context in which a map is printed: its inputs' names by table, their types and, over whole tensors, the
- * output's shape.
+ * Context in which {@link printMap} prints an access map: the names of the inputs by number and their types.
+ * If the map is over full tensors, it includes the output's shape.
  */
 export interface MapContext {
   readonly names: readonly string[];
@@ -230,9 +237,9 @@ export interface MapContext {
 }
 
 /**
- * Returns the text of a map: `(d0, d1) -> (from_end(%i[d0, d1]), d1)`. An index value is written at its use;
- * `let s0 = …` names one with several uses. A read is bare if it has the operation's policy and the bound
- * that would be derived for it.
+ * Returns the text of an access map: `(d0, d1) -> (from_end(%i[d0, d1]), d1)`. An index operand is printed at
+ * its use, or as `let s0 = …` if it has several uses. Its policy and extent are left out if the parser
+ * derives them.
  */
 export function printMap(map: AccessMap, context: MapContext): string {
   const bare = bareIndices(map, context);
@@ -248,8 +255,8 @@ export function printMap(map: AccessMap, context: MapContext): string {
 }
 
 /**
- * Returns the text of a map whose bounds are forms over symbols, like `printMap`. Bounds that are absent stay
- * absent.
+ * Returns the text of an access map whose bounds are linear expressions of symbols (dynamic sizes). Absent
+ * bounds are left out of the text.
  */
 function printSymbolic({ map, domain }: Symbolic, { names }: MapContext): string {
   const takes = takesPolicy(map);
@@ -290,8 +297,8 @@ const accessesInText = ({ reads, write }: Pick<Sited, "reads" | "write">): reado
   isScatter({ write }) ? [write, ...reads] : reads;
 
 /**
- * Returns the text of a map. `sizes`: extents of a scatter along each dim, if they differ from those of the
- * domain.
+ * Returns the text of an access map from its parts. `names`: names of the inputs. `sizes`: extents of a
+ * scatter along each dim, where they differ from the domain's extents.
  */
 function printShown(
   map: Omit<Shown, "indices"> & { readonly indices: readonly PrintedIndex[] },
@@ -333,8 +340,8 @@ function printShown(
 }
 
 /**
- * Returns the text of a reduction's range. `lets`: definitions of the index values that the ends of a segment
- * need.
+ * Returns the text of a reduction's range: `; r < 8`, or the ends of a segment. An empty text if there is no
+ * reduction. `lets`: definitions of the index operands that the ends of a segment need.
  */
 function printReduced(reduced: Reduced | undefined, words: readonly string[], lets: string): string {
   if (reduced === undefined) return "";
@@ -354,8 +361,8 @@ const endsOf = (reduced: Reduced | undefined): readonly number[] =>
   reduced?.segment === undefined ? [] : [reduced.segment.from, reduced.segment.to];
 
 /**
- * Returns a flag for each index operand: true if it is printed inline, at its use. `wanted`: the operands to
- * print inline. An operand is false if its inline text would nest coordinates deeper than the parser accepts.
+ * Returns a flag for each index operand: true if its text can be printed at its use. `wanted`: the operands
+ * to print there. The flag is false if the text would nest coordinates deeper than the parser accepts.
  */
 function readable({ indices, ...accesses }: Sited, wanted: readonly boolean[]): readonly boolean[] {
   const alone = [...wanted];
@@ -394,8 +401,8 @@ const inTextOrder = ({ terms }: Linear): readonly number[] =>
   );
 
 /**
- * Returns the numbers of the index operands in the order in which the text defines them. `inline`: true for
- * operands that are printed at their use.
+ * Returns the numbers of the index operands in the order in which the text of their access map defines them.
+ * `inline`: true for operands that are printed at their use.
  */
 function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
   const order: number[] = [];
@@ -418,8 +425,8 @@ function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
 }
 
 /**
- * Returns one entry for each index operand: true if its text may omit the policy. The policy is then that of
- * the operation, and a coordinate uses the index operand.
+ * Returns a flag for each index operand: true if its text may omit its out-of-range policy. The policy must
+ * be that of the operation, and a coordinate must use the operand.
  */
 function takesPolicy(map: {
   readonly indices: readonly (Pick<IndexOperand, "value" | "outOfRange" | "excluded"> & {
@@ -445,7 +452,8 @@ function takesPolicy(map: {
 }
 
 /**
- * Returns one entry for each index operand: true if its text parses correctly with neither policy nor bound.
+ * Returns a flag for each index operand: true if the parser derives its policy and extent when its text has
+ * neither.
  */
 function bareIndices(map: AccessMap, { inputs, output }: MapContext): readonly boolean[] {
   let bare = takesPolicy(map);
@@ -470,8 +478,8 @@ const withoutBounds = ({ indices }: AccessMap, bare: readonly boolean[]): readon
   });
 
 /**
- * Returns the text of an index operand: its read or sum, in its policy and bound if it has them. `names`: the
- * names of the inputs. `inner`: the texts of other index operands. `r`: the number of the reduction dim.
+ * Returns the text of an index operand: its read or sum, inside its policy and bound if these are printed.
+ * `names`: names of the inputs. `inner`: texts of the other index operands. `r`: number of the reduction dim.
  */
 function printIndex(
   { value, wrapNegativeBy, outOfRange, extent, excluded, bare }: PrintedIndex,
@@ -500,15 +508,15 @@ function printIndex(
 const printPolicy = (policy: OutOfBounds): string => (policy === "zero" ? "fill" : policy);
 
 /**
- * Returns the text of a linear form. `indices`: the texts of a map's index operands. `r`: the number of the
+ * Returns the text of a linear expression. `indices`: texts of the index operands in it. `r`: number of the
  * reduction dim, which is printed as `r`.
  */
 export const printLinear = (form: Linear, indices: readonly string[] = [], r?: number): string =>
   printForm(form, textForms(indices, r));
 
 /**
- * Returns the syntax of linear forms in the text form. `indices`: the texts of a map's index operands. `r`:
- * the number of the reduction dim.
+ * Returns the syntax of linear expressions in the text form (`.tir`). `indices`: texts of the index operands
+ * of an access map. `r`: number of the reduction dim.
  */
 function textForms(indices: readonly string[], r: number | undefined): FormLanguage {
   const name = (text: string, by: number): Amount => ({ by, text, isTight: true });
@@ -541,7 +549,10 @@ function textForms(indices: readonly string[], r: number | undefined): FormLangu
 const printList = (forms: readonly Linear[]): string =>
   `[${forms.map((form) => printLinear(form)).join(", ")}]`;
 
-/** Returns the text of a region, offsets before sizes as in MLIR's subviews: `%x[%t0, 0][64, 16]`. */
+/**
+ * Returns the text of a region, offsets before sizes as in MLIR's subviews, in elements: `%x[%t0, 0][64,
+ * 16]`.
+ */
 export const printRegion = (region: Region): string =>
   `%${region.buffer}${printList(region.offsets)}${printList(region.sizes)}`;
 
@@ -549,8 +560,8 @@ const printUbType = (buffer: UbBuffer): string =>
   `ub<${formatType(buffer)}, row ${buffer.rowBytes}${buffer.buffers === 2 ? ", buffers 2" : ""}>`;
 
 /**
- * Returns the text of a statement without its body, for reports and for comments in generated code. `inputs`:
- * the types of the function's inputs, needed for a text that is parsed again.
+ * Returns the text of a statement without the statements in it, for reports and for comments in generated
+ * code. `inputs`: types of the function's inputs, needed if the text will be parsed again.
  */
 export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): string {
   switch (stmt.op) {

@@ -16,8 +16,8 @@ const infix = { add: "+", sub: "-", mul: "*", div: "/" } as const satisfies Part
 >;
 
 /**
- * Expression while its text is parsed: its numbers have no types yet. A number's type follows from the other
- * operand or the enclosing cast.
+ * Expression of a value while its text is parsed: its number literals have no types yet. A literal's type
+ * follows from the other operand or the enclosing cast.
  */
 export type DraftValue =
   | { readonly kind: "read"; readonly read: number }
@@ -29,8 +29,9 @@ export type DraftValue =
 type Fail = (token: Token, message: string, hint: string, code: "TC104" | "TC205") => never;
 
 /**
- * Returns the typed expression of a draft over reads of these types. A number has the type of the other side,
- * or of the cast around it.
+ * Returns an expression with types for its number literals. A literal has the type of the other operand, or
+ * of the enclosing cast. `reads`: element types of the reads. `fail` is called for a literal whose type is
+ * unknown or cannot represent its value.
  */
 export function typedValue(draft: DraftValue, reads: readonly DType[], fail: Fail): Expression {
   const typeOf = (node: DraftValue): DType | undefined => {
@@ -70,8 +71,8 @@ export function typedValue(draft: DraftValue, reads: readonly DType[], fail: Fai
 }
 
 /**
- * Returns the type and bits of a number in an expression. It calls `fail` if the type is unknown or not
- * arithmetic, or if the type cannot represent the number.
+ * Returns the type and bits of a number literal in an expression. It calls `fail` if the type is unknown or
+ * not arithmetic, or if the type cannot represent the number.
  */
 function literal(
   token: Token,
@@ -95,7 +96,7 @@ function literal(
 const binding: Readonly<Record<Operation, number>> = { add: 1, sub: 1, mul: 2, div: 2, min: 3, max: 3 };
 
 /**
- * Returns the text of a value; parsing the text gives an equal value. `reads`: the text of each read.
+ * Returns the text of an expression; parsing the text gives an equal expression. `reads`: text of each read.
  * Parentheses are printed only where precedence needs them. A number's type is printed only if no other
  * operand determines it.
  */
@@ -129,7 +130,7 @@ export function printValue(value: Expression, reads: readonly string[]): string 
   return printed(value, isOfNumbers(value));
 }
 
-/** True if a value consists of numbers alone, so that nothing in it determines their type. */
+/** True if an expression consists of numbers alone, so that no operand determines their type. */
 function isOfNumbers(node: Expression): boolean {
   switch (node.kind) {
     case "read":

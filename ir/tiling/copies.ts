@@ -23,13 +23,13 @@ type Looped = Pick<TiledGather, "gather" | "target" | "operands"> & {
 const requestedFor = (buffers: Buffers, operand: Operand): Copies =>
   typeof buffers === "number" ? buffers : (entryOf(buffers, keyOf(operand)) ?? 1);
 
-/** True if a schedule requests a second copy of any operand. */
+/** True if a schedule requests two copies (double buffering) of the tile of at least one operand. */
 export const doubles = (buffers: Buffers): boolean =>
   typeof buffers === "number" ? buffers === 2 : Object.values(buffers).includes(2);
 
 /**
- * True if several iterations write one tile. The output depends on every loop except the loop over reduction
- * elements.
+ * True if an operand is the output and several iterations write each of its tiles. Only a loop over reduction
+ * elements has this effect, because the output depends on every other loop.
  */
 export const isWrittenInPieces = ({ loops }: Looped, { operand, dependsOn }: TiledOperand): boolean =>
   operand.role === "output" && loops.some(({ dim }) => !dependsOn.has(dim));
@@ -46,25 +46,35 @@ const isTransferred = ({ loops, target }: Looped, { dependsOn }: TiledOperand): 
     (loop) => dependsOn.has(loop.dim) && (loop.mode === "serial" || !targetFacts[target.kind].privateUb),
   );
 
-/** Returns the operands that benefit from a second copy. */
+/**
+ * Returns the operands whose tiles in the unified buffer (UB) a loop changes, so that a second copy lets the
+ * next tile arrive early. An output that several iterations write, and the operands of a scatter, are left
+ * out.
+ */
 export const streamedOperands = (tiling: Looped): readonly TiledOperand[] =>
   tiling.operands.filter((operand) => isStreamed(tiling, operand));
 
 /**
- * Returns the number of copies of an operand's tile in UB. It is 2 if the schedule requests a second copy and
- * a loop changes the tile, else 1.
+ * Returns the number of copies of an operand's tile in the unified buffer (UB). It is 2 if the schedule
+ * requests a second copy and a loop changes the tile, else 1.
  */
 export const copiesOf = (tiling: Looped, operand: TiledOperand): Copies =>
   requestedFor(tiling.schedule.buffers, operand.operand) === 2 && isStreamed(tiling, operand) ? 2 : 1;
 
-/** Returns the shortest `buffers` entry that requests two copies of these streamed operands. */
+/**
+ * Returns the shortest `buffers` entry of a schedule that requests two copies of the tiles of the operands
+ * `doubled`.
+ */
 export function buffersOf(tiling: Looped, doubled: readonly TiledOperand[]): Buffers {
   if (doubled.length === 0) return 1;
   if (doubled.length === streamedOperands(tiling).length) return 2;
   return Object.fromEntries(doubled.map(({ operand }) => [keyOf(operand), 2]));
 }
 
-/** Returns the operands for which a schedule requests a second copy by name, and that keep one copy. */
+/**
+ * Returns the operands for which a schedule requests two copies of the tile by name, although they can have
+ * only one copy ({@link copiesOf}). An empty list if the schedule names no operands.
+ */
 export const keptSingle = (tiling: Looped): readonly TiledOperand[] =>
   typeof tiling.schedule.buffers === "number"
     ? []

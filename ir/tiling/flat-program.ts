@@ -2,18 +2,21 @@
  * A gather of the class `flat` as plain data: the instructions of a strip, and what is kept in UB for them.
  */
 
-/** Names of the buffers that a lowering adds to UB, besides the program's buffers. */
+/**
+ * Name of a buffer that the lowering of a gather adds to the unified buffer (UB), besides the program's
+ * buffers.
+ */
 export type AddedName = "addresses" | "base" | "pattern" | "seen" | "narrow" | "widened" | "border";
 
-/** Buffer that a lowering adds to UB, with its size in bytes. */
+/** Buffer that the lowering of a gather adds to the unified buffer (UB), with its size in bytes. */
 export interface Added {
   readonly name: AddedName;
   readonly bytes: number;
 }
 
 /**
- * Start of a run of 32-bit words, in words from the start of a buffer. For `index` and `output`, it counts
- * from the start of the chunk's part.
+ * Start of a consecutive range of 32-bit words: the buffer that contains it, and the offset `from` in words.
+ * For `index` and `output`, the offset counts from the start of the current chunk in that tile.
  */
 export interface WordRun {
   readonly in: AddedName | "index" | "output";
@@ -21,7 +24,8 @@ export interface WordRun {
 }
 
 /**
- * Dim of a chunk of the output tile in some layout. `stride`: 32-bit words between neighbours along the dim.
+ * Dim of a chunk of the output tile, in one of its layouts. `stride`: 32-bit words between neighbours along
+ * the dim.
  */
 export interface ChunkDim {
   /** The output dim whose size says how much of it is valid. */
@@ -32,7 +36,10 @@ export interface ChunkDim {
   readonly each: number;
 }
 
-/** Vector instruction of a `flat` gather, on runs of `int32_t` words. */
+/**
+ * Vector instruction of a `flat` gather, which gathers the rows of a tile as one long row. Its operands are
+ * consecutive ranges of `int32_t` words.
+ */
 export type FlatStep =
   | {
       readonly op: "TADDS" | "TMULS" | "TMAXS" | "TMINS" | "TSHRS";
@@ -81,13 +88,16 @@ export type FlatStep =
    */
   | { readonly op: "see"; readonly of: WordRun; readonly dims: readonly ChunkDim[] };
 
-/** Words that the scalar unit writes at the start of a buffer. */
+/** 32-bit words that the scalar unit writes at the start of a buffer, before the first gather. */
 export interface Seed {
   readonly in: AddedName;
   readonly values: readonly number[];
 }
 
-/** Instructions for one chunk of so many entries. */
+/**
+ * Instructions of a `flat` gather for one chunk of the tile, which is `entries` long in the dim along which
+ * the tile is cut.
+ */
 export interface FlatChunk {
   readonly entries: number;
   readonly steps: readonly FlatStep[];
@@ -98,7 +108,10 @@ export interface FlatChunk {
   readonly span: number;
 }
 
-/** Instructions of a `flat` gather, chunk by chunk, and the buffers that they need in UB. */
+/**
+ * Instructions of a `flat` gather, which gathers the rows of a tile as one long row, chunk by chunk. It
+ * includes the buffers that they need in the unified buffer (UB).
+ */
 export interface FlatProgram {
   /** Bytes of a word of data and output, and words of an element. */
   readonly wordBytes: number;

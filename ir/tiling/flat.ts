@@ -88,8 +88,9 @@ const block = 8;
 const beyond = 2 ** 26;
 
 /**
- * Returns a generator of the flat programs that fit in the free UB, the one with the longest chunks first.
- * Returns the reason as text if the gather has none in any capacity.
+ * Returns a generator of `flat` programs, which gather a tile as one long row, with the longest chunks first.
+ * It yields the programs that fit in the free space of the unified buffer (UB). If the gather can have no
+ * `flat` program, whatever the free space, the result is the reason as text.
  */
 export function flatPrograms(facts: LoweringFacts, target: Target): (() => Generator<FlatProgram>) | string {
   const form = formOf(facts, target);
@@ -104,8 +105,8 @@ export function flatPrograms(facts: LoweringFacts, target: Target): (() => Gener
 }
 
 /**
- * Returns the facts of a `flat` gather that do not depend on the chunk, or the reason why the gather cannot
- * be `flat`.
+ * Returns the facts of a `flat` gather, which gathers a tile as one long row, that do not depend on the
+ * chunk. If the gather cannot be `flat`, the result is the reason as text.
  */
 function formOf(facts: LoweringFacts, target: Target): Form | string {
   const { map, inputs, output, tile, ragged } = facts;
@@ -185,10 +186,12 @@ interface Cut {
 }
 
 /**
- * Yields the ways to cut a tile into chunks, whatever the free UB: more free UB never removes one. For each
- * number of chunks there are up to three. Chunks of equal length need the least UB. Chunks of whole vector
- * repeats waste no part of a repeat. The longest chunks leave a last one so short that it may be a single
- * row, whose index values need no pattern and no base.
+ * Yields the ways to cut a tile into chunks, whatever the free space in the unified buffer (UB); more free
+ * space never removes one of them.
+ *
+ * For each number of chunks there are up to three. Chunks of equal length need the least UB. Chunks of full
+ * vector repeats waste no part of a repeat. The longest chunks leave a last chunk so short that it may be a
+ * single row, whose index values need no pattern and no base.
  */
 function* cutsOf(form: Form): Generator<Cut> {
   const { tile } = form;
@@ -220,8 +223,8 @@ function* chunkCounts(max: number): Generator<number> {
 }
 
 /**
- * Returns the smallest power of two of chunk entries that fill whole repeats of the vector unit, as addresses
- * and as index values.
+ * Returns the smallest power of two of chunk entries along `dim` for which both the addresses and the index
+ * values fill full repeats of the vector unit. It is at most the 32-bit words of one repeat.
  */
 function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: number): number {
   const wordBytes = [4 * at(output, dim), 4 * at(index, dim)];
@@ -233,8 +236,9 @@ function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: numb
 }
 
 /**
- * Returns the number of which chunk entries along a dim must be a multiple, so that every chunk starts at a
- * block. Undefined where chunks along an outer dim do not start at blocks.
+ * Returns the number of which chunk entries along a dim must be a multiple. Every chunk then starts at a
+ * block boundary of the unified buffer (UB). Undefined if chunks along an outer dim do not start at block
+ * boundaries.
  */
 function unitOf(
   { output, data, index, wordBytes, gatheredBytes, indexBytes, tile, target }: Form,
@@ -287,8 +291,8 @@ interface Sized {
 const isConverted = ({ indexBytes }: Form): boolean => indexBytes !== 4;
 
 /**
- * Returns the words from the first of a region to its last. An element has `each` words and starts at
- * `place`. Several rows count to the end of the last row.
+ * Returns the number of words from the first word of a region to its last. An element has `each` words and
+ * starts at offset `place`. If there are several rows, the result includes the padding of the last row.
  */
 function lengthOf(extents: readonly number[], strides: readonly number[], each: number, place = 0): number {
   let [rows, last] = [0, each + place];
@@ -301,8 +305,8 @@ function lengthOf(extents: readonly number[], strides: readonly number[], each: 
 }
 
 /**
- * Returns the lengths of a cut's chunks. `otherInOutput` is true if the chunk's part of the output is long
- * enough for a second run of addresses.
+ * Returns the lengths of the chunks into which a tile is cut, and the buffers that they need. `otherInOutput`
+ * is true if the chunk's part of the output can also hold a second range of addresses.
  */
 function sizedOf(form: Form, cut: Cut): Sized {
   const sized = lengthsOf(form, cut);
@@ -315,7 +319,7 @@ function sizedOf(form: Form, cut: Cut): Sized {
   return { ...sized, otherInOutput };
 }
 
-/** Returns the lengths of a chunk, in words and index values, and which buffers it needs. */
+/** Returns the lengths of a chunk of a tile, in words and index values, and the buffers that it needs. */
 function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
   const { tile, output, data, each, rules, indexPitch, positions, spreadFirst } = form;
   const extents = tile.map((extent, d) => (d < cut.dim ? 1 : d === cut.dim ? cut.entries : extent));
@@ -365,8 +369,8 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
 }
 
 /**
- * Returns the runs of the buffer `addresses`, in order, and its size in bytes. A run that is not needed is
- * undefined. The run `other` is in the output's tile if it fits there.
+ * Returns the consecutive ranges of words in the buffer `addresses`, in order, and the buffer's size in
+ * bytes. A range that is not needed is undefined. The range `other` is in the output's tile if it fits there.
  */
 function addressRuns(form: Form, sized: Sized) {
   const { resolved, length, same, mutable, needsOther, otherInOutput } = sized;
@@ -389,7 +393,8 @@ function addressRuns(form: Form, sized: Sized) {
 }
 
 /**
- * Returns the buffers that a cut of the tile needs in UB, with their bytes. Buffers of 0 bytes are left out.
+ * Returns the buffers that a `flat` gather needs in the unified buffer (UB) for one way to cut the tile, with
+ * their bytes. Buffers of 0 bytes are left out.
  */
 function addsOf(form: Form, sized: Sized): readonly Added[] {
   const { rules, target } = form;
@@ -423,8 +428,8 @@ const widenedOutput = ({ dataWords, target }: Form): number => alignUp(2 * dataW
 const bytesOfAll = (adds: readonly Added[]): number => adds.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /**
- * Returns the instructions of a `flat` gather for one cut of the tile. `adds`: the buffers that it needs in
- * UB.
+ * Returns the instructions of a `flat` gather for one way to cut the tile into chunks. `adds`: the buffers
+ * that it needs in the unified buffer (UB).
  */
 function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgram {
   const { wordBytes, each, data, index, output, tile, rules } = form;
@@ -451,8 +456,8 @@ function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgra
 }
 
 /**
- * Returns the steps of a chunk. `available`: the chunk whose runs are laid out; the other chunks are parts of
- * it.
+ * Returns the instructions of a `flat` gather for one chunk of the tile. `available`: the full chunk, for
+ * which the ranges of the buffers are laid out; a shorter chunk uses parts of them.
  */
 function chunkOf(form: Form, sized: Sized, available: Sized): FlatChunk {
   const { rules, indexBytes, strides, positions, indexPitch } = form;
@@ -534,8 +539,9 @@ interface Resolved {
 }
 
 /**
- * Adds the vector instructions that resolve index values by `ir/policy.ts`. Returns the elements that the
- * values name, each inside its extent.
+ * Returns the range of resolved index values, each inside its extent, and under policy `zero` the range of
+ * out-of-range flags. It appends to `steps` the vector instructions that resolve the values by
+ * `ir/policy.ts`.
  */
 function resolvedBy(
   form: Form,
@@ -593,8 +599,9 @@ function resolvedBy(
 }
 
 /**
- * Adds the instructions that multiply by a stride of the data tile. Returns the run of products, which are
- * far outside the tile if the mark is set.
+ * Returns the range of resolved index values times `stride`, the words between neighbours in the data tile.
+ * It appends the vector instructions to `steps`. A product is far outside the tile if the value's
+ * out-of-range flag is set.
  */
 function scaledBy(
   stride: number,
@@ -612,8 +619,9 @@ function scaledBy(
 }
 
 /**
- * Returns the dims of the addresses that a chunk's index values become, outermost first. A dim that is whole
- * in every tile is merged into the dim before it.
+ * Returns the dims of a chunk's resolved index values, outermost first, for the step that collects their
+ * out-of-range flags. Adjacent dims are merged if the inner dim is contiguous and has its full extent in
+ * every tile.
  */
 function outOfRangeDims(form: Form, { extents, index }: Sized): readonly ChunkDim[] {
   const { spreadFirst, output, each, tile, ragged } = form;
@@ -659,7 +667,7 @@ const maxBase = ({ data, each }: Form, { extents }: Sized): number =>
   extents.reduce((sum, extent, d) => sum + (extent - 1) * at(data, d), each - 1);
 
 /**
- * Returns the instructions that run before a core's first task: they fill the buffers `pattern`, `base`,
+ * Returns the instructions that run before a core's first task. They fill the buffers `pattern`, `base`,
  * `seen` and `border`.
  */
 function setupOf(form: Form, sized: Sized, flagBytes: number): FlatProgram["setup"] {
@@ -693,8 +701,8 @@ interface Filling {
 }
 
 /**
- * Adds the steps that fill a run that is linear in the dims of a chunk. The scalar unit writes one block;
- * then each instruction doubles the filled words.
+ * Appends the writes (`seeds`) and instructions (`steps`) that fill a buffer with words that are linear in
+ * the dims of a chunk. The scalar unit writes one block; then each instruction doubles the filled words.
  */
 function fill(
   { each, output, tile }: Form,
@@ -736,7 +744,10 @@ function fill(
   }
 }
 
-/** Returns the steps that fold the flags in `seen` by halves, down to one block. */
+/**
+ * Returns the instructions that combine the out-of-range flags in the buffer `seen` with OR, by halves, until
+ * one block is left. `length`: number of flags, in 32-bit words.
+ */
 function folded(length: number): FlatStep[] {
   const steps: FlatStep[] = [];
   const flagRun = (from: number): WordRun => ({ in: "seen", from });

@@ -21,13 +21,16 @@ import { sumsOf, temporariesOf, type Temporary } from "./temporaries.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
 /**
- * Use of a part of UB. `operand`: tile of the operand of that number. `scratch`: scratch of PyPTO's vector
- * gather. `added`: buffer that the lowering adds. `result`: row of gathered elements or of a step's result.
- * `sum`: partial result of a reduction.
+ * Use of a part of the unified buffer (UB). `operand`: the tile of the operand of that number. `scratch`:
+ * scratch memory of PyPTO's vector gather. `added`: a buffer that the lowering adds. `result`: a row of
+ * gathered elements or of a step's result. `sum`: a partial result of a reduction.
  */
 export type FootprintUse = { readonly operand: number } | "scratch" | "added" | "result" | "sum";
 
-/** Bytes of UB that one operand takes, or scratch. */
+/**
+ * Part of the unified buffer (UB) that a tile needs or its kernel takes, such as the tile of one operand,
+ * with its bytes.
+ */
 export interface FootprintEntry {
   /**
    * For people: an operand's key (`keyOf`), `scratch`, what a lowering adds (`addresses`), or what a value is
@@ -49,7 +52,10 @@ export interface FootprintEntry {
   readonly counted: number;
 }
 
-/** Bytes of UB that a tile needs or its kernel takes, part by part and in total, with the budget. */
+/**
+ * Bytes of the unified buffer (UB) that a tile needs or its kernel takes, part by part and in total, with the
+ * budget.
+ */
 export interface Footprint {
   readonly parts: readonly FootprintEntry[];
   /**
@@ -79,8 +85,8 @@ const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
 const setsBytes = 1024;
 
 /**
- * Returns the bytes of an innermost row of an operand's tile in UB, padding included. If index values select
- * rows, the padding also keeps neighbouring rows in different banks or cache sets.
+ * Returns the bytes of an innermost row of an operand's tile in the unified buffer (UB), padding included. If
+ * index values select rows, the padding also keeps neighbouring rows in different banks or cache sets.
  */
 export function operandRowBytes(
   { gather, target, tile: output }: TiledGather,
@@ -118,16 +124,16 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
 }
 
 /**
- * Returns the bytes of UB that a tile may take: the whole buffer or, under profiles that require less than
- * the buffer (`<`), one byte less. Only PyPTO's index_select and gather_in_ub have such profiles: their
- * documentation says `<`, that of gather says no more than the buffer.
+ * Returns the bytes of the unified buffer (UB) that a tile may take: the schedule's budget or, under profiles
+ * that require less than the budget (`<`), one byte less. Only PyPTO's index_select and gather_in_ub have
+ * such profiles: their documentation says `<`, that of gather says no more than the buffer.
  */
 export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "schedule">): number =>
   countsResultAlone(gather) && profileOf(schedule).rowsUnderBudget ? schedule.ubBytes - 1 : schedule.ubBytes;
 
 /**
- * Returns the bytes of UB that a tile needs under any lowering. Apart from PyPTO's scratch, no kernel of the
- * tile takes less, and one of them takes no more.
+ * Returns the bytes of the unified buffer (UB) that a tile needs under any lowering. Apart from PyPTO's
+ * scratch, every kernel of the tile takes at least these bytes, and one kernel takes no more.
  */
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
   const { gather, operands, schedule, target, tile } = tiling;
@@ -197,8 +203,8 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
 }
 
 /**
- * Returns the bytes of UB that a kernel takes: its tiles, and the buffers that its lowering adds instead of
- * PyPTO's scratch. Under the budget rule `spec`, added buffers do not count.
+ * Returns the bytes of the unified buffer (UB) that a kernel takes: its tiles, and the buffers `adds` of its
+ * lowering in place of PyPTO's scratch. Under the budget rule `spec`, the added buffers do not count.
  */
 export function withAdded({ parts, ...need }: Footprint, adds: readonly Added[]): Footprint {
   const kept = parts.filter(({ use }) => use !== "scratch");

@@ -8,15 +8,15 @@ import type { GatherClass } from "../schedule.js";
 import type { Added, FlatProgram } from "./flat-program.js";
 
 /**
- * Tensor as a gather accesses it: in a tile in UB or in global memory. `inTile`: elements between neighbours
- * along each dim of the tile; absent in global memory.
+ * Tensor as a gather accesses it: in a tile in the unified buffer (UB), or in global memory. `inTile`:
+ * elements between neighbours along each dim of the tile; absent in global memory.
  */
 export interface PlacedTensor {
   readonly type: TensorType;
   readonly inTile?: readonly number[];
 }
 
-/** Facts of a tiled gather on which its lowering depends. */
+/** Facts of a tiled gather on which the choice of its lowering (its instructions on the target) depends. */
 export interface LoweringFacts {
   readonly map: AccessMap;
   /** By table: the data, then the tables of indices. */
@@ -35,14 +35,17 @@ export interface LoweringFacts {
 }
 
 /**
- * Counts of vector instructions: `scalar` counts those on one tile and a scalar, `tile` those on two tiles.
+ * Numbers of vector instructions: `scalar` counts those on one tile and a scalar, `tile` those on two tiles.
  */
 export interface Steps {
   readonly scalar: number;
   readonly tile: number;
 }
 
-/** Instructions of a gather in one class, with the bytes of UB and the time that they add. */
+/**
+ * Instructions of a gather for one lowering class, such as `flat` or `row-copy`. They include the bytes that
+ * they add to the unified buffer (UB) and the work that they add.
+ */
 export interface Instructions {
   readonly class: GatherClass;
   readonly adds: readonly Added[];
@@ -59,7 +62,7 @@ export interface Instructions {
   readonly flat?: FlatProgram;
 }
 
-/** Instructions of a lowering with their cycles. */
+/** Instructions of a gather for one lowering class, with their estimated cycles. */
 export interface TimedLowering extends Instructions {
   /** Cycles of the gather of one whole tile on one core. */
   readonly cycles: number;
@@ -67,7 +70,7 @@ export interface TimedLowering extends Instructions {
   readonly setup: number;
 }
 
-/** Lowering class that a gather cannot have, with the reason. */
+/** Lowering class that a gather cannot have, with the reason as text. */
 export interface LackingClass {
   readonly class: GatherClass;
   readonly reason: string;
@@ -75,10 +78,16 @@ export interface LackingClass {
   readonly room: boolean;
 }
 
-/** Lowering class that was not chosen: it is slower, or the gather cannot have it. */
+/**
+ * Lowering class that was not chosen for a gather: a slower class with its cycles, or a class that the gather
+ * cannot have.
+ */
 export type LostClass = Pick<TimedLowering, "class" | "cycles" | "setup"> | LackingClass;
 
-/** Lowerings that a gather can have in the free UB, and the classes that it cannot have. */
+/**
+ * Lowerings that a gather can have in the free space of the unified buffer (UB), and the classes that it
+ * cannot have.
+ */
 export interface Lowerings {
   /** Each class; `flat` in the longest strips that there is room for. */
   readonly lowerings: readonly TimedLowering[];
@@ -89,7 +98,7 @@ export interface Lowerings {
   readonly lacking: readonly LackingClass[];
 }
 
-/** Lowering of a gather, and the classes that were not chosen, with the reasons. */
+/** Lowering that was chosen for a gather, and the classes that were not chosen, with the reasons. */
 export interface GatherLowering extends TimedLowering {
   readonly lost: readonly LostClass[];
 }

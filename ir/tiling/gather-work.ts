@@ -36,7 +36,7 @@ import { elementsTogether, liesInTile, programOfRows, readForm, readsOfSteps } f
 
 /**
  * Returns the cycles after which the scalar unit and the vector unit of a core are ready for their first
- * gather.
+ * gather. `once`: the work that precedes it.
  */
 export function readyCycles(
   once: Instructions["once"],
@@ -49,7 +49,7 @@ export function readyCycles(
   return { scalar, vector: scalar + filled + (scalar > 0 ? Math.ceil(target.syncCycles) : 0) };
 }
 
-/** Facts on which the work of a gather depends, besides its sizes. */
+/** Facts on which the work of a gather depends, besides the extents of its region. */
 export interface GatherSetting {
   readonly map: AccessMap;
   /** By table. */
@@ -59,16 +59,18 @@ export interface GatherSetting {
 }
 
 /**
- * Returns the bytes of a transaction in global memory. A row moves as whole blocks of UB through a DMA
- * engine, and as whole cache lines on other targets.
+ * Returns the bytes of one transaction in global memory. It is a block of the unified buffer (UB) on targets
+ * with a DMA engine, and a cache line on other targets.
  */
 export const transactionBytes = (target: Target): number =>
   targetFacts[target.kind].dmaEngine ? target.blockBytes : target.burstBytes;
 
 /**
  * Returns the extents of a region after adjacent dims are merged, innermost first. Two dims are merged if
- * their elements are contiguous both in the tensor and in the tile. Extents of 1 are dropped. The first
- * number is the length of a contiguous run, the next the number of such runs, and so on.
+ * their elements are contiguous both in the tensor and in the tile. Extents of 1 are dropped.
+ *
+ * The first number is the length of a contiguous range in elements, the next is the number of such ranges,
+ * and so on. `inTensor` and `inTile` are strides in elements.
  */
 export function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
   const dims = [{ extent: 1, tensor: 1, tile: 1 }];
@@ -89,7 +91,8 @@ const lineOfThreads = 128;
 const warp = 32;
 
 /**
- * Returns the work of a gather of a region with extents `sizes`: its counts of instructions, bytes and waits.
+ * Returns the work of a gather of a region: its counts of instructions, bytes and waits. `sizes`: extents of
+ * the region, in elements. The work is 0 for an empty region.
  */
 export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
@@ -102,10 +105,10 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
 }
 
 /**
- * Returns the work (counts of instructions, bytes and waits) of a gather that computes a value, row by row.
- * The scalar unit reads index values and elements that do not form rows. Rows in global memory take one load
- * each, and each step is one instruction on the row. `least`: returns a lower bound for rows of these sizes,
- * however the tile is cut.
+ * Returns the work of a gather that computes a value, row by row: its counts of instructions, bytes and
+ * waits. The scalar unit reads index values, and elements that do not form rows. Each row in global memory
+ * takes one load, and each step is one instruction on the row. `least`: returns a lower bound for rows of
+ * these sizes, however the tile is cut.
  */
 export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, least = false): Work {
   const { map, inputs } = setting;
@@ -165,8 +168,9 @@ const waitsOfValue = 4;
 const isOnTwo = (step: VectorStep): boolean => step.op !== "TEXPANDS" && !("kind" in step.of);
 
 /**
- * Returns the work (counts of instructions, bytes and waits) to bring one row of a read's elements to UB;
- * none if the row lies in a tile in UB. `least`: returns a lower bound.
+ * Returns the work to bring one row of a read's elements to the unified buffer (UB): its counts of
+ * instructions, bytes and waits. It is 0 if the row is in a tile in UB. `columns`: elements of the row.
+ * `least`: returns a lower bound.
  */
 function readWork(
   { map, inputs }: GatherSetting,
@@ -237,8 +241,8 @@ const reductionWork: Readonly<
 };
 
 /**
- * Returns the work of a gather that moves elements unchanged: its counts of instructions, bytes and waits.
- * The lowering class determines them.
+ * Returns the work of a gather that copies elements unchanged: its counts of instructions, bytes and waits,
+ * which depend on the lowering class. `sizes`: extents of the region, in elements.
  */
 function moveWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   const { map, inputs, lowering } = setting;
@@ -320,8 +324,8 @@ function moveWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
 }
 
 /**
- * Returns the vector work of a `flat` gather over all chunks: its counts of instructions, repeats and
- * gathered elements. A chunk that the tile's end shortens counts as a whole one.
+ * Returns the vector work of a `flat` gather over all chunks of a tile: its counts of instructions, repeats
+ * and gathered elements. A chunk that the end of the tile shortens counts as a full chunk.
  */
 function flatWork(program: FlatProgram, sizes: Shape, target: Target): VectorWork {
   const { dim, extent, full, tail, widened } = program;
@@ -348,8 +352,8 @@ function flatWork(program: FlatProgram, sizes: Shape, target: Target): VectorWor
 type VectorWork = Pick<Work, "rows" | "repeats" | "gathered" | "steps" | "stepRepeats">;
 
 /**
- * Returns the work of a number of chunks: their steps, the final gather, and the conversion of widened words
- * back to bytes.
+ * Returns the vector work of `times` chunks of a `flat` gather: their steps, the final gather, and the
+ * conversion of widened words back to bytes.
  */
 function chunkWork(
   { wordBytes, widened }: FlatProgram,
@@ -381,7 +385,10 @@ const beyondFirst = (elements: number, target: Target): number =>
 /** Repeats of the vector unit over so many 32-bit words. */
 const repeatsOf = (words: number, target: Target): number => Math.ceil((4 * words) / target.vectorBytes);
 
-/** Returns the vector instructions of some steps, and the repeats over all tiles that they read. */
+/**
+ * Returns the work of some steps of a `flat` gather: its counts of vector instructions, gathers, and repeats
+ * over all tiles that they read.
+ */
 export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWork {
   let [rows, repeats, gathered, steps, stepRepeats] = [0, 0, 0, 0, 0];
   for (const step of list) {
@@ -440,8 +447,8 @@ export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWo
 }
 
 /**
- * Returns the work of the scalar unit that reads index values in global memory, `times` for each index
- * operand: reads, bytes, and bytes of the blocks touched.
+ * Returns the work of the scalar unit to read index values in global memory, `times` for each index operand:
+ * the reads, the bytes of the values, and the bytes of the blocks that contain them.
  */
 function lookups({ map, inputs }: GatherSetting, times: number, target: Target) {
   const sizes = map.indices.flatMap(({ value }) => {
@@ -456,14 +463,19 @@ function lookups({ map, inputs }: GatherSetting, times: number, target: Target) 
   };
 }
 
-/** Returns the bytes that global memory moves for a burst of a tensor whose rows are one pitch apart. */
+/**
+ * Returns the bytes that global memory transfers for a burst of `bytes` bytes, whole sectors or lines
+ * included. The bursts are the rows of a tensor, one row pitch apart.
+ */
 export function touchedBy(bytes: number, { type }: PlacedTensor, target: Target): number {
   const pitch = (type.shape.at(-1) ?? 1) * meanBytes(type.dtype);
   return bytes + beyondBurst(bytes, pitch, target);
 }
 
 /**
- * Returns the number of index lookups (`picks`), and the folded extents of the region that each index names.
+ * Returns the number of index lookups (`picks`) of a gather, and the extents of the region that each lookup
+ * selects. Contiguous dims of that region are merged: `burst` is in elements, `rows` and `outer` count
+ * bursts.
  */
 function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
   const first = rowDim(map);
@@ -481,9 +493,9 @@ function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
 const nearby = 1 / 12;
 
 /**
- * Returns the work (counts of instructions and bytes) of a gather on the lanes of a GPU, or on a core with
- * caches. They start the output's rows, then copy selected rows vector by vector, or single elements. They
- * also read indices and write the output if these are in global memory.
+ * Returns the work of a gather by the lanes of a GPU or by a core with caches: its counts of instructions and
+ * bytes. It counts the start of each output row, and the copies of selected rows vector by vector, or of
+ * single elements. Indices and output count if they are in global memory.
  */
 function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Target): Work {
   const data = at(inputs, gatheredTable);
@@ -536,8 +548,8 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
 }
 
 /**
- * Returns a region's fraction of the slab that the output shares along the dims on which the data does not
- * depend.
+ * Returns a fraction, at most 1: the part of the output that a region covers along the dims on which the data
+ * does not depend. Regions along these dims read the same data.
  */
 function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
   const dims = followedBy(map, gatheredTable);
@@ -548,8 +560,8 @@ function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
 }
 
 /**
- * Returns the work to read or write a region of a tensor in global memory: bytes, bytes with padding to whole
- * transactions, and contiguous runs.
+ * Returns the work to read or write a region of a tensor in global memory: its bytes, its bytes rounded up to
+ * transactions, and its contiguous ranges. `sizes`: extents of the region, in elements.
  */
 function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
   const elements = elementCount(sizes);

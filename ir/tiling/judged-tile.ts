@@ -4,9 +4,9 @@ import { pinnedTiles, requiredView } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Returns the tile that the rules judge, with one entry for each that the schedule states. An entry beyond
- * its view or extent counts as that. Along a dim that a profile pins, the extent is the longer of input and
- * index.
+ * Returns the tile that the tiling rules check, with one entry for each entry of the schedule's tile. Each
+ * entry is clipped to the view (outer tile) and to the extent of its dim. Along a dim whose entry a profile
+ * (version of PyPTO's rules) fixes, that extent is the longer of input and index.
  */
 export function judgedTile({ gather, schedule, cut, reductionTile }: Tiling): Shape {
   const pins = pinnedTiles(gather, schedule);

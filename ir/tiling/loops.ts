@@ -11,7 +11,7 @@ import { at } from "../types.js";
 import { dataResidency } from "./residency.js";
 import type { TiledGather } from "./tiled.js";
 
-/** Loop that a schedule creates over the views or tiles along one dim. */
+/** Loop that a schedule creates over the views (outer tiles) or over the tiles along one dim. */
 export interface Loop {
   /** Output dim of the loop; the dim after the output dims for reduction elements. */
   readonly dim: number;
@@ -22,9 +22,10 @@ export interface Loop {
 }
 
 /**
- * Returns the loops of a schedule, outermost first: over views, over tiles, then over chunks of a reduction.
- * Loops over views are parallel, those over reduction chunks serial. Tile loops are parallel. If the data is
- * in UB, the innermost ones on whose dims the data does not depend are serial.
+ * Returns the loops of a schedule, outermost first: over views (outer tiles), over tiles, then over chunks of
+ * a reduction. Loops over views and tiles are parallel, and loops over reduction chunks are serial.
+ * Exception: with data in the unified buffer (UB), the innermost tile loops are serial if the data does not
+ * depend on their dims.
  */
 export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: TiledGather): Loop[] {
   const dims = followedBy(gather.map, gatheredTable);
@@ -54,8 +55,8 @@ export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: T
 }
 
 /**
- * Returns the mean trip count of a loop. For a loop over views, a shorter last view counts as a fraction; a
- * loop over tiles is counted in a whole view.
+ * Returns the mean trip count of a loop: of a view loop, extent divided by view; of a tile loop, view divided
+ * by tile. Both quotients may be fractions.
  */
 export function meanTrips(
   { dim, kind }: Loop,
@@ -67,8 +68,8 @@ export function meanTrips(
 }
 
 /**
- * Returns the number of tiles along one output dim. A view that the tile does not divide ends in a smaller
- * tile.
+ * Returns the number of tiles along one output dim; 0 if the extent is 0. `extent`, `view` and `tile` are in
+ * elements. Each view (outer tile) is cut to tiles separately, so its last tile may be smaller.
  */
 export function tilesAlong(extent: number, view: number, tile: number): number {
   if (extent === 0) return 0;
@@ -77,5 +78,8 @@ export function tilesAlong(extent: number, view: number, tile: number): number {
   return fullViews * Math.ceil(view / tile) + Math.ceil(rest / tile);
 }
 
-/** Returns the number of views along a dim; the last one may be shorter. */
+/**
+ * Returns the number of views (outer tiles) along a dim; the last view may be shorter. Both arguments are in
+ * elements.
+ */
 export const viewsAlong = (extent: number, view: number): number => Math.ceil(extent / view);

@@ -57,12 +57,16 @@ const nothing = {
 } as const;
 
 const gathers: readonly TimedLowering[] = [{ ...nothing, class: "direct", cycles: 0, setup: 0 }];
-/** Lowerings of every gather on a target that is not an Ascend core. */
+/**
+ * Lowerings (instruction sequences) of every gather on a target that is not an Ascend core. There is one: it
+ * reads and writes operands in place and adds no cycles.
+ */
 export const direct: Lowerings = { lowerings: gathers, eligible: gathers, further: () => [], lacking: [] };
 
 /**
- * Returns the likely lowering of a gather under a schedule. It is the fastest lowering if all cores gather
- * equally many tiles and all tiles are whole.
+ * Returns the estimated fastest lowering (instruction sequence) of a gather under a schedule, with the
+ * lowering classes that were not chosen. The estimate assumes that all cores gather equally many tiles of
+ * full size.
  */
 export function likeliest({
   tile,
@@ -76,7 +80,10 @@ export function likeliest({
   return loweringBy(lowerings, first);
 }
 
-/** Returns the facts of a gather under a schedule on which its lowerings depend. */
+/**
+ * Returns the facts of a gather under a schedule that determine its lowerings (instruction sequences): tensor
+ * layouts, tile, shorter tiles, and free bytes of the unified buffer (UB).
+ */
 export function loweringFacts(
   tiling: TiledGather & {
     readonly loops: readonly Loop[];
@@ -127,7 +134,10 @@ const only = (instructions: Instructions): Option => ({
   instructions: () => [instructions],
 });
 
-/** Returns the lowerings of a gather on a target. */
+/**
+ * Returns the lowerings (instruction sequences) that a gather can have on a target, each with its cycles. It
+ * also lists the lowering classes that the gather cannot have, with reasons.
+ */
 export function loweringsOf(gather: LoweringFacts, target: Target): Lowerings {
   if (!targetFacts[target.kind].vectorUnit) return direct;
   const timed = (instructions: Instructions): TimedLowering => ({
@@ -170,15 +180,16 @@ export function loweringsOf(gather: LoweringFacts, target: Target): Lowerings {
 }
 
 /**
- * Returns the lowerings sorted by cycles, fewest first, for a core that gathers `tiles` whole tiles. The
- * cycles include setup.
+ * Returns the lowerings (instruction sequences) sorted by total cycles, fewest first, for a core that gathers
+ * `tiles` full-size tiles. The total includes the setup cycles.
  */
 export const fastestFirst = (lowerings: readonly TimedLowering[], tiles: number): readonly TimedLowering[] =>
   [...lowerings].sort((a, b) => tiles * (a.cycles - b.cycles) + a.setup - b.setup);
 
 /**
- * Returns a chosen lowering together with the classes that were not chosen, for reports. Each of these is in
- * its fastest lowering for one tile.
+ * Returns the chosen lowering (instruction sequence) with a list `lost` of the other lowering classes, for
+ * reports. An available class is listed with the cycles of its fastest lowering for one tile, an unavailable
+ * class with the reason.
  */
 export const loweringBy = (lowerings: Lowerings, chosen: TimedLowering): GatherLowering => ({
   ...chosen,
@@ -212,8 +223,8 @@ const inGm = ({ inputs }: LoweringFacts): boolean => at(inputs, gatheredTable).i
 const pipeOfGather = (gather: LoweringFacts): Pipe => (inGm(gather) ? "MTE2" : "V");
 
 /**
- * Returns the lowering classes that fit the memory in which a gather's data is. A class that the gather
- * cannot have is listed with the reason.
+ * Returns the lowering classes (kinds of instruction sequences) that suit the memory of a gather's data: the
+ * unified buffer (UB) or global memory. A class that the gather cannot have is listed with the reason.
  */
 function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
   if (!isMove(gather.map)) return [only(ofValue(gather))];
@@ -235,7 +246,9 @@ function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
 }
 
 /**
- * Returns the class `flat` with its programs for the free UB, or the reason why the gather cannot have it.
+ * Returns the lowering class `flat` (vector instructions compute addresses, TGATHER fetches) with its
+ * programs for the free unified buffer (UB). If the gather cannot have the class, the result has the reason
+ * instead.
  */
 function flat(gather: LoweringFacts, target: Target): Option {
   const programs = flatPrograms(gather, target);
@@ -266,8 +279,8 @@ function onceOf({ setup, close }: FlatProgram, target: Target): Instructions["on
 }
 
 /**
- * Returns the index operand of a plain map that has exactly one, which selects along one data dim; undefined
- * for other maps.
+ * Returns the only index operand of a plain access map ({@link isPlain}), if that operand selects along
+ * exactly one data dim. Undefined for all other maps.
  */
 function onlyIndex(map: AccessMap): PlainIndex | undefined {
   if (!isPlain(map)) return undefined;
@@ -289,8 +302,8 @@ const hasIndicesOf = ({ inputs }: LoweringFacts, dtype: string): boolean =>
 const isRows = ({ map }: LoweringFacts): boolean => rowDim(map) < map.domain.length;
 
 /**
- * Returns the reason why MGATHER does not apply; undefined if it does. MGATHER fetches rows of a rank-2 table
- * by a list of 32-bit indices.
+ * Returns the reason why the instruction MGATHER cannot perform a gather; undefined if it can. MGATHER
+ * fetches rows of a rank-2 table by a list of 32-bit indices.
  */
 function noTable(gather: LoweringFacts, target: Target): string | undefined {
   const { map, inputs, tile } = gather;
@@ -346,8 +359,9 @@ const scalar = (gather: LoweringFacts): Instructions => ({
 });
 
 /**
- * Returns the class `mgather`: MGATHER's instructions, with the steps that change index values first. It has
- * none if the buffer for changed index values does not fit the free UB.
+ * Returns the lowering class `mgather`: the instruction MGATHER, preceded by the steps that wrap or clamp
+ * index values. The class has no instructions if the buffer for the changed index values exceeds the free
+ * unified buffer (UB).
  */
 function mgather({ map, tile, spareBytes }: LoweringFacts, target: Target): Option {
   // MGATHER's own `zero` takes a negative index for a large one, which is outside as well.

@@ -7,10 +7,10 @@ import { TileSpace } from "./tile-space.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Returns the legal schedules nearest to a given one, largest tile first; an empty list if there is none.
- * Pinned dims are set as their rule requires. Then one dim is shrunk to its largest entry that fits. If no
- * single dim suffices, outer dims become 1, one after the other. If possible, the schedules fit in the part
- * of UB that libraries do not use.
+ * Returns the legal schedules nearest to a given schedule, largest tile first; an empty list if no tile is
+ * legal. First, entries that a rule fixes are set. Then one dim is shrunk to its largest entry that fits. If
+ * shrinking one dim does not suffice, outer dims become 1, one after the other. If possible, the tiles fit in
+ * the part of the unified buffer (UB) that libraries do not use.
  */
 export function nearestLegal(tiling: Tiling): Tiling[] {
   const start = pinned(tiling);
@@ -24,8 +24,8 @@ export function nearestLegal(tiling: Tiling): Tiling[] {
 }
 
 /**
- * Returns the legal tilings nearest to a tiling; an empty list if there is none. If the tile takes points out
- * of order, the search starts from each nearest tile that keeps the order.
+ * Returns the legal tilings nearest to a tiling; an empty list if there is none. If a scatter's tile would
+ * write elements out of order, the search starts from each nearest tile that preserves the order.
  */
 function legalAround(start: Tiling): Tiling[] {
   const { gather, schedule, extents } = start;
@@ -45,9 +45,9 @@ function legalAround(start: Tiling): Tiling[] {
 }
 
 /**
- * Returns the legal tilings whose tiles have no entry larger than those of `clipped`. In this order:
- * `clipped` itself, tiles with one dim shrunk, tiles with outer dims at 1, the smallest tile. The list is
- * empty if none is legal.
+ * Returns the legal tilings nearest to `clipped` whose tile entries do not exceed those of `clipped`; an
+ * empty list if none is legal. Candidates in order: `clipped`, tiles with one dim shrunk, tiles with outer
+ * dims at 1, the smallest tile. The first kind that has a legal tiling is returned.
  */
 function legalUpTo(start: Tiling, space: TileSpace, clipped: Shape): Tiling[] {
   const full = start.with({ tile: clipped });

@@ -13,7 +13,8 @@ import { at, elementsInByte, rowsFillBytes, type DType, type Shape } from "../ty
 import { domainOf, type TiledGather } from "./tiled.js";
 
 /**
- * Number of which tiles and views are multiples along an output dim, and the packed type that requires it.
+ * Step, in elements, along one output dim, with the packed element type that requires it. Tile and view
+ * entries along the dim must be multiples of the step.
  */
 export interface PackedStep {
   readonly step: number;
@@ -34,8 +35,8 @@ interface Packing {
 const packingsOf = derivedOnce((_: AccessFunc["operands"]) => new Map<AccessFunc["map"], Packing>());
 
 /**
- * Returns the constraints that packed elements, which share bytes, put on a gather's tiles. The result is
- * cached, because a search rates hundreds of schedules.
+ * Returns the constraints on a gather's tiles from packed elements (several elements share a byte). The
+ * result is cached by operands and map.
  */
 export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const packings = packingsOf(operands);
@@ -45,9 +46,9 @@ export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map"
 }
 
 /**
- * Computes the constraints that packed elements put on a gather's tiles: multiples by output dim and for
- * reduction elements. It also lists operands that are read from the middle of a byte, and operands whose rows
- * do not fill their bytes.
+ * Computes the constraints on a gather's tiles from packed elements (several elements share a byte). The
+ * result has the step for each output dim and for reduction elements. It also names an operand whose reads
+ * start inside a byte, and lists operands whose rows end inside a byte.
  */
 function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const steps: (PackedStep | undefined)[] = Array.from({ length: map.domain.length }, () => undefined);
@@ -89,8 +90,9 @@ function stepFor(factor: number, each: number): number {
 }
 
 /**
- * True if a region starts at a byte whenever all entries are multiples of their steps. A subtracted dim
- * counts from the tile's end.
+ * True if every tile starts its reads of packed elements at a byte boundary, provided that tile entries are
+ * multiples of the required steps. `each`: elements in a byte. A dim with a negative factor counts from the
+ * end of the tile.
  */
 function startsAtByte({ at: start, terms }: Linear, each: number, extents: Shape): boolean {
   let least = start;
@@ -105,25 +107,32 @@ function startsAtByte({ at: start, terms }: Linear, each: number, extents: Shape
   return least % each === 0;
 }
 
-/** True if an entry along a dim keeps to its step: it is a multiple of the step, or reaches the limit. */
+/**
+ * True if a tile entry is a multiple of `step`, or is at least `limit`. All three are in elements along one
+ * dim.
+ */
 export const keepsStep = (entry: number, limit: number, step: number): boolean =>
   entry >= limit || entry % step === 0;
 
 /**
- * Returns the largest entry up to `entry` that is a multiple of a dim's step. An entry that reaches `limit`
- * is returned unchanged. If there is no such multiple, the result is `step`, or `limit` if that is smaller.
+ * Returns the largest multiple of `step` that is at most `entry`; all arguments are in elements along one
+ * dim. An entry of at least `limit` is returned unchanged. An entry below `step` becomes `step`, or `limit`
+ * if that is smaller.
  */
 export const entryUpTo = (entry: number, limit: number, step: number): number =>
   entry >= limit ? entry : Math.min(limit, Math.max(step, step * Math.floor(entry / step)));
 
 /**
- * Returns the smallest entry along a dim that is a multiple of the dim's step; 1 if packed elements require
- * no step.
+ * Returns the smallest permitted tile entry along an output dim, in elements: the step that packed element
+ * types (several elements share a byte) require, else 1.
  */
 export const leastEntry = (gather: Pick<AccessFunc, "operands" | "map">, dim: number): number =>
   packingOf(gather).steps[dim]?.step ?? 1;
 
-/** Returns the number of elements that a view leaves along a dim. */
+/**
+ * Returns the largest useful tile entry along an output dim, in elements: the smaller of view and extent, at
+ * least 1.
+ */
 export const limitOf = (
   { extents, schedule }: Pick<TiledGather, "extents" | "schedule">,
   dim: number,

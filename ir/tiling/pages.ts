@@ -10,7 +10,10 @@ import { isLegal } from "./rules/index.js";
 import { replaced } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
-/** Tile entry whose tiles cross the boundaries of pages. */
+/**
+ * Tile entry along one output dim whose tiles cross page boundaries, with nearby legal entries whose tiles do
+ * not.
+ */
 export interface Straddled {
   readonly dim: number;
   readonly entry: number;
@@ -21,8 +24,8 @@ export interface Straddled {
 }
 
 /**
- * Returns the page sizes along each output dim, in elements: the divisors of `div` and `mod` of the dim
- * alone.
+ * Returns the page sizes along each output dim, in elements; dims without pages are absent. A page size is a
+ * number by which a `div` or `mod` in a coordinate divides the dim.
  */
 function pagesOf(map: AccessMap): ReadonlyMap<number, readonly number[]> {
   const blocks = new Map<number, number[]>();
@@ -46,8 +49,8 @@ function countedFrom(form: Linear, page: number): number | undefined {
 }
 
 /**
- * Returns the tile entries whose tiles cross page boundaries. An entry that covers its whole view is never
- * among them.
+ * Returns the tile entries whose tiles cross page boundaries, each with legal entries nearby whose tiles do
+ * not. The list is empty if no tile crosses. An entry that covers its whole view (outer tile) is not listed.
  */
 export function straddledPages(tiling: Tiling): readonly Straddled[] {
   const { gather, tile, schedule } = tiling;
@@ -74,7 +77,7 @@ export function straddledPages(tiling: Tiling): readonly Straddled[] {
   });
 }
 
-/** Returns the largest divisor of `of` that is at most `max`. */
+/** Returns the largest divisor of `of` that is at most `max`; both are positive integers. */
 function largestDivisor(of: number, max: number): number {
   let best = 1;
   for (let n = 1; n * n <= of; n++) {

@@ -14,15 +14,14 @@ import {
 import { dimsOf, isConstant, soleAtom } from "../linear.js";
 
 /**
- * True if a map has the form that PTO-ISA gathers by: data and one tensor of indices. The indices are read at
- * output dims. Each index value is alone in a coordinate of the data. `inputs`: the number of the gather's
- * inputs.
+ * True if PTO-ISA gather instructions apply to an access map: it has data and one tensor of indices, and it
+ * is plain ({@link isPlain}). `inputs`: number of the gather's inputs, data included.
  */
 export const hasPtoForm = (map: AccessMap, inputs: number): boolean => inputs === 2 && isPlain(map);
 
 /**
- * Index operand that reads an index input at coordinates of dims and constants. It has a policy, and a bound
- * from which negative values count.
+ * Index operand that reads an index tensor at coordinates that are dims or constants. It has an out-of-range
+ * policy and an exclusive upper bound (`extent`). Negative values, if accepted, count back from that bound.
  */
 export interface PlainIndex extends IndexOperand {
   readonly value: Read;
@@ -39,15 +38,16 @@ const isPlainIndex = (index: IndexOperand): index is PlainIndex =>
   index.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
 
 /**
- * True if a map has the form of one of the operators gather, gather_elements and gather_nd. The result is
- * cached by map.
+ * True if an access map is that of a gather, gather_elements or gather_nd operator. The result is cached by
+ * map.
  */
 export const isPlain = derivedOnce(plain);
 
 /**
- * True if a map has the form of one of the operators gather, gather_elements and gather_nd. Each data
- * coordinate is then an output dim or an index operand, used once. Every index operand is plain, has the same
- * policy and reads the same dims of its table as the others. Elements without an index are zero bits.
+ * True if an access map is that of a gather, gather_elements or gather_nd operator. Each data coordinate must
+ * then be an output dim or an index operand, and none is used twice. All index operands must be plain ({@link
+ * PlainIndex}) and have one out-of-range policy. All that read one index tensor must read it at equal dims.
+ * No fill value may be stated.
  */
 function plain(map: AccessMap): boolean {
   const { indices, fill } = map;
@@ -80,5 +80,8 @@ function plain(map: AccessMap): boolean {
   );
 }
 
-/** Returns the index operands of a plain map ({@link isPlain}). */
+/**
+ * Returns the plain index operands ({@link PlainIndex}) of an access map. For a plain map ({@link isPlain})
+ * these are all index operands.
+ */
 export const plainIndices = (map: AccessMap): readonly PlainIndex[] => map.indices.filter(isPlainIndex);

@@ -7,8 +7,9 @@ import { outputOf, type AccessFunc } from "../func.js";
 import { at, type Shape } from "../types.js";
 
 /**
- * Returns the dims of a domain of which no written coordinate is a multiple, plus a number: points that
- * differ in others never meet.
+ * Returns the dims of a scatter's iteration space (domain) along which two iterations may write one element.
+ * Excluded is each dim `d` for which a written coordinate is `a·d + b`, because iterations that differ in `d`
+ * write different elements.
  */
 export function carryingDims({ write, domain }: Pick<AccessMap, "write" | "domain">): readonly number[] {
   const separating = new Set(
@@ -20,7 +21,10 @@ export function carryingDims({ write, domain }: Pick<AccessMap, "write" | "domai
   return [...domain.keys()].filter((d) => !separating.has(d));
 }
 
-/** A scatter's points, tile by tile along the dims that carry them. */
+/**
+ * Tile of a scatter's iteration space (domain), with the dims along which several iterations may write one
+ * element. It is the input of {@link orderFault}.
+ */
 export interface TiledPoints {
   readonly scatter: Pick<AccessFunc, "map" | "operands">;
   /** Points of a tile along each dim of the domain. */
@@ -29,15 +33,18 @@ export interface TiledPoints {
   readonly carrying: readonly number[];
 }
 
-/** Dim of the domain that a tile cuts, and one outside it of which the tile has several points. */
+/**
+ * Pair of dims of a scatter's iteration space whose tile entries change the order in which an element is
+ * written. The tile divides dim `cut`, and it has several iterations along the outer dim `outer`.
+ */
 export interface OrderFault {
   readonly cut: number;
   readonly outer: number;
 }
 
 /**
- * Returns the carrying dims that break the order of points; undefined where points keep it, or where it
- * cannot be seen.
+ * Returns the pair of dims whose tile entries make a scatter write out of row-major order. Undefined if the
+ * order is preserved, or if it cannot affect the result.
  */
 export function orderFault({ scatter, tile, carrying }: TiledPoints): OrderFault | undefined {
   const { map } = scatter;

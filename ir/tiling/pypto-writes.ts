@@ -11,7 +11,7 @@ import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesFor, elementCount, type DType, type Shape } from "../types.js";
 import type { ScatterTile } from "./scatter-tile.js";
 
-/** Rules of PyPTO for the tile of an operator that writes. */
+/** Rules of PyPTO for the tile and view of one operator that writes (a scatter), with citations. */
 export interface WriteRules {
   /** Profiles under which the tile along the dim that index and output share is as long as both. */
   readonly pinsTile: readonly Profile[];
@@ -73,7 +73,10 @@ const rules: Readonly<Record<string, WriteRules>> = {
   },
 };
 
-/** Returns the rules of the PyPTO operator that a scatter is; undefined for every other scatter. */
+/**
+ * Returns PyPTO's tile rules for the operator that a scatter comes from; undefined for scatters from any
+ * other operator.
+ */
 export const writeRulesOf = ({
   framework,
   frameworkOp,
@@ -83,8 +86,9 @@ export const writeRulesOf = ({
     : undefined;
 
 /**
- * Returns the number of slots of a sequence in the index of a two-dimensional cache: a tile has a multiple or
- * a divisor of it. Undefined for other operators and caches.
+ * Returns the number of index entries for each sequence (slots) of a PyPTO operator that writes to a
+ * two-dimensional cache. The tile entry of the outermost dim must be a multiple or a divisor of that number.
+ * Undefined for other operators and caches.
  */
 export function slotsOf(func: AccessFunc): number | undefined {
   if (writeRulesOf(func)?.slots !== true || outputOf(func).type.shape.length !== 2) return undefined;
@@ -92,11 +96,17 @@ export function slotsOf(func: AccessFunc): number | undefined {
   return table === undefined ? undefined : inputOf(func, table).type.shape[1];
 }
 
-/** True if a tile entry is a multiple or a divisor of the slots of a sequence, or there are no slots. */
+/**
+ * True if a tile entry is a multiple or a divisor of `slots`, or if `slots` is 0. `slots`: number of index
+ * entries for each sequence ({@link slotsOf}).
+ */
 export const keepsSlots = (entry: number, slots: number): boolean =>
   slots === 0 || entry % slots === 0 || slots % entry === 0;
 
-/** Part of UB that PyPTO counts in addition to the tiles of the kernel. */
+/**
+ * Part of the unified buffer (UB) that PyPTO counts in addition to the tiles of the kernel: its name, type,
+ * shape and bytes.
+ */
 export interface PyptoEntry extends Omit<ScatterTile, "operand"> {
   readonly name: string;
 }
@@ -115,8 +125,9 @@ interface CountedScatter {
 }
 
 /**
- * Returns the parts of UB that PyPTO counts in addition to a scatter's tiles: a result apart from the input,
- * a temporary and copies in f32. The list is empty if the operator's rules count no such parts.
+ * Returns the parts of the unified buffer (UB) that PyPTO counts in addition to a scatter's tiles. They are a
+ * result separate from the input, a temporary for indices, and f32 copies of bf16 tiles. The list is empty if
+ * the operator's rules count no such parts.
  */
 export function countedByPypto({
   scatter: func,

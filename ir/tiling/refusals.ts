@@ -20,12 +20,15 @@ import { boundBuffers, isLegal, shapeFaults, type Rule, type RuleVerdict } from 
 import { anyLegal, largestGatherDims, smallest, smallestArithmetic, whyNone } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
-/** Function that returns schedules under another profile or residency, each with the flags that select it. */
+/**
+ * Function that returns legal tilings under another profile (version of PyPTO's rules) or residency (memory
+ * of the operands), with the flags that select them.
+ */
 export type Remedies = (tiling: Tiling) => readonly { readonly flags: string; readonly tiling: Tiling }[];
 
 /**
- * Returns the diagnostics of a schedule that breaks a rule; an empty list if it keeps the rule. `remedies`:
- * other schedules to suggest if no tile is legal.
+ * Returns the diagnostics of a schedule that breaks a rule; an empty list if the schedule satisfies the rule.
+ * `remedies` supplies other schedules to suggest if no tile is legal.
  */
 export function refusals(rule: Rule, tiling: Tiling, remedies: Remedies = () => []): Diagnostic[] {
   const broken = rule.judge(tiling).filter((verdict) => !verdict.pass);
@@ -54,8 +57,8 @@ export function refusals(rule: Rule, tiling: Tiling, remedies: Remedies = () => 
 }
 
 /**
- * Returns the diagnostic for a gather that exceeds a WebGPU limit: too many elements for 32-bit positions
- * (TC106), or too many storage buffers (TC502).
+ * Returns the diagnostic for an operator that exceeds a WebGPU limit. It is an error about too many elements
+ * for 32-bit positions (TC106) or about too many storage buffers (TC502).
  */
 function beyondDevice({ gather, target }: Tiling, { rule, detail }: RuleVerdict): Diagnostic {
   if (rule === "element-positions") {
@@ -66,7 +69,10 @@ function beyondDevice({ gather, target }: Tiling, { rule, detail }: RuleVerdict)
   return tooManyBuffers(boundBuffers(gather), limit, gather.opSpan);
 }
 
-/** Returns TC302 and TC303 for a schedule that may have no more than its given entries. */
+/**
+ * Returns the diagnostics of a schedule whose tile, view or other entries have an invalid shape or value
+ * (TC302, TC303); an empty list if the shape is valid.
+ */
 export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule, target: Target): Diagnostic[] =>
   shapeFaults(gather, schedule, target).map(({ code, detail, hint, data }) =>
     error(code, detail, {
@@ -76,8 +82,8 @@ export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule, targ
   );
 
 /**
- * Returns the flags to type for a suggestion: the tile, if it has entries, and the other entries that differ
- * from the present schedule.
+ * Returns the command-line flags that change schedule `from` into schedule `to`: the tile, unless it is
+ * empty, and each other entry that differs.
  */
 export function suggestionText(from: Schedule, to: Schedule): string {
   const flags = suggested.flatMap(({ key, flag }) => {
@@ -88,8 +94,8 @@ export function suggestionText(from: Schedule, to: Schedule): string {
 }
 
 /**
- * Returns the note for a suggested tile of an operator whose framework sets tiles by a call: that call, and
- * the view if it differs. The list is empty for other operators, and without a suggestion.
+ * Returns a note with the framework's call that sets the suggested tile, and with the suggested view if that
+ * differs. The list is empty if the operator comes from no framework, or if `nearest` is undefined.
  */
 function callNotes({ gather, schedule }: Tiling, nearest: Tiling | undefined): string[] {
   if (gather.framework === undefined || nearest === undefined) return [];
@@ -106,7 +112,8 @@ const suggested = [true, false].flatMap((words) =>
 );
 
 /**
- * Returns the notes on a footprint, one line for each part: `data 3x2xf32 96 B (gather dim 0 loaded whole)`.
+ * Returns the notes on the unified buffer (UB) that a tile needs, one line for each part: `data 3x2xf32 96 B
+ * (gather dim 0 loaded whole)`.
  */
 export function footprintNotes({ gather, footprint }: Tiling): string[] {
   const dims = gatherDims(gather.map);
@@ -136,8 +143,8 @@ const suggestionData = ({ schedule }: Tiling) => ({
 });
 
 /**
- * Returns the diagnostic (TC403) for a residency or a lowering that a schedule cannot have, with a hint of
- * others.
+ * Returns the diagnostic (TC403) for a residency (memory of an operand) or a lowering that a schedule
+ * requests but cannot have. Its hint suggests flags that are possible.
  */
 function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;
@@ -175,7 +182,10 @@ function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Di
   });
 }
 
-/** Returns TC304 for a tile or a view that starts inside a byte. */
+/**
+ * Returns the diagnostic (TC304) for a tile or a view that starts inside a byte of packed elements. Its hint
+ * suggests the nearest legal tile, if there is one.
+ */
 function insideByte(tiling: Tiling, broken: readonly RuleVerdict[]): Diagnostic {
   const { gather, schedule } = tiling;
   const [nearest] = nearestLegal(tiling);
@@ -195,8 +205,9 @@ function insideByte(tiling: Tiling, broken: readonly RuleVerdict[]): Diagnostic 
 }
 
 /**
- * Returns the diagnostic (TC301) for a tile that cuts a gather dim which must be loaded whole, with the
- * nearest legal tile.
+ * Returns the diagnostic (TC301) for a tile that divides a gather dim (data dim that indices select along)
+ * although a rule requires the full dim. Its hint suggests the nearest legal tile, or the remedies if no tile
+ * is legal.
  */
 function cutGatherDim(
   tiling: Tiling,
@@ -260,8 +271,8 @@ const tileData = (
 });
 
 /**
- * Returns the diagnostic (TC301) for the tile of a scatter: it takes points out of order, or does not store a
- * dim whole.
+ * Returns the diagnostic (TC301) for a scatter's tile that writes elements out of order or divides a dim that
+ * must be stored in full. Its hint suggests the nearest legal tiles, or remedies if no tile is legal.
  */
 function brokenStore(
   tiling: Tiling,
@@ -288,7 +299,8 @@ function brokenStore(
 }
 
 /**
- * Returns the diagnostic (TC401) for a tile that needs more UB than the budget, with the nearest legal tiles.
+ * Returns the diagnostic (TC401) for a tile that needs more bytes of the unified buffer (UB) than the budget.
+ * Its hint suggests the nearest legal tiles, or other lowerings if the requested lowering needs the bytes.
  */
 function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
   const { gather, schedule, target, footprint } = tiling;
@@ -331,7 +343,10 @@ function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
   );
 }
 
-/** Returns TC402: the reason why no tile at all is legal, and the remedies. */
+/**
+ * Returns the diagnostic (TC402) for a gather or scatter that has no legal tile, with the reason and the
+ * remedies.
+ */
 export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;
   const largest = tiling.residency === "gm" ? [] : largestGatherDims(tiling);
@@ -366,11 +381,17 @@ export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
   );
 }
 
-/** Remedies that remain where no other profile or residency helps. */
+/**
+ * Hint for a gather that has no legal tile under any profile (version of PyPTO's rules) or residency (memory
+ * of the operands).
+ */
 export const otherRemedies =
   "gather along a shorter dim, use a narrower element type, or raise the budget with --ub-bytes";
 
-/** Hint for a scatter that has no legal tile: the changes that remain. */
+/**
+ * Hint for a scatter that has no legal tile under any profile (version of PyPTO's rules) or residency (memory
+ * of the operands).
+ */
 export const otherStoreRemedies =
   "store along a shorter dim, use a narrower element type, promise duplicates = unique, or raise the budget with --ub-bytes";
 

@@ -3,15 +3,18 @@ import type { GatherClass } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import type { GatherLowering } from "./gather-lowering.js";
 
-/** Reason why a gather does not have the requested class, and whether more free UB would help. */
+/**
+ * Reason why a gather cannot have the requested lowering class (kind of instruction sequence). `room` is true
+ * if more free unified buffer (UB) would make the class available.
+ */
 export interface RefusedLowering {
   readonly reason: string;
   readonly room: boolean;
 }
 
 /**
- * Returns the reason why a gather cannot have the requested lowering. Undefined if none is requested, or if
- * the gather can have it.
+ * Returns the reason why a gather cannot have the requested lowering class (kind of instruction sequence).
+ * Undefined if the schedule requests no class, or if the gather can have the class.
  */
 export function refusedLowering(
   { class: chosen, lost }: GatherLowering,
@@ -28,7 +31,10 @@ export function refusedLowering(
   return { reason, room: false };
 }
 
-/** Returns the classes of lowering that a gather can have in the free UB, the fastest first. */
+/**
+ * Returns the lowering classes (kinds of instruction sequences) that a gather can have in the free unified
+ * buffer (UB), fewest cycles for one tile first.
+ */
 export function classesOf(lowering: GatherLowering): readonly GatherClass[] {
   const others = lowering.lost.flatMap((lost) => ("cycles" in lost ? [lost] : []));
   return [lowering, ...others].sort((a, b) => a.cycles - b.cycles).map((one) => one.class);

@@ -17,14 +17,20 @@ import { byteCount } from "../types.js";
 /** Returns the target's default residency of operands that no schedule places. */
 const home = ({ kind }: Target): Residency => (targetFacts[kind].gathersInPlace ? "gm" : "ub");
 
-/** Returns the residency of an operand when the gather reads or writes it. */
+/**
+ * Returns the residency of an operand (unified buffer or global memory) when a gather reads or writes it.
+ * Operands that `residency` does not list have the target's default; unlisted data is in the unified buffer.
+ */
 export function residencyOf(operand: Operand, residency: Residencies, target: Target): Residency {
   const named = typeof residency === "string" ? undefined : entryOf(residency, keyOf(operand));
   if (operand.role === "data") return named ?? (typeof residency === "string" ? residency : "ub");
   return named ?? home(target);
 }
 
-/** Returns the residency of the data, which decides between a full load and reads of rows. */
+/**
+ * Returns the residency (memory) of the data: `ub` if tiles of the data are loaded to the unified buffer
+ * (UB), `gm` if rows are read from global memory.
+ */
 export const dataResidency = (
   gather: Pick<AccessFunc, "operands">,
   { residency }: { readonly residency: Residencies },
@@ -33,12 +39,15 @@ export const dataResidency = (
     ? residency
     : (entryOf(residency, keyOf(inputOf(gather, gatheredTable))) ?? "ub");
 
-/** True if index values determine the coordinates at which a table is read. */
+/**
+ * True if the coordinates at which an access map reads an input depend on index values. `table`: number of
+ * the input.
+ */
 export const isLookup = ({ map }: Pick<AccessFunc, "map">, table: number): boolean =>
   readsOf(map, table).some((coords) => coords.some((coord) => indicesOf(coord).length > 0));
 
 /**
- * True if the operator's framework keeps its inputs in global memory, so that its buffer rule counts the
+ * True if the operator's framework leaves its inputs in global memory, so that its buffer rule counts the
  * result alone. These operators are PyPTO's index_select and gather_in_ub. Sources, in hicann/pypto at
  * 883e7df (2026-08-22): framework/src/interface/operation/opcode.cpp, memory types of GATHER and
  * GATHER_IN_UB; docs/zh/api/operation/pypto-index_select.md, rule 5.
@@ -47,15 +56,15 @@ export const countsResultAlone = ({ framework, sharedDims, map }: AccessFunc): b
   framework !== undefined && sharedDims.length === 0 && !isScatter(map);
 
 /**
- * True if the target is an Ascend core and the operator's framework keeps its inputs in global memory: the
- * core reads them there.
+ * True if the target is an Ascend core and the core reads the operator's inputs in global memory, as the
+ * operator's framework requires ({@link countsResultAlone}).
  */
 export const readsInGm = (gather: AccessFunc, target: Target): boolean =>
   countsResultAlone(gather) && targetFacts[target.kind].vectorUnit;
 
 /**
- * Returns the index tables that a schedule may either leave in global memory or load to UB, the largest
- * first.
+ * Returns the index tensors that a schedule may either leave in global memory or load to the unified buffer
+ * (UB), the largest first. The list is empty on targets that read all operands in place.
  */
 export function movableTables(gather: AccessFunc, target: Target): readonly Operand[] {
   if (targetFacts[target.kind].gathersInPlace) return [];
@@ -65,7 +74,11 @@ export function movableTables(gather: AccessFunc, target: Target): readonly Oper
     .sort((a, b) => byteCount(b.type) - byteCount(a.type));
 }
 
-/** Returns the shortest form of a residency: the locations of the data and the tables. */
+/**
+ * Returns a residency (memory of each operand) in its shortest form. It is a single word for the data if all
+ * index tensors have the target's default memory. Otherwise it has an entry for the data and for each index
+ * tensor in another memory. `of`: returns the memory of an operand.
+ */
 export function placed(gather: AccessFunc, target: Target, of: (operand: Operand) => Residency): Residencies {
   const [data, ...tables] = inputsOf(gather);
   const elsewhere = tables.filter((table) => of(table) !== home(target));
@@ -74,14 +87,18 @@ export function placed(gather: AccessFunc, target: Target, of: (operand: Operand
   return Object.fromEntries([data, ...elsewhere].map((operand) => [keyOf(operand), of(operand)]));
 }
 
-/** Returns a stated residency in its shortest form. */
+/**
+ * Returns a residency (memory of each operand) in its shortest form. It is a single word for the data if all
+ * index tensors have the target's default memory. Otherwise it has an entry for the data and for each index
+ * tensor in another memory.
+ */
 export const shortest = (gather: AccessFunc, target: Target, residency: Residencies): Residencies =>
   placed(gather, target, (operand) => residencyOf(operand, residency, target));
 
 /**
- * Returns the residencies to choose from if a schedule states none, best first. The data is in UB first, then
- * in global memory where the target allows that. With each, index tables are where the target has them; then
- * the largest ones move to global memory, one more each time.
+ * Returns the residencies (memories of the operands) to try if a schedule states none, best first. `data`
+ * lists the memories for the data, best first. For each of them, index tensors are first in the target's
+ * default memory. Each further choice leaves one more index tensor in global memory, the largest first.
  */
 export function residencyChoices(
   gather: AccessFunc,

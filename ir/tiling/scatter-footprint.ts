@@ -9,7 +9,10 @@ import type { ScatterTile } from "./scatter-tile.js";
 import type { ScatterTiling } from "./scatter-tiling.js";
 import { at } from "../types.js";
 
-/** Returns the bytes of UB that a scatter's tile needs, part by part and in total. */
+/**
+ * Returns the bytes of the unified buffer (UB) that a scatter's tile needs, part by part and in total, with
+ * the budget.
+ */
 export function scatterFootprint(tiling: ScatterTiling): Footprint {
   const { scatter, schedule } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;

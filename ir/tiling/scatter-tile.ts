@@ -1,7 +1,9 @@
 /** Tile of an operand of a scatter in UB. */
 import type { DType, Shape } from "../types.js";
 
-/** Tile of a scatter's operand in UB. */
+/**
+ * Tile of a scatter's operand in the unified buffer (UB), with its shape in elements and its size in bytes.
+ */
 export interface ScatterTile {
   /** Place of the operand in the function. */
   readonly operand: number;

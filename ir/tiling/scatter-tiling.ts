@@ -22,7 +22,10 @@ import { dataResidency } from "./residency.js";
 import type { ScatterTile } from "./scatter-tile.js";
 import type { TiledOperand } from "./tiled.js";
 
-/** Dim of the domain whose tiles are tasks, with the dim of the output that it is. */
+/**
+ * Dim of a scatter's iteration space (domain) whose tiles run as parallel tasks, with the output dim that
+ * equals it.
+ */
 export interface TaskDim {
   /** Dim of the output that it is. */
   readonly output: number;
@@ -31,7 +34,10 @@ export interface TaskDim {
   readonly restOfEach: number;
 }
 
-/** Scatter under a schedule on a target: its tiles, tasks and loops, and its tiles in UB. */
+/**
+ * Result of applying a schedule to a scatter on a target: tiles, parallel tasks, loops, and the tiles in the
+ * unified buffer (UB).
+ */
 export interface ScatterTiling {
   readonly scatter: AccessFunc;
   readonly schedule: ResolvedSchedule;
@@ -62,20 +68,25 @@ export interface ScatterTiling {
 }
 
 /**
- * Region of the output that a task copies from the base. Along the dims in `after` it lies after the domain;
- * along the other dims it is the region that the task writes.
+ * Region of the output that a task fills with elements of the base (the scatter's initial output). Along the
+ * dims in `after`, it lies beyond the end of the scatter's iteration space (domain). Along other dims it is
+ * the region that the task writes. `shape` and `bytes` describe the part that is copied at once.
  */
 export interface BaseCopy extends ScatterTile {
   /** Dims of the domain after which it lies. */
   readonly after: readonly number[];
 }
 
-/** True if a scatter writes in place: the output is the memory of the base. */
+/**
+ * True if a scatter writes in place: the output occupies the memory of the base (the tensor with the initial
+ * elements).
+ */
 export const isInPlace = ({ operands }: Pick<AccessFunc, "operands">): boolean =>
   operands.some(({ inout }) => inout === true);
 
 /**
- * Returns the dims of the domain that are a dim of the output, element by element. Their tiles can be tasks.
+ * Returns the dims of a scatter's iteration space (domain) whose tiles can run as parallel tasks, each with
+ * its output dim. Such a dim equals one written coordinate and occurs in no other.
  */
 export function taskDims(scatter: Pick<AccessFunc, "map" | "operands">): ReadonlyMap<number, TaskDim> {
   const { map, operands } = scatter;
@@ -98,8 +109,9 @@ const tileOfPoints = ({ domain }: AccessMap, { tile, view }: ResolvedSchedule): 
   domain.map((extent, d) => Math.max(1, Math.min(tile[d] ?? extent, view[d] ?? extent, extent)));
 
 /**
- * Returns the loops of a scatter over views and tiles, outermost first: parallel ones over tasks, then serial
- * ones. The loop over a dim's views encloses the loop over its tiles, so that points keep their order.
+ * Returns the loops of a scatter over views (outer tiles) and tiles, outermost first: parallel loops over
+ * tasks, then serial loops. Along each dim, the view loop encloses the tile loop, so that elements are
+ * written in order.
  */
 function loopsOf(
   { domain }: AccessMap,
@@ -121,10 +133,13 @@ function loopsOf(
   ];
 }
 
-/** True if the value or an index operand of a scatter reads the input of number `table`. */
+/** True if the value or an index operand of a scatter reads an input. `table`: number of the input. */
 export const isTable = ({ map }: AccessFunc, table: number): boolean => readsOf(map, table).length > 0;
 
-/** Returns the tiles, tasks, loops and copies of a scatter under a schedule on a target. */
+/**
+ * Returns the result of applying a schedule to a scatter on a target: tiles, parallel tasks, loops, and
+ * copies of the base (the scatter's initial output).
+ */
 export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, target: Target): ScatterTiling {
   const { map } = scatter;
   const output = outputOf(scatter);
@@ -167,8 +182,9 @@ export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, tar
 }
 
 /**
- * Returns the regions of the output that a task copies from the base; an empty list for a scatter in place.
- * `free`: bytes of UB for the copies, without the part that libraries use. Smaller copies take about as long.
+ * Returns the regions of the output that a task fills with elements of the base (the scatter's initial
+ * output). The list is empty if the scatter writes in place. `free`: bytes of the unified buffer (UB) for all
+ * copies, without the part that libraries use.
  */
 function copiesOfBase(
   scatter: AccessFunc,
@@ -196,8 +212,8 @@ const copiedRest = ({ rest, restOfEach }: TaskDim, points: number): number =>
   Math.min(rest, restOfEach * points);
 
 /**
- * Returns the tiles in UB of the inputs that a scatter reads. On an Ascend core these are all tables that the
- * schedule does not leave in global memory; on other targets the list is empty.
+ * Returns the tiles in the unified buffer (UB) of the inputs that a scatter reads. On an Ascend core, these
+ * are all inputs that the schedule does not leave in global memory. On other targets the list is empty.
  */
 function tablesInUb(
   scatter: AccessFunc,
@@ -228,8 +244,8 @@ function tileOf(operand: Operand, place: number, shape: Shape, target: Target): 
 }
 
 /**
- * Returns the largest part of a region that fits `free` bytes of UB, as a tile. Outer dims are cut before
- * inner ones. If nothing fits, it is a single element.
+ * Returns the largest part of a region that fits `free` bytes of the unified buffer (UB), as a tile. Outer
+ * dims are divided before inner dims. If not even one element fits, the tile has one element.
  */
 function copiedAtOnce(region: Shape, free: number, tileFor: (shape: Shape) => ScatterTile): ScatterTile {
   let shape: Shape = region.map((extent) => Math.max(1, extent));
@@ -244,7 +260,7 @@ function copiedAtOnce(region: Shape, free: number, tileFor: (shape: Shape) => Sc
   return tileFor(shape);
 }
 
-/** Returns the operands of a scatter, each with the part that a tile reads or writes. */
+/** Returns the operands of a scatter, each with the extents of the part that a tile reads or writes. */
 export function tiledTables({
   scatter,
   tile,
@@ -265,6 +281,9 @@ export function tiledTables({
   });
 }
 
-/** Returns the base of a scatter: an input operand, or the bits of every element that no point writes. */
+/**
+ * Returns the base of a scatter (the initial values of the output): an input operand, or the bits of a
+ * constant fill value.
+ */
 export const baseOf = (scatter: AccessFunc): Operand | string =>
   baseFill(scatter.map.write) ?? inputOf(scatter, gatheredTable);

@@ -11,8 +11,9 @@ import { baseOf, isInPlace, isTable, type BaseCopy, type ScatterTiling } from ".
 import type { OperandTraffic, Traffic } from "./traffic.js";
 
 /**
- * Tiles of the same size along a dim. `rest`: elements of the output after the domain that each of them
- * copies.
+ * Group of tiles of equal size along one dim of a scatter's iteration space (domain). `count`: number of
+ * tiles. `size`: iterations in each tile. `rest`: output elements beyond the domain that each of these tiles
+ * copies from the base.
  */
 export interface LikeTiles {
   readonly count: number;
@@ -20,7 +21,10 @@ export interface LikeTiles {
   readonly rest: number;
 }
 
-/** Returns the sizes of the tiles that cut an extent, view by view, each once with how many tiles have it. */
+/**
+ * Returns the distinct tile sizes along one dim, in iterations, each with the number of tiles of that size.
+ * Each view (outer tile) is divided separately. An extent of 0 has one tile of size 0.
+ */
 function sizesOf(extent: number, view: number, tile: number): readonly Omit<LikeTiles, "rest">[] {
   if (extent === 0) return [{ count: 1, size: 0 }];
   const counts = new Map<number, number>();
@@ -40,8 +44,8 @@ function sizesOf(extent: number, view: number, tile: number): readonly Omit<Like
 }
 
 /**
- * Returns the tiles along a dim of the domain, grouped by size and by the elements after the domain that they
- * copy.
+ * Returns the tiles along dim `d` of a scatter's iteration space (domain). They are grouped by size and by
+ * the number of output elements beyond the domain that each tile copies.
  */
 export function tilesAlongDim(
   { scatter, schedule, tile, tasks }: ScatterTiling,
@@ -73,8 +77,8 @@ export function tilesAlongDim(
 }
 
 /**
- * Yields every combination of tile groups along `dims`, and how many tiles have it. Along the other dims,
- * only the first group is used, and its count is ignored.
+ * Yields every combination of tile groups along `dims`, with the number of tiles in the combination. Along
+ * other dims, only the first group is used, and its count is ignored.
  */
 function* choices(
   along: readonly (readonly LikeTiles[])[],
@@ -104,7 +108,10 @@ const both = (a: Transferred, b: Transferred): Transferred => ({
   transfers: a.transfers + b.transfers,
 });
 
-/** Returns the traffic of a scatter between global memory and the cores under its schedule. */
+/**
+ * Returns the traffic of a scatter between global memory and the cores under its schedule, by operand and in
+ * total, in bytes and transfers.
+ */
 export function scatterTraffic(tiling: ScatterTiling): Traffic {
   const { scatter, loops, tile, written, isLoaded, copies } = tiling;
   const { map, operands } = scatter;
@@ -197,7 +204,10 @@ function extentsOf({ written, tasks }: ScatterTiling, tiles: readonly LikeTiles[
   return extents;
 }
 
-/** Returns the elements that a task copies of one region of the base, and the number of transfers. */
+/**
+ * Returns the number of elements that a task copies from the base (the scatter's initial output) to one
+ * region, and the number of transfers.
+ */
 function copiedOf(
   tiling: ScatterTiling,
   { after, shape }: BaseCopy,
@@ -210,8 +220,9 @@ function copiedOf(
 }
 
 /**
- * Returns the number of points of a tile that write contiguous elements: those along the innermost dim if
- * that dim alone is the last written coordinate, else 1.
+ * Returns the number of consecutive iterations of a scatter's tile that write contiguous elements. It is the
+ * tile's size along the innermost dim if the last written coordinate is that dim and no index value depends
+ * on it. Otherwise it is 1.
  */
 export function rowPoints(map: AccessMap, sizes: Shape): number {
   const inner = sizes.length - 1;
@@ -221,9 +232,10 @@ export function rowPoints(map: AccessMap, sizes: Shape): number {
 }
 
 /**
- * Returns the number of elements of each operand that any schedule moves. Of indices and updates these are
- * the elements that the domain reaches; each element counts once. Unless the scatter writes in place, the
- * base is read and the output is written whole.
+ * Returns, for each operand of a scatter, the minimum number of elements that every schedule must transfer.
+ * For an input that is read, these are the distinct elements that the scatter reads. The base (initial
+ * elements) and the output count in full. If the scatter writes in place, the base counts as 0, and the
+ * output as at most one element for each iteration.
  */
 export function compulsoryElements({
   map,

@@ -12,8 +12,9 @@ import { isLookup } from "./residency.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Sizes of a symbol or of a table for which a schedule fits UB. Other symbols have their maximum size, and
- * tiles are as large as there.
+ * Result of checking for which sizes of one symbol (dynamic extent) or one lookup table a schedule fits the
+ * unified buffer (UB). All other symbols have their maximum size, and tiles are as large as at the maximum
+ * sizes.
  */
 export interface SizeVerdict {
   /** Variable of the formula: a symbol, or `len(bt)`, the number of elements of a table. */
@@ -26,7 +27,10 @@ export interface SizeVerdict {
   readonly fits: number | undefined;
 }
 
-/** Formats a size verdict: `96 N + 64 <= 196608 bytes: legal for N <= 2047`. */
+/**
+ * Returns a {@link SizeVerdict} as text, with the formula of the bytes and the largest size that fits: `96 N
+ * + 64 <= 196608 bytes: legal for N <= 2047`.
+ */
 export function formatSizeVerdict({ symbol, most, formula, fits }: SizeVerdict): string {
   if (fits === undefined) return `${formula} bytes: no size of ${symbol} fits`;
   const note = symbol.startsWith("len(") ? `; it is ${most}` : fits === most ? ", its most" : "";
@@ -34,8 +38,8 @@ export function formatSizeVerdict({ symbol, most, formula, fits }: SizeVerdict):
 }
 
 /**
- * Returns a verdict for each symbol, and each lookup table, whose size changes the bytes of operands that are
- * whole in UB.
+ * Returns a {@link SizeVerdict} for each symbol (dynamic extent) and each lookup table whose size changes the
+ * bytes in the unified buffer (UB). The list is empty if no size changes them.
  */
 export function sizeVerdicts(tiling: Tiling): SizeVerdict[] {
   const { symbolic } = tiling.gather;
@@ -52,8 +56,9 @@ interface DynamicDim {
 }
 
 /**
- * Returns the verdict on the sizes of one symbol; an empty list if its size does not change the bytes in UB.
- * `outermost`: the symbol of each operand's outermost dim, or null.
+ * Returns the {@link SizeVerdict} for one symbol (dynamic extent), in a list. The list is empty if the
+ * symbol's size does not change the bytes in the unified buffer (UB). `outermost`: the symbol of each
+ * operand's outermost dim, or null.
  */
 function ofSymbol(tiling: Tiling, { name, most }: Sym, outermost: readonly (string | null)[]): SizeVerdict[] {
   const { gather } = tiling;
@@ -71,8 +76,9 @@ function ofSymbol(tiling: Tiling, { name, most }: Sym, outermost: readonly (stri
 }
 
 /**
- * Returns the verdicts on lookup tables that have at most one dim of several elements. A table whose
- * outermost dim is a symbol has that symbol's verdict instead.
+ * Returns a {@link SizeVerdict} for each index tensor that is read at positions computed from index values.
+ * Tensors with several dims longer than 1 have none. If the outermost dim is a symbol (dynamic extent),
+ * {@link ofSymbol} covers the tensor instead.
  */
 function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVerdict[] {
   const { gather } = tiling;
@@ -91,8 +97,9 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
 }
 
 /**
- * Returns the formula of the UB bytes over a size, and the largest size that fits. `extent`: extent of the
- * dynamic dims in this tiling. Empty if none of these dims is in UB.
+ * Returns the bytes of the unified buffer (UB) as a formula in one size, with a function that returns the
+ * largest size that fits. The list is empty if no operand in UB has that size. `dynamic`: the dims that have
+ * the size. `extent`: their extent in this tiling.
  */
 function verdict(tiling: Tiling, dynamic: readonly DynamicDim[], name: string, extent: number) {
   const { need, target } = tiling;

@@ -15,12 +15,12 @@ import { entryUpTo, leastEntry } from "./packed.js";
 import { holds, isLegal, judge, pinnedTiles, pinnedViews, requiredView, rules } from "./rules/index.js";
 import { Tiling } from "./tiling.js";
 
-/** Returns a shape with another entry for one dim. */
+/** Returns a copy of a shape in which one dim has another entry. */
 export const replaced = (shape: Shape, dim: number, entry: number): number[] => shape.with(dim, entry);
 
 /**
- * Returns a tiling in which every pinned dim is as the full-load rule requires, and views begin at whole
- * bytes.
+ * Returns a tiling in which each entry that the full-load rule fixes has its required value, and views begin
+ * at byte boundaries. If nothing changes, the tiling itself is returned.
  */
 export function pinned(tiling: Tiling): Tiling {
   const { gather, schedule } = tiling;
@@ -33,9 +33,10 @@ export function pinned(tiling: Tiling): Tiling {
 }
 
 /**
- * Returns the tiling with the smallest footprint. Along each dim that no rule pins, the entry is 1, or the
- * elements of a byte. Along the last dim it is at least `lastEntry`, for targets that need whole blocks
- * there. If this tile does not fit with second copies, some dims may be whole.
+ * Returns the tiling with the smallest footprint (bytes of the unified buffer). Along each dim that no rule
+ * fixes, the entry is 1, or the number of elements in a byte. Along the last dim it is at least `lastEntry`,
+ * for targets that need whole blocks there. If the tile with second copies does not fit, some dims may have
+ * their full extent.
  */
 export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
   const { extents, schedule } = tiling;
@@ -59,15 +60,16 @@ export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
 }
 
 /**
- * True if some tile is legal under the schedule's other entries, which is so if the smallest tile is.
- * `lastEntry`: smallest entry along the last dim.
+ * True if at least one tile is legal under the schedule's other entries. It checks the smallest tile, because
+ * that tile is legal if any tile is. `lastEntry`: smallest entry along the last dim, in elements.
  */
 export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smallest(tiling, lastEntry));
 
 /**
- * Returns the largest extent of each gather dim alone for which some tile is still legal. A shared dim
- * shrinks the index with it, as the rule compares both. Empty if a rule that no extent changes is broken, or
- * if no extent is legal.
+ * Returns the largest extent of each gather dim (of a scatter: each stored dim) for which some tile is still
+ * legal, in elements. Each dim is varied alone; if data and index share a dim, the index shrinks with the
+ * data. The list is empty if the gather exceeds a device limit, and it omits dims for which no extent is
+ * legal.
  */
 export function largestGatherDims(
   tiling: Tiling,
@@ -88,8 +90,9 @@ export function largestGatherDims(
 }
 
 /**
- * Returns a scatter whose output, and base, have another extent along a dim. If index and output share the
- * dim, the domain has at most as many points along it.
+ * Returns a copy of a scatter in which the output, and the base if it is an operand, have another extent
+ * along a dim. If index and output share the dim, the scatter's iteration space has at most that extent along
+ * it.
  */
 function withStoredDim(scatter: AccessFunc, dim: number, extent: number): AccessFunc {
   const { map } = scatter;
@@ -105,8 +108,8 @@ function withStoredDim(scatter: AccessFunc, dim: number, extent: number): Access
 }
 
 /**
- * Returns a gather whose data has another extent along a dim. If data and index share the dim, no other
- * operand is longer along it.
+ * Returns a copy of a gather in which the data has another extent along a dim. If data and index share the
+ * dim, the index tensors and the output have at most that extent along it.
  */
 function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessFunc {
   const isShared = gather.sharedDims.includes(dim);
@@ -119,20 +122,26 @@ function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessF
   return { ...gather, operands };
 }
 
-/** Returns the tiling with the smallest footprint under the stated view, which may cut a gather dim. */
+/**
+ * Returns the tiling with the smallest footprint (bytes of the unified buffer) under the view that the
+ * schedule states. That view may divide a gather dim.
+ */
 export function smallestInView(tiling: Tiling): Tiling {
   const { view } = tiling.schedule;
   const least = smallest(tiling);
   return least.schedule.view === view ? least : least.with({ view });
 }
 
-/** Returns a tiling unchanged if the program states a tile, else the tiling with the smallest tile. */
+/**
+ * Returns a tiling unchanged if the program states a tile, else the tiling with the smallest tile ({@link
+ * smallestInView}).
+ */
 export const statedOrSmallest = (tiling: Tiling): Tiling =>
   tiling.gather.schedule.tile === undefined ? smallestInView(tiling) : tiling;
 
 /**
- * Returns a text on the smallest tile's bytes of UB, part by part, and by how much they exceed the budget:
- * `data 4096x1xf32 131072 B + …`.
+ * Returns a text with the bytes of the unified buffer (UB) that the smallest tile needs, part by part, and
+ * the excess over the budget: `data 4096x1xf32 131072 B + …`.
  */
 export function smallestArithmetic(tiling: Tiling): string {
   const least = smallest(tiling);
@@ -144,7 +153,10 @@ export function smallestArithmetic(tiling: Tiling): string {
     : `${head}, ${planned} B with padding and second buffers, over ${budget} B by ${planned - budget} B`;
 }
 
-/** Returns the reason why no tile is legal: the detail of the rule that even the smallest tile breaks. */
+/**
+ * Returns the reason why no tile is legal, as a text: the explanation of the first rule that the smallest
+ * tile breaks.
+ */
 export function whyNone(tiling: Tiling): string {
   const least = smallestInView(tiling);
   const broken = judge(least).find((verdict) => !verdict.pass);

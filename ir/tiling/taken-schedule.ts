@@ -7,8 +7,8 @@ import { writeRulesOf } from "./pypto-writes.js";
 import { domainOf } from "./tiled.js";
 
 /**
- * True if a tile has more entries than the output has dims, and the profile reads the first ones. The
- * operator's framework shares such a tile among operators.
+ * True if a tile has more entries than the output has dims, and the schedule's profile (version of PyPTO's
+ * rules) accepts that. A program shares such a tile among operators, and only the first entries apply.
  */
 export const isLongerTile = <S extends Schedule>(
   gather: AccessFunc,
@@ -21,8 +21,8 @@ export const isLongerTile = <S extends Schedule>(
   schedule.tile.length > domainOf(gather).length;
 
 /**
- * True if a tile or view has fewer entries than the points have dims, and the PyPTO operator takes the other
- * dims whole.
+ * True if a tile or view has fewer entries than the output has dims, and the PyPTO operator accepts that. The
+ * operator then uses the full extent of the missing dims.
  */
 export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "tile" | "view"): boolean => {
   const { length } = schedule[name] ?? domainOf(gather);
@@ -30,8 +30,9 @@ export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "til
 };
 
 /**
- * Returns a schedule whose tile and view have one entry for each dim. Entries that the profile does not read
- * are dropped. If a PyPTO operator accepts fewer entries, whole extents are added.
+ * Returns a schedule whose tile and view have one entry for each dim. Surplus entries are dropped if the
+ * profile (version of PyPTO's rules) accepts them. Missing entries become full extents if the PyPTO operator
+ * accepts fewer.
  */
 export function takenSchedule<S extends Schedule>(gather: AccessFunc, schedule: S): S {
   const domain = domainOf(gather);

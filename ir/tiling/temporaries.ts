@@ -9,7 +9,7 @@ import { reductionsIn, typeOf } from "../values/expression.js";
 import { wordsOfSum } from "../values/ops.js";
 import { computedByRow, elementsTogether, liesInTile, programOfRows } from "./value-rows.js";
 
-/** Tile in UB that a single gather both writes and reads. */
+/** Tile in the unified buffer (UB) that one gather both writes and reads, for an intermediate value. */
 export interface Temporary {
   /** `gathered q`, `value 1`, `sum` */
   readonly part: string;
@@ -18,9 +18,10 @@ export interface Temporary {
 }
 
 /**
- * Returns the temporary tiles of an expression's rows. There is one for each read whose elements are not a
- * row in UB, in the read's type. Results take four bytes an element. The list is empty if the map moves
- * elements unchanged. `inUb` is true if a table is in UB; `tile` is the output tile.
+ * Returns the temporary tiles in the unified buffer (UB) that computing a row of an expression needs. Each
+ * read whose elements are not already a row in UB has a tile, in the read's element type. Each intermediate
+ * result has a tile of four bytes an element. The list is empty if the access map moves elements unchanged.
+ * `inUb`: true if a table is in UB. `tile`: the output tile.
  */
 export function temporariesOf(
   map: AccessMap,
@@ -52,10 +53,10 @@ export function temporariesOf(
 }
 
 /**
- * Returns the temporary tiles for partial results of a reduction; an empty list without a reduction. They
- * hold a row or, if `carried` is true, the whole tile, because several runs of the gather reduce it. A sum of
- * several words has one plane for each word. A second tile holds the number of elements if the program does
- * not determine it.
+ * Returns the temporary tiles for partial results of a reduction; an empty list without a reduction. Each
+ * tile holds one row. If `carried` is true, it holds the whole output tile, because several executions of the
+ * gather accumulate in it. A sum of several words has one plane for each word. A second tile counts the
+ * elements if the program does not determine their number.
  */
 export function sumsOf(
   map: AccessMap,

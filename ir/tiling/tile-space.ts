@@ -7,14 +7,14 @@ import { replaced, smallestInView } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Predicate of a search: true if the search accepts a tile. Acceptance is monotonic: if a tile is rejected,
- * so is every tile with larger entries.
+ * Function that is true if a search accepts a tile. Acceptance is monotonic: if a tile is rejected, so is
+ * every tile with larger entries.
  */
 export type TakesTile = (tile: Shape) => boolean;
 
 /**
- * Set of the tiles that a schedule may have if its other entries stay as they are. Along each output dim that
- * no rule pins, entries are the multiples of a step, or the whole view.
+ * Set of the tiles that a schedule may have while its other entries are unchanged. Along each output dim that
+ * no rule fixes, entries are multiples of a step, or the size of the view (outer tile).
  */
 export class TileSpace {
   /** Entries that a tile has at most along each output dim. */

@@ -16,7 +16,10 @@ import type { Target } from "../target.js";
 import { at, type Shape } from "../types.js";
 import { residencyOf } from "./residency.js";
 
-/** Operand of a gather or scatter with its tile. */
+/**
+ * Operand of a gather or scatter with the tile that one output tile reads or writes. `inUb`: true if the tile
+ * is in the unified buffer (UB).
+ */
 export interface TiledOperand {
   readonly operand: Operand;
   /** Extents of its tile, in elements: gather dims are whole. */
@@ -26,7 +29,10 @@ export interface TiledOperand {
   readonly inUb: boolean;
 }
 
-/** Gather under a schedule on a target: its output tile and its operands' tiles. */
+/**
+ * Result of cutting a gather to tiles by a schedule on a target: the output tile and the tile of each
+ * operand.
+ */
 export interface TiledGather {
   readonly gather: AccessFunc;
   readonly schedule: ResolvedSchedule;
@@ -46,14 +52,18 @@ export interface TiledGather {
   readonly operands: readonly TiledOperand[];
 }
 
-/** Returns the extents that a schedule cuts: the domain of a scatter, the output's extents of a gather. */
+/**
+ * Returns the extents that a schedule cuts to tiles: the iteration space (domain) of a scatter, or the output
+ * of a gather.
+ */
 export const domainOf = (func: Pick<AccessFunc, "map" | "operands">): Shape =>
   isScatter(func.map) ? func.map.domain : outputOf(func).type.shape;
 
 /**
- * Returns the extents that tile entries cut, by output dim. They are the extents of the output, or those of
- * the data if the framework cuts both by one entry and the data is longer. Source: hicann/pypto
- * framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), TiledGatherElementOperation.
+ * Returns the upper limits of tile entries, in elements, by output dim. They are the extents of the output.
+ * If the framework cuts data and output by one entry and the data is longer, they are the extents of the
+ * data. Source: hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22),
+ * TiledGatherElementOperation.
  */
 export function entryLimits(gather: AccessFunc): Shape {
   const { map, framework } = gather;
@@ -68,15 +78,16 @@ export function entryLimits(gather: AccessFunc): Shape {
 }
 
 /**
- * Returns the output dim that a data coordinate equals, element by element; undefined if the coordinate is
- * any other sum.
+ * Returns the output dim that equals a data coordinate; undefined if the coordinate is any other expression.
  */
 export function soleDim({ form, spread }: Followed): number | undefined {
   const atom = spread === 0 ? soleAtom(form) : undefined;
   return atom?.kind === "dim" ? atom.dim : undefined;
 }
 
-/** Returns the operands of a gather, each with its tile and whether the tile is in UB. */
+/**
+ * Returns the operands of a gather, each with its tile and whether the tile is in the unified buffer (UB).
+ */
 export function tiledOperands({
   gather,
   schedule,

@@ -39,8 +39,8 @@ interface Derived {
 }
 
 /**
- * Result of applying a schedule to a gather or scatter on a target. Each part is computed when it is first
- * read.
+ * Result of applying a schedule to a gather or scatter on a target: tiles, loops, footprint, traffic and
+ * lowerings. Each part is computed when it is first read.
  */
 export class Tiling implements TiledGather {
   readonly extents: Shape;
@@ -169,8 +169,8 @@ export class Tiling implements TiledGather {
 }
 
 /**
- * Tilings of one pipeline, of which the latest is cached. Passes ask for the tiling of the same gather and
- * schedule one after the other.
+ * Cache of the latest tiling in one pipeline, as passes request the tiling of one gather and schedule
+ * repeatedly.
  */
 export class Tilings {
   private latest: Tiling | undefined;
@@ -192,8 +192,8 @@ export class Tilings {
 }
 
 /**
- * Returns a tiling without the second copies that the schedule requests by name but that the tiling does not
- * have.
+ * Returns a tiling that requests a second copy (double buffering) only for operands that get one. Requests
+ * that the schedule makes by name but that cannot be met are removed.
  */
 export function honoured(tiling: Tiling): Tiling {
   if (keptSingle(tiling).length === 0) return tiling;

@@ -11,7 +11,9 @@ import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
 import { isLookup } from "./residency.js";
 import { entryLimits, type TiledGather, type TiledOperand } from "./tiled.js";
 
-/** Traffic of one operand between global memory and the cores, in bytes and transfers. */
+/**
+ * Traffic of one operand between global memory and the cores over a whole execution, in bytes and transfers.
+ */
 export interface OperandTraffic {
   /** Its key (`keyOf`). */
   readonly operand: string;
@@ -29,7 +31,7 @@ export interface OperandTraffic {
 /** A tiled gather with its loops, outermost first. */
 type Planned = TiledGather & { readonly loops: readonly Loop[] };
 
-/** Traffic between global memory and the cores, by operand and in total. */
+/** Traffic between global memory and the cores over a whole execution, by operand and in total, in bytes. */
 export interface Traffic {
   readonly operands: readonly OperandTraffic[];
   readonly bytes: number;
@@ -41,7 +43,10 @@ export interface Traffic {
   readonly loops: readonly Loop[];
 }
 
-/** Returns the traffic of a gather between global memory and the cores under its schedule. */
+/**
+ * Returns the traffic of a gather between global memory and the cores under its schedule, by operand and in
+ * total, in bytes and transfers.
+ */
 export function trafficOf(tiling: Planned): Traffic {
   const { loops } = tiling;
   const operands = tiling.operands.map((operand, k): OperandTraffic => {
@@ -63,8 +68,8 @@ export function trafficOf(tiling: Planned): Traffic {
 }
 
 /**
- * Returns the number of elements of an operand that the whole output reaches: an index may be shorter than
- * the data.
+ * Returns the number of elements of an operand that computing the whole output needs, each counted once. It
+ * can be less than the operand's size: an index may be shorter than the data. `k`: number of the operand.
  */
 function compulsoryElements(
   { gather, extents }: TiledGather,
@@ -82,13 +87,17 @@ function compulsoryElements(
   return inUb ? reached : elementsRead(map, k, space, type.shape);
 }
 
-/** Returns the bytes of the elements that the whole output reaches. */
+/**
+ * Returns the bytes of an operand's elements that computing the whole output needs, each counted once. `k`:
+ * number of the operand.
+ */
 export const compulsoryBytes = (tiling: TiledGather, operand: TiledOperand, k: number): number =>
   bytesFor(compulsoryElements(tiling, operand, k), operand.operand.type.dtype);
 
 /**
- * Returns the number of iterations of some loops of a nest: the product of their trip counts. Along a dim
- * with a loop over tiles, the loop over its views does not count again.
+ * Returns the number of iterations of a set of nested loops: the product of their trip counts, or 0 if the
+ * output is empty. Along a dim with a loop over tiles, the loop over views (outer tiles) is not counted
+ * again.
  */
 function iterations(
   { gather, extents, schedule, tile, reductionTile }: TiledGather,
@@ -106,8 +115,8 @@ function iterations(
 }
 
 /**
- * Returns the traffic of data that a gather reads in global memory: one burst for each row that an index
- * selects.
+ * Returns the traffic of data that stays in global memory: one transfer for each row that an index selects.
+ * `k`: number of the operand.
  */
 function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { gather, tile, extents } = tiling;
@@ -129,8 +138,9 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
 }
 
 /**
- * Returns the bytes that move once in each iteration of some loops: those that the output reaches, or those
- * of `each` elements. Packed elements are rounded up to bytes once.
+ * Returns the bytes of an operand that a set of loops transfers, with the compulsory bytes. Each iteration of
+ * the loops transfers `each` elements; by default these are the elements that the output needs. Packed
+ * elements are rounded up to bytes once, in the total.
  */
 function repeatedBytes(
   tiling: Planned,
@@ -146,8 +156,9 @@ function repeatedBytes(
 }
 
 /**
- * Returns the traffic of an operand that is read or written in place. An input moves again in each iteration
- * of the loops that it does not depend on.
+ * Returns the traffic of an operand that is read or written in place, in global memory. An input is
+ * transferred again in each iteration of the loops on whose dims it does not depend. `k`: number of the
+ * operand.
  */
 function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { role, type } = operand.operand;
@@ -163,8 +174,8 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
 }
 
 /**
- * Returns the traffic of a table that is read element by element in place. Each tile counts with the maximum
- * that one tile reads.
+ * Returns the traffic of an index tensor that is read element by element in global memory. Each tile is
+ * charged the maximum number of elements that a tile reads. `k`: number of the operand.
  */
 function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;
@@ -182,8 +193,9 @@ function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): Opera
 }
 
 /**
- * Returns the number of elements that the tiles of an operand in UB load, each counted once. They are the
- * elements that the output reaches, and those beyond it that the framework loads too.
+ * Returns the number of elements of an operand that are loaded to the unified buffer (UB), each counted once.
+ * They are the elements that the output needs and the surplus that the framework loads. `k`: number of the
+ * operand.
  */
 function loadedElements(tiling: Planned, operand: TiledOperand, k: number): number {
   const { gather, cut, schedule, extents } = tiling;
@@ -198,7 +210,10 @@ function loadedElements(tiling: Planned, operand: TiledOperand, k: number): numb
   return elementCount(inputTile(gather.map, k, walked(gather.map, reached), operand.operand.type.shape));
 }
 
-/** Returns the traffic of an operand whose tiles pass through UB. */
+/**
+ * Returns the traffic of an operand whose tiles are loaded to, or stored from, the unified buffer (UB). `k`:
+ * number of the operand.
+ */
 function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;
   const around = [...tiling.loops];

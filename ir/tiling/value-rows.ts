@@ -10,24 +10,27 @@ import { valueSteps } from "../values/steps.js";
 import { vectorProgram, type VectorProgram, type VectorStep } from "../values/vector-steps.js";
 
 /**
- * True if all elements of an innermost row of the output have the same index values, so that the row is
- * computed at once.
+ * True if all elements of an innermost output row have equal index values. Vector instructions then compute
+ * the row at once.
  */
 export const computedByRow = (map: AccessMap): boolean =>
   map.domain.length > 0 && !indexed(map).has(map.domain.length - 1);
 
-/** Returns the number of a tile's elements that are computed together: an innermost row, or 1. */
+/**
+ * Returns the number of elements of a tile that are computed together: the length of an innermost row, or 1
+ * if index values differ within a row.
+ */
 export const elementsTogether = (map: AccessMap, tile: Shape): number =>
   computedByRow(map) ? at(tile, map.domain.length - 1) : 1;
 
 /**
- * Layout of the elements of a read along a row of the output. `row`: contiguous. `still`: a single element.
- * `pieces`: each run of `by` neighbours is the same element. `elements`: anywhere.
+ * Layout of the elements that a read needs for one row of the output. `row`: contiguous. `still`: one element
+ * for the whole row. `pieces`: one element for each `by` neighbours. `elements`: any other layout.
  */
 export type ReadForm =
   { readonly kind: "row" | "still" | "elements" } | { readonly kind: "pieces"; readonly by: number };
 
-/** Returns the layout of a read's elements along a row of the output. */
+/** Returns the layout of the elements that a read of an access map needs for one row of the output. */
 export function readForm(map: AccessMap, { at: coords }: Read): ReadForm {
   const last = map.domain.length - 1;
   const along = computedByRow(map) ? coords.filter((coord) => dimsOf(coord).includes(last)) : [];
@@ -52,7 +55,8 @@ const dimsIn = (of: Linear["terms"][number]["of"]): readonly number[] =>
   dimsOf({ at: 0, terms: [{ by: 1, of }] });
 
 /**
- * True if a row of the output is a row of the read operand's tile in UB, so that nothing needs to be copied.
+ * True if each output row reads a contiguous row of the operand's tile in the unified buffer (UB). The row
+ * can then be used there, without a copy.
  */
 export function liesInTile(map: AccessMap, read: Read): boolean {
   const last = read.at.length - 1;
@@ -64,7 +68,10 @@ export function liesInTile(map: AccessMap, read: Read): boolean {
   );
 }
 
-/** Returns the vector instructions on each row of a map's value. `types`: the element types of the inputs. */
+/**
+ * Returns the vector instructions that compute one output row of an access map's value. `types`: the element
+ * types of the inputs.
+ */
 export const programOfRows = (map: AccessMap, types: readonly DType[]): VectorProgram =>
   vectorProgram(
     valueSteps(
@@ -73,7 +80,9 @@ export const programOfRows = (map: AccessMap, types: readonly DType[]): VectorPr
     ),
   );
 
-/** Returns the numbers of the reads that some instructions use, each once, ascending. */
+/**
+ * Returns the numbers of the reads whose rows are operands of the vector instructions, each once, ascending.
+ */
 export const readsOfSteps = (steps: readonly VectorStep[]): readonly number[] => {
   const rows = new Set<number>();
   for (const step of steps) {

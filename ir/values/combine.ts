@@ -4,13 +4,16 @@ import { isArithmeticType, type ValueType } from "./expression.js";
 import { isFloatValue } from "./formats.js";
 import { castNumber, meaningOf } from "./ops.js";
 
-/** Combination that uses the present value of the element that a point writes. */
+/**
+ * Combination of a scatter that uses the present value of the element that is written, for example `add`;
+ * every combination but `set`.
+ */
 export type Combination = Exclude<Combine, "set">;
 
 /**
- * Returns a function that combines an element with a value of a type. The operation is in i32, u32 or f32 and
- * is rounded once to the type. Elements of fewer than 32 bits are computed in i32 or f32. For f16 and bf16
- * the value may be any f32.
+ * Returns a function that combines an element with a written value. It computes in i32, u32 or f32 and rounds
+ * or wraps the result once to `type`. For types of fewer than 32 bits, integers are computed in i32 and
+ * floats in f32. For f16 and bf16, the written value may be any f32.
  */
 export function combination(how: Combination, type: ValueType): (element: number, value: number) => number {
   if (isArithmeticType(type)) return meaningOf(how, type);

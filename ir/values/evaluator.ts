@@ -14,8 +14,8 @@ import {
 import { valueSteps, type ValueStep } from "./steps.js";
 
 /**
- * Steps that compute a reduction element, of which the last is its value, and the reduction of these
- * elements.
+ * Reduction with the steps (operations in evaluation order) that compute one reduction element; the last step
+ * yields the element.
  */
 export type ReductionSteps = { readonly type: ArithmeticType; readonly steps: readonly ValueStep[] } & (
   | { readonly how: StepwiseReduction }
@@ -24,15 +24,18 @@ export type ReductionSteps = { readonly type: ArithmeticType; readonly steps: re
 );
 
 /**
- * Steps that compute an output element, of which the last is its value. The steps of a reduction come before
- * them.
+ * Steps (operations in evaluation order) that compute an output element; the last step yields the element.
+ * `reduction`, if present, runs before them.
  */
 export interface ValuePlan {
   readonly steps: readonly ValueStep[];
   readonly reduction?: ReductionSteps;
 }
 
-/** Returns the steps of a well-typed expression. `reads`: the element type of each read. */
+/**
+ * Returns the steps (operations in evaluation order) that compute a well-typed expression. `reads`: the
+ * element type of each read.
+ */
 export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan {
   const { steps, reduction } = valueSteps(value, reads);
   if (reduction === undefined) return { steps };
@@ -43,10 +46,13 @@ export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan
   return { steps, reduction: { how, unit: grid.grid.lsb, ...rest } };
 }
 
-/** Function that returns the bits of an element, by the number of its read in the map. */
+/**
+ * Function that returns the bits of an element that an expression reads. `read`: number of the read in the
+ * access map.
+ */
 export type BitsAt = (read: number) => number;
 
-/** State of a reduction: the result of the elements so far, and their number. */
+/** State of a reduction after some of its elements: their accumulated result and their number. */
 export interface Taken {
   /** Sum of the terms; in an exact one, of those that are NaN or infinite. */
   sum: number;
@@ -56,8 +62,8 @@ export interface Taken {
 }
 
 /**
- * Functions that compute a value. They define the result that every backend computes with its own
- * instructions.
+ * Functions that compute an output element and its reduction. They define the result that every backend must
+ * reproduce with its own instructions.
  */
 export interface Evaluator {
   /** The bits of an output element; `taken` has its terms, where it has any. */
@@ -72,7 +78,10 @@ export interface Evaluator {
   readonly ofWords: (words: readonly number[], count: number) => Taken;
 }
 
-/** Returns the functions that compute a value from its steps. */
+/**
+ * Returns the functions that compute an output element and its reduction from their steps (operations in
+ * evaluation order).
+ */
 export function evaluator({ steps, reduction }: ValuePlan): Evaluator {
   let reduced = 0;
   const value = computed(steps, () => reduced);
@@ -100,7 +109,10 @@ interface Taking extends Omit<Evaluator, "element"> {
 
 type ElementOf = (bitsAt: BitsAt) => number;
 
-/** Returns the functions of a reduction that takes one element at a time, by an operation in `type`. */
+/**
+ * Returns the functions of a reduction that applies one operation (such as `add`) to one element at a time.
+ * `type`: type of the operation. `elementOf`: computes an element.
+ */
 function stepwise(how: StepwiseReduction, type: ArithmeticType, elementOf: ElementOf): Taking {
   const { op, start } = accumulators[how];
   const takes = meaningOf(op, type);
@@ -117,8 +129,9 @@ function stepwise(how: StepwiseReduction, type: ArithmeticType, elementOf: Eleme
 }
 
 /**
- * Returns the functions of an exact sum. Finite elements are counted in units of 2^`unit`, in 64 bits. NaN
- * and infinities are added separately, in which order does not matter.
+ * Returns the functions of an exact sum. Finite elements are added as multiples of 2^`unit`, in a 64-bit
+ * integer. NaN and infinities are added separately, because their order does not matter. `elementOf`:
+ * computes an element.
  */
 function exactSum(unit: number, elementOf: ElementOf): Taking {
   const scale = 2 ** -unit;
@@ -152,8 +165,9 @@ function computed(steps: readonly ValueStep[], reduced: () => number): (bitsAt: 
 }
 
 /**
- * Returns a function that computes the numbers of all steps, in a list by step. Each call overwrites the list
- * of the call before.
+ * Returns a function that computes the results of all steps (operations in evaluation order), as a list
+ * indexed by step number. Each call overwrites the list of the previous call. `reduced`: returns the result
+ * of the reduction.
  */
 export function stepNumbers(
   steps: readonly ValueStep[],

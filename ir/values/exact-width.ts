@@ -8,8 +8,8 @@ import { valueSteps } from "./steps.js";
 const availableBits = 63;
 
 /**
- * Width of an exact sum, in bits of a magnitude. The elements of the sum are whole multiples of 2^`unit`; the
- * bits count such units.
+ * Comparison of the bits that an exact sum needs with the available bits. The sum's elements are multiples of
+ * 2^`unit`. All numbers of bits count in that unit and exclude the sign.
  */
 export interface ExactWidth {
   readonly unit: number;
@@ -25,15 +25,16 @@ export interface ExactWidth {
 }
 
 /**
- * Result of a width analysis: the width of an exact sum, or the reason why it has none. In that case an
- * operation on its elements may round, overflow or wrap.
+ * Result of a width analysis: the bits of an exact sum, or the reason (`why`) why no width can be given. A
+ * width is missing if an operation on an element may round, overflow or wrap.
  */
 export type WidthResult =
   { readonly ok: true; readonly width: ExactWidth } | { readonly ok: false; readonly why: string };
 
 /**
- * Returns the width of the exact sum in a well-typed expression; undefined if it has no exact sum. `reads`:
- * the element type of each read. `elements`: the number of elements in the sum.
+ * Returns the width in bits of the exact sum in a well-typed expression, or the reason why it has none.
+ * Undefined if the expression has no exact sum. `reads`: the element type of each read. `elements`: the
+ * maximum number of elements in the sum.
  */
 export function exactWidthOf(
   value: Expression,

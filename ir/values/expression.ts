@@ -8,68 +8,75 @@
  */
 import { at, isFloat8, isPacked, type DType, type Float8Type, type PackedType } from "../types.js";
 
-/** Element types on which tilec does arithmetic: they are added, multiplied and compared. */
+/** Element types in which tilec computes sums, products, minima and maxima. */
 export const arithmeticTypes = ["i32", "u32", "f32"] as const satisfies readonly DType[];
-/** Element type on which tilec does arithmetic. */
+/** Element type in which tilec computes: i32, u32 or f32. */
 export type ArithmeticType = (typeof arithmeticTypes)[number];
 
-/** Element types that expressions can compute and store. */
+/** Element types that the result of an expression may have and that the output may store. */
 export const valueTypes = ["i8", "u8", "i16", "u16", "i32", "u32", "f16", "bf16", "f32"] as const;
-/** Element type that expressions can compute and store. */
+/** Element type that the result of an expression may have and that the output may store. */
 export type ValueType = (typeof valueTypes)[number];
 
-/** Type of 8-bit real numbers that expressions can read. HiF8 is not one: no page states its arithmetic. */
+/**
+ * Type of 8-bit floats that expressions can read. HiF8 is excluded, because no document specifies its
+ * arithmetic.
+ */
 export type Float8SourceType = Exclude<Float8Type, "hif8">;
 
 /**
- * Element type that expressions can read. Packed types and 8-bit real numbers are cast on load and never
- * stored.
+ * Element type that expressions can read. Packed types (several elements in a byte) and 8-bit floats are cast
+ * after the load and are never stored.
  */
 export type SourceType = ValueType | PackedType | Float8SourceType;
 
-/** True if tilec does arithmetic on an element type: i32, u32 or f32. */
+/** True if tilec computes in an element type: i32, u32 or f32. */
 export const isArithmeticType = (dtype: DType): dtype is ArithmeticType =>
   arithmeticTypes.some((other) => other === dtype);
-/** True if expressions can compute and store an element type. */
+/** True if the result of an expression may have an element type and the output may store it. */
 export const isValueType = (dtype: DType): dtype is ValueType => valueTypes.some((other) => other === dtype);
 
-/** True if an element type has 8-bit real numbers that expressions can read. */
+/** True if an element type is an 8-bit float that expressions can read: all but HiF8. */
 export const isFloat8Source = (dtype: DType): dtype is Float8SourceType =>
   isFloat8(dtype) && dtype !== "hif8";
 
-/** True if expressions can read an element type. */
+/**
+ * True if expressions can read an element type: result types ({@link isValueType}), packed types and 8-bit
+ * floats.
+ */
 export const isSourceType = (dtype: DType): dtype is SourceType =>
   isPacked(dtype) || isValueType(dtype) || isFloat8Source(dtype);
 
 const integerOperations = ["add", "sub", "mul", "min", "max"] as const;
-/**
- * Operations on two values of the same arithmetic type. The result has that type, too. `div` is for f32 only.
- */
+/** Operations on two values of one arithmetic type, with a result of that type. `div` is for f32 only. */
 export const operations = [...integerOperations, "div"] as const;
-/** Operation on two values: arithmetic, minimum or maximum. */
+/** Operation on two values: addition, subtraction, multiplication, division, minimum or maximum. */
 export type Operation = (typeof operations)[number];
-/** Operation on two values that exists for integers. */
+/** Operation on two values that integer types support: all but `div`. */
 export type IntegerOperation = (typeof integerOperations)[number];
 
-/** True if an operation exists for integers: every one but `div`. */
+/** True if integer types support an operation: all but `div`. */
 export const isIntegerOperation = (op: Operation): op is IntegerOperation => op !== "div";
 
 /**
- * Reductions that make an element from its reduction elements. `fold`: their sum from +0, in order. `exact`:
- * their real sum, rounded once to f32. `mean`: the result of `fold`, divided by their number. `max`, `min`:
- * the largest or the smallest of them. Without reduction elements, the result is +0.
+ * Reductions that combine the reduction elements of an output element. `fold`: their sum, added in order from
+ * +0. `exact`: their exact real sum, rounded once to f32. `mean`: the result of `fold` divided by their
+ * number. `max`, `min`: the largest or smallest element. Without reduction elements, the result is +0.
  */
 export const reductions = ["fold", "exact", "mean", "max", "min"] as const;
-/** Kind of reduction that makes an element from its reduction elements. */
+/** Kind of reduction that combines the reduction elements of an output element. */
 export type Reduction = (typeof reductions)[number];
 
 /**
- * True if a reduction needs the number of its reduction elements. A sum does not: without elements it is its
- * initial value.
+ * True if the result of a reduction depends on the number of its elements: `mean`, `max` and `min`. A sum
+ * without elements equals its initial value, so it needs no count.
  */
 export const countsItsElements = (how: Reduction): boolean => how !== "fold" && how !== "exact";
 
-/** Expression tree for the value of an output element. `typeOf` returns the type of a node. */
+/**
+ * Expression tree for the value of an output element; one value is a node. {@link typeOf} returns the type of
+ * a node.
+ */
 export type Expression =
   /** An element, by the number of its read in the map. */
   | { readonly kind: "read"; readonly read: number }
@@ -83,17 +90,22 @@ export type Expression =
    */
   | { readonly kind: "reduce"; readonly how: Reduction; readonly of: Expression };
 
-/** Returns a value of type `from` cast to type `to`; the value itself if the types are equal. */
+/**
+ * Returns an expression that casts `of` from type `from` to type `to`; `of` itself if the types are equal.
+ */
 export const castTo = (to: DType, from: DType, of: Expression): Expression =>
   to === from ? of : { kind: "cast", to, of };
 
 /**
- * Returns the maximum number of reduction elements of an output element: 2^24, or 2^24 - 1 for a mean. f32
- * holds every whole number up to 2^24, and the number of a mean's elements is an f32.
+ * Returns the maximum number of reduction elements of one output element: 2^24, or 2^24 - 1 for a mean. f32
+ * represents every whole number up to 2^24, and a mean divides by the number of elements as an f32.
  */
 export const maxReductionElements = (how: Reduction): number => (how === "mean" ? 2 ** 24 - 1 : 2 ** 24);
 
-/** Returns an expression in which each read is replaced by another expression. */
+/**
+ * Returns a copy of an expression in which each read is replaced. `of`: returns the replacement for the read
+ * of a number.
+ */
 export function withReads(value: Expression, of: (read: number) => Expression): Expression {
   switch (value.kind) {
     case "read":
@@ -109,7 +121,8 @@ export function withReads(value: Expression, of: (read: number) => Expression): 
 }
 
 /**
- * Returns the numbers of the reads in an expression, in the order of its text, each as often as it occurs.
+ * Returns the numbers of the reads in an expression, from left to right. A read that occurs several times is
+ * listed each time.
  */
 export function readsIn(value: Expression): readonly number[] {
   switch (value.kind) {
@@ -139,7 +152,10 @@ export function operationsIn(value: Expression): number {
   }
 }
 
-/** Returns the reductions of an expression, inner ones first. A verified expression has at most one. */
+/**
+ * Returns the reductions in an expression; the inner reduction comes before the outer. A verified expression
+ * has at most one. The list is empty if there is none.
+ */
 export function reductionsIn(value: Expression): readonly Extract<Expression, { readonly kind: "reduce" }>[] {
   switch (value.kind) {
     case "read":
@@ -155,8 +171,8 @@ export function reductionsIn(value: Expression): readonly Extract<Expression, { 
 }
 
 /**
- * Returns the element type of an expression over reads of these types. An operation has the type of its left
- * side.
+ * Returns the element type of an expression. An operation has the type of its left operand, a reduction that
+ * of its elements. `reads`: the element type of each read.
  */
 export function typeOf(value: Expression, reads: readonly DType[]): DType {
   switch (value.kind) {

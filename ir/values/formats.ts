@@ -6,8 +6,8 @@ import { float8Value } from "../float8.js";
 import { isFloat8Source, type Float8SourceType, type SourceType, type ValueType } from "./expression.js";
 
 /**
- * Binary format of IEEE 754. `digits` includes the leading one; `least` is the exponent of the smallest
- * normal number. `infinity` and `nan` are bits.
+ * Binary floating-point format of IEEE 754. `digits`: bits of the significand, with the implicit leading bit.
+ * `least`: exponent of the smallest normal number. `infinity` and `nan`: bit patterns.
  */
 export interface FloatFormat {
   readonly bits: 16 | 32;
@@ -18,23 +18,23 @@ export interface FloatFormat {
   readonly nan: number;
 }
 
-/** Float formats of the element types f16, bf16 and f32. */
+/** Binary formats of the float element types f16, bf16 and f32. */
 export const floatFormats = {
   f16: { bits: 16, digits: 11, least: -14, infinity: 0x7c00, nan: 0x7e00 },
   bf16: { bits: 16, digits: 8, least: -126, infinity: 0x7f80, nan: 0x7fc0 },
   f32: { bits: 32, digits: 24, least: -126, infinity: 0x7f800000, nan: 0x7fc00000 },
 } as const satisfies Readonly<Record<"f16" | "bf16" | "f32", FloatFormat>>;
 
-/** Name of a float format: f16, bf16 or f32. */
+/** Name of a float element type: f16, bf16 or f32. */
 export type FloatValueType = keyof typeof floatFormats;
-/** True if the values of a type are floats: f16, bf16 or f32. */
+/** True if a type is f16, bf16 or f32. 8-bit floats are excluded. */
 export const isFloatValue = (type: SourceType): type is FloatValueType => Object.hasOwn(floatFormats, type);
 
-/** True if elements of a type are real numbers: f16, bf16, f32 or a readable 8-bit float. */
+/** True if a type is a float: f16, bf16, f32 or an 8-bit float that expressions can read. */
 export const isRealSource = (type: SourceType): type is FloatValueType | Float8SourceType =>
   isFloatValue(type) || isFloat8Source(type);
 
-/** Lowest and highest value of each integer type. */
+/** Lowest and highest value of each integer element type, both inclusive. */
 export const integerRanges = {
   u2: [0, 3],
   i2: [-2, 1],
@@ -69,8 +69,8 @@ function nearestEven(value: number): number {
 }
 
 /**
- * Returns the value of a format that is nearest to a number, ties to even; an infinity beyond the format's
- * range. Zeros keep their sign.
+ * Returns the value of a float format that is nearest to a number, ties to even. Numbers beyond the range
+ * become an infinity. Zeros keep their sign, and NaN is returned as it is.
  */
 export function rounded(value: number, { digits, least, infinity, bits }: FloatFormat): number {
   if (!Number.isFinite(value) || value === 0) return value;
@@ -81,7 +81,7 @@ export function rounded(value: number, { digits, least, infinity, bits }: FloatF
   return Math.sign(value) * (near >= beyond ? Infinity : near);
 }
 
-/** Returns the number that the bits of an element represent. */
+/** Returns the number that the bits of an element represent, in the given type; NaN for the bits of a NaN. */
 export function numberOf(type: SourceType, bits: number): number {
   if (isFloat8Source(type)) return float8Value(type, bits);
   if (!isFloatValue(type)) {
@@ -100,7 +100,10 @@ export function numberOf(type: SourceType, bits: number): number {
   return sign * (exponent === 0 ? mantissa * unit : (mantissa + fraction) * unit * 2 ** (exponent - 1));
 }
 
-/** Returns the bits of a value of a type. Every NaN gets the same bits. */
+/**
+ * Returns the bits of a number in a type; the type must represent the number exactly. All NaNs have one bit
+ * pattern.
+ */
 export function bitsOfNumber(type: ValueType, value: number): number {
   if (!isFloatValue(type)) return value < 0 ? value + 2 * (integerRanges[type][1] + 1) : value;
   const { digits, least, infinity, nan, bits } = floatFormats[type];

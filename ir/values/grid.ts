@@ -23,8 +23,8 @@ import {
 import type { ValueStep } from "./steps.js";
 
 /**
- * Bounds of a value before it is computed. Its finite results are whole numbers from `low` to `high` times
- * 2^`lsb`, of at most `digits` significant bits.
+ * Bounds of a value, derived before it is computed. Its finite results are integers from `low` to `high`,
+ * times 2^`lsb`, with at most `digits` significant bits.
  */
 export interface ValueGrid {
   readonly lsb: number;
@@ -34,8 +34,8 @@ export interface ValueGrid {
 }
 
 /**
- * Result of an analysis: the bounds of a value, or the reason why it has none. In that case one of its
- * operations may round, overflow or wrap.
+ * Result of an analysis: the bounds of a value, or the reason (`why`) why it has none. A value has none if
+ * one of its operations may round, overflow or wrap.
  */
 export type GridResult =
   { readonly ok: true; readonly grid: ValueGrid } | { readonly ok: false; readonly why: string };
@@ -44,13 +44,15 @@ const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** Returns the number of binary digits of a magnitude; 0 for zero. */
+/** Returns the number of binary digits of a value without its sign; 0 for zero. */
 export const bitLength = (value: bigint): number => (value === 0n ? 0 : abs(value).toString(2).length);
 
-/** Returns the greatest magnitude of a value with these bounds, in units of 2^`lsb`. */
+/** Returns the greatest absolute value within bounds, in the unit of the bounds (2^`lsb`). */
 export const reachOf = ({ low, high }: Pick<ValueGrid, "low" | "high">): bigint => max(abs(low), abs(high));
 
-/** Returns the bits of the greatest magnitude of a grid, in units. */
+/**
+ * Returns the number of bits of the greatest absolute value within bounds, counted in their unit (2^`lsb`).
+ */
 export const bitsOfGrid = (grid: ValueGrid): number => bitLength(reachOf(grid));
 
 /** Returns a value grid. `digits`: limit of its significant bits; the range may give a lower limit. */
@@ -67,7 +69,7 @@ const leastUnit = (format: FloatFormat): number => format.least - format.digits 
 const largest = ({ digits, infinity }: FloatFormat): bigint =>
   ((1n << BigInt(digits)) - 1n) << BigInt((infinity >>> (digits - 1)) - 2);
 
-/** Returns the bounds of elements of a type. */
+/** Returns the bounds of all finite values of an element type. */
 function gridOfType(type: SourceType): ValueGrid {
   if (isFloat8Source(type)) return gridOfFloat8(type);
   if (!isFloatValue(type)) {
@@ -79,7 +81,7 @@ function gridOfType(type: SourceType): ValueGrid {
   return gridFrom(leastUnit(format), -high, high, format.digits);
 }
 
-/** Returns the bounds of elements of an 8-bit float type. */
+/** Returns the bounds of all finite values of an 8-bit float type. */
 function gridOfFloat8(type: Float8SourceType): ValueGrid {
   const numbers = finiteFloat8(type).flatMap(({ value }) => (value > 0 ? [value] : []));
   // The least positive number is a power of two, of which all others are multiples.
@@ -90,7 +92,10 @@ function gridOfFloat8(type: Float8SourceType): ValueGrid {
     : gridFrom(lsb, -high, high, float8Formats[type].mantissa + 1);
 }
 
-/** Returns the bounds of a single number of 32 bits; 0 for infinities and NaN. */
+/**
+ * Returns the bounds of a single 32-bit number. Infinities and NaN have the bounds of 0, because bounds
+ * describe finite values only.
+ */
 function gridOfNumber(value: number): ValueGrid {
   if (!Number.isFinite(value) || value === 0) return gridFrom(0, 0n, 0n);
   // Numbers of 32 bits are whole, or below 2^24 and multiples of 2^-149.
@@ -106,8 +111,8 @@ const inUnits = (lsb: number, grid: ValueGrid): ValueGrid => {
 };
 
 /**
- * Returns `value` times 2^`lsb` rounded once to a float format, with at most the format's largest magnitude.
- * The result is in units of the format's smallest subnormal, or of 2^`lsb` if that is coarser.
+ * Returns `value` times 2^`lsb`, rounded once to a float format and clamped to its largest finite magnitude.
+ * The result is in units of the format's smallest subnormal, or of 2^`lsb` if that is larger.
  */
 function roundedTo(format: FloatFormat, value: bigint, lsb: number): bigint {
   const [size, bound] = [abs(value), largest(format)];
@@ -124,7 +129,9 @@ function roundedTo(format: FloatFormat, value: bigint, lsb: number): bigint {
   return value < 0n ? -grid : grid;
 }
 
-/** Returns the bounds of a value after a cast. */
+/**
+ * Returns the bounds of a value after a cast from type `from` to type `to`. `grid`: bounds before the cast.
+ */
 function castGrid(grid: ValueGrid, from: SourceType, to: ValueType): ValueGrid {
   if (isFloatValue(to)) {
     const format = floatFormats[to];
@@ -148,7 +155,10 @@ function isInside(grid: ValueGrid, low: bigint, high: bigint): boolean {
   return units.low >= low && units.high <= high;
 }
 
-/** Returns the bounds of the exact result of an operation on two values. */
+/**
+ * Returns the bounds of the exact result of an operation, before rounding or wrapping. `left` and `right`:
+ * bounds of its operands.
+ */
 function combined(op: Exclude<Operation, "div">, left: ValueGrid, right: ValueGrid): ValueGrid {
   if (op === "mul") {
     const corners = [left.low, left.high].flatMap((a) => [a * right.low, a * right.high]);
@@ -176,7 +186,8 @@ function combined(op: Exclude<Operation, "div">, left: ValueGrid, right: ValueGr
 }
 
 /**
- * Returns the reason why results of an operation may differ from the real results; undefined if they cannot.
+ * Returns the reason why an operation may round, overflow or wrap in a type; undefined if its results are
+ * always exact. `grid`: bounds of the exact results.
  */
 function inexact(op: Operation, grid: ValueGrid, type: ValueType): string | undefined {
   if (op === "min" || op === "max") return undefined;
@@ -195,8 +206,8 @@ function inexact(op: Operation, grid: ValueGrid, type: ValueType): string | unde
 }
 
 /**
- * Returns the bounds of each step, by its number. `reduced`: bounds of the reduction's result; undefined if
- * no step uses it.
+ * Returns the bounds of each step (one operation in evaluation order), indexed by step number. A step without
+ * bounds has the reason instead. `reduced`: bounds of the reduction's result; undefined if no step uses it.
  */
 export function gridsOf(steps: readonly ValueStep[], reduced?: GridResult): readonly GridResult[] {
   const grids: GridResult[] = [];
@@ -204,11 +215,15 @@ export function gridsOf(steps: readonly ValueStep[], reduced?: GridResult): read
   return grids;
 }
 
-/** Returns the bounds of the last of some steps, none of which uses a reduction. */
+/**
+ * Returns the bounds of the last step (operation in evaluation order), or the reason why it has none. No step
+ * may use a reduction.
+ */
 export const gridOfLast = (steps: readonly ValueStep[]): GridResult => at(gridsOf(steps), steps.length - 1);
 
 /**
- * Returns the bounds of a step, or the reason why it has none. `before`: the bounds of the steps before it.
+ * Returns the bounds of a step (operation in evaluation order), or the reason why it has none. `before`: the
+ * bounds of the steps before it. `reduced`: bounds of the reduction's result.
  */
 function gridOfStep(
   step: ValueStep,
@@ -245,8 +260,8 @@ const checked = (op: Operation, grid: ValueGrid, type: ValueType): GridResult =>
 };
 
 /**
- * Returns the bounds of a sum of up to `elements` values with the same bounds. It gives a reason instead if a
- * partial sum may be inexact in f32, or may wrap.
+ * Returns the bounds of a sum of at most `elements` values that all have the bounds `element`. The result is
+ * a reason instead if a partial sum may be inexact in f32, or may wrap.
  */
 export function gridOfSum(element: GridResult, elements: number, type: ArithmeticType): GridResult {
   if (!element.ok) return element;

@@ -10,15 +10,15 @@ import { floatFormats, integerRanges, isFloatValue, isRealSource, numberOf } fro
 import type { FloatFormat } from "./formats.js";
 import type { ValueStep } from "./steps.js";
 
-/** Number `units` times 2^`exponent`. */
+/** Number `units` · 2^`exponent`, represented exactly. */
 export interface Dyadic {
   readonly units: bigint;
   readonly exponent: number;
 }
 
 /**
- * Bounds of a value whose steps may round. Finite values other than zero are multiples of 2^`unit` and have a
- * magnitude of at least 2^`least`. `low` and `high` bound all finite values.
+ * Bounds of a value whose operations may round. Finite values other than zero are multiples of 2^`unit` and
+ * have a magnitude of at least 2^`least`. All finite values lie from `low` to `high`.
  */
 export interface Magnitude {
   readonly unit: number;
@@ -32,23 +32,23 @@ export interface Magnitude {
 }
 
 /**
- * Bounds on the elements of an operand: each is finite, and its magnitude is 0 or at least 2^`least`, and
- * below 2^`below`.
+ * Bounds that the program promises for the elements of an operand. Each element is finite. Its magnitude is
+ * 0, or at least 2^`least` and less than 2^`below`.
  */
 export interface ElementBounds {
   readonly least?: number;
   readonly below?: number;
 }
 
-/** Exponent of the smallest normal f32. */
+/** Exponent of the smallest normal f32: -126. */
 export const leastNormal = floatFormats.f32.least;
-/** Exponent that bounds f32: the magnitude of a finite f32 is below 2^`f32Limit`. */
+/** Exponent of the exclusive upper bound of f32: the magnitude of a finite f32 is less than 2^`f32Limit`. */
 export const f32Limit = 128;
 
 const lengthOf = (value: bigint): number =>
   value === 0n ? 0 : (value < 0n ? -value : value).toString(2).length;
 
-/** Returns the number `units` times 2^`exponent`. */
+/** Returns the number `units` · 2^`exponent` as an exact {@link Dyadic}. */
 export const dyadic = (units: bigint, exponent = 0): Dyadic => ({ units, exponent });
 const zero = dyadic(0n);
 
@@ -75,11 +75,11 @@ function sumOf(a: Dyadic, b: Dyadic): Dyadic {
 
 const productOf = (a: Dyadic, b: Dyadic): Dyadic => dyadic(a.units * b.units, a.exponent + b.exponent);
 
-/** Returns the greatest magnitude of a value within bounds. */
+/** Returns the greatest absolute value within bounds. */
 export const largestOf = ({ low, high }: Pick<Magnitude, "low" | "high">): Dyadic =>
   higher(negated(low), high);
 
-/** Returns a number rounded to a float format, away from zero. */
+/** Returns a number rounded to the precision of a float format, away from zero. */
 function roundedAway({ units, exponent }: Dyadic, { digits, least }: FloatFormat): Dyadic {
   const size = units < 0n ? -units : units;
   const drop = Math.max(lengthOf(size) - digits, least - digits + 1 - exponent);
@@ -88,7 +88,7 @@ function roundedAway({ units, exponent }: Dyadic, { digits, least }: FloatFormat
   return dyadic(units < 0n ? -kept : kept, exponent + drop);
 }
 
-/** Returns the bounds of a value after a step has rounded it to a float format. */
+/** Returns the bounds of a value after it is rounded to a float format. */
 function afterRounding(value: Magnitude, format: FloatFormat): Magnitude {
   const last = format.least - format.digits + 1;
   const rounds = value.unit < last;
@@ -110,8 +110,8 @@ const largestUnder = ({ digits, least }: FloatFormat, exponent: number): Dyadic 
 };
 
 /**
- * Returns the bounds of elements of a type. `bounds`: further bounds on the elements; without them, floats
- * may be infinite or NaN.
+ * Returns the bounds of the elements of a type. `bounds`: promised bounds on float elements; without them,
+ * floats may be infinite or NaN.
  */
 export function magnitudeOfType(type: SourceType, bounds?: ElementBounds): Magnitude {
   if (isFloat8Source(type)) {
@@ -147,7 +147,10 @@ const between = (low: bigint, high: bigint): Magnitude => ({
   negativeZero: false,
 });
 
-/** Returns the bounds of a single number. */
+/**
+ * Returns the bounds of a single number. For 0, infinities and NaN, `low` and `high` are 0, and `unit` and
+ * `least` are infinite.
+ */
 export function magnitudeOfNumber(value: number): Magnitude {
   const finite = Number.isFinite(value);
   if (value === 0 || !finite)
@@ -173,13 +176,18 @@ function truncated({ units, exponent }: Dyadic): bigint {
   return units < 0n ? -size : size;
 }
 
-/** True if a value's bounds lie in the range of an integer type. Real bounds are truncated first. */
+/**
+ * True if all values within bounds fit an integer type. Bounds with fractions are truncated toward zero
+ * first.
+ */
 export function fitsInteger({ low, high }: Magnitude, type: keyof typeof integerRanges): boolean {
   const [lowest, highest] = integerRanges[type];
   return truncated(low) >= BigInt(lowest) && truncated(high) <= BigInt(highest);
 }
 
-/** Returns the bounds of a value after a cast. */
+/**
+ * Returns the bounds of a value after a cast from type `from` to type `to`. `value`: bounds before the cast.
+ */
 function castMagnitude(value: Magnitude, from: SourceType, to: ValueType): Magnitude {
   if (isFloatValue(to)) return afterRounding(value, floatFormats[to]);
   const [lowest, highest] = integerRanges[to];
@@ -188,7 +196,10 @@ function castMagnitude(value: Magnitude, from: SourceType, to: ValueType): Magni
   return between(truncated(value.low), truncated(value.high));
 }
 
-/** Returns the bounds of the exact result of an operation, before the result is rounded or wraps. */
+/**
+ * Returns the bounds of the exact result of an operation, before it is rounded or wraps. `a` and `b`: bounds
+ * of the operands.
+ */
 export function combined(op: Exclude<Operation, "div">, a: Magnitude, b: Magnitude): Magnitude {
   const finite = a.finite && b.finite;
   switch (op) {
@@ -237,8 +248,8 @@ export function combined(op: Exclude<Operation, "div">, a: Magnitude, b: Magnitu
 }
 
 /**
- * Returns the bounds of a result in its type: rounded, or the whole range of an integer type in which the
- * result may wrap.
+ * Returns the bounds of a result after it is converted to a type. For floats, the bounds are rounded. For
+ * integers, they are the whole range of the type if the result may wrap.
  */
 export function inType(value: Magnitude, type: ValueType): Magnitude {
   if (isFloatValue(type)) return afterRounding(value, floatFormats[type]);
@@ -246,8 +257,8 @@ export function inType(value: Magnitude, type: ValueType): Magnitude {
 }
 
 /**
- * Returns the bounds of a sum of at most `count` elements with the same bounds. The elements are added one
- * after the other, from +0, and every sum is rounded.
+ * Returns the bounds of a sum of at most `count` elements that all have the bounds `element`. The elements
+ * are added in order, from +0, and every partial sum is rounded.
  */
 export function foldMagnitude(element: Magnitude, count: number): Magnitude {
   const zeroed = { low: lower(element.low, zero), high: higher(element.high, zero) };
@@ -264,7 +275,8 @@ export function foldMagnitude(element: Magnitude, count: number): Magnitude {
 }
 
 /**
- * Returns the bounds of an exact sum of at most `count` elements with the same bounds, before it is rounded.
+ * Returns the bounds of an exact sum of at most `count` elements that all have the bounds `element`, before
+ * the sum is rounded.
  */
 export const exactSum = (element: Magnitude, count: number): Magnitude => ({
   ...element,
@@ -273,22 +285,25 @@ export const exactSum = (element: Magnitude, count: number): Magnitude => ({
 });
 
 /**
- * Bounds that the bounds of steps depend on: those of each read, by its number, and those of the reduction's
- * result.
+ * Input of an analysis of steps (operations in evaluation order): the promised bounds of the elements of each
+ * read, and the bounds of the reduction's result. `bounds` returns undefined if nothing is promised.
  */
 export interface MagnitudeOf {
   readonly bounds: (read: number) => ElementBounds | undefined;
   readonly reduced?: Magnitude;
 }
 
-/** Returns the bounds of each step, by its number. */
+/** Returns the bounds of each step (one operation in evaluation order), indexed by step number. */
 export function magnitudes(steps: readonly ValueStep[], of: MagnitudeOf): readonly Magnitude[] {
   const results: Magnitude[] = [];
   for (const step of steps) results.push(magnitudeOfStep(step, results, of));
   return results;
 }
 
-/** Returns the bounds of a step. `operands`: the bounds of the steps before it. */
+/**
+ * Returns the bounds of a step (operation in evaluation order). `operands`: the bounds of the steps before
+ * it, by number. `of`: the bounds of reads and of the reduction's result.
+ */
 function magnitudeOfStep(step: ValueStep, operands: readonly Magnitude[], of: MagnitudeOf): Magnitude {
   switch (step.kind) {
     case "read":

@@ -2,13 +2,17 @@
 import type { ArithmeticType } from "./expression.js";
 import { bitsOfNumber, floatFormats, integerRanges, numberOf, rounded } from "./formats.js";
 
-/** Result of parsing a number: its bits, or the reason why its type cannot represent it, with a hint. */
+/**
+ * Result of parsing a number in a type: its bits, or an error message with a hint. The error says that the
+ * type cannot represent the number.
+ */
 export type ReadNumber =
   | { readonly ok: true; readonly bits: number }
   | { readonly ok: false; readonly message: string; readonly hint: string };
 
 /**
- * Reads the bits of a number in a type. `text`: a whole number, a decimal, or 8 hexadecimal digits of bits.
+ * Parses a number and returns its bits in a type; a message and a hint if the type cannot represent it
+ * exactly. `text`: a whole number, a decimal, or `0x` with the 8 hexadecimal digits of the bits.
  */
 export function readNumber(text: string, type: ArithmeticType): ReadNumber {
   if (text.startsWith("0x")) return { ok: true, bits: Number.parseInt(text.slice(2), 16) };
@@ -53,8 +57,8 @@ function integerBits(value: number): bigint {
 }
 
 /**
- * Returns the failure for a number that its type cannot represent. For f32 the hint has the bits of the
- * nearest neighbours.
+ * Returns the parse error for a number that a type cannot represent exactly. For f32, the hint has the bits
+ * of the nearest values.
  */
 function inexact(text: string, type: ArithmeticType, value: number): ReadNumber {
   if (type !== "f32") return { ok: false, message: `${text} is no ${type}`, hint: "write a whole number" };
@@ -74,7 +78,8 @@ function inexact(text: string, type: ArithmeticType, value: number): ReadNumber 
 }
 
 /**
- * Returns the text of a number: an integer if the value is one other than -0, else the bits in hexadecimal.
+ * Returns the text of a number, given its bits. It is a decimal integer if the value is one; otherwise, and
+ * for -0, it is the bits in hexadecimal.
  */
 export function printNumber(type: ArithmeticType, bits: number): string {
   const value = numberOf(type, bits);

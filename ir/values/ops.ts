@@ -14,7 +14,7 @@ import {
 } from "./expression.js";
 import { floatFormats, integerRanges, isFloatValue, isRealSource, rounded } from "./formats.js";
 
-/** Reduction that takes one element at a time, by an operation on two values: every one but `exact`. */
+/** Reduction that applies an operation to its elements one at a time: every reduction but `exact`. */
 export type StepwiseReduction = Exclude<Reduction, "exact">;
 
 type Meaning = (a: number, b: number) => number;
@@ -54,7 +54,10 @@ const meanings = {
   readonly [T in ArithmeticType]: Readonly<Record<T extends "f32" ? Operation : IntegerOperation, Meaning>>;
 };
 
-/** Returns the function that computes an operation on two numbers of a type. */
+/**
+ * Returns the function that applies an operation to two numbers of a type. Throws an internal error for `div`
+ * of an integer type.
+ */
 export function meaningOf(op: Operation, type: ArithmeticType): Meaning {
   if (type === "f32") return meanings.f32[op];
   invariant(isIntegerOperation(op), `${op} of ${type}`);
@@ -73,8 +76,8 @@ interface Accumulator {
 const sum: Accumulator = { op: "add", start: { i32: 0, u32: 0, f32: 0 } };
 
 /**
- * Operation and start value of each stepwise reduction. The sum of a mean is then divided by the number of
- * elements.
+ * Operation and start value of each reduction that takes its elements one at a time. For a mean, the sum is
+ * divided by the number of elements at the end.
  */
 export const accumulators: Readonly<Record<StepwiseReduction, Accumulator>> = {
   fold: sum,
@@ -84,8 +87,9 @@ export const accumulators: Readonly<Record<StepwiseReduction, Accumulator>> = {
 };
 
 /**
- * Returns the result of a reduction of `count` elements from its accumulated value. f64 holds the quotient
- * with digits enough that rounding it again changes nothing.
+ * Returns the result of a reduction of `count` elements; 0 if `count` is 0. `taken`: the accumulated value,
+ * which a mean divides by `count`. The f64 quotient is precise enough that rounding it to f32 gives the
+ * correctly rounded result.
  */
 export function reducedTo(how: StepwiseReduction, taken: number, count: number): number {
   if (count === 0) return 0;
@@ -93,12 +97,13 @@ export function reducedTo(how: StepwiseReduction, taken: number, count: number):
 }
 
 /**
- * Returns the number of 32-bit words that hold a partial reduction. An exact sum has three: the low and the
- * high word of its units, and the bits of NaN and infinities.
+ * Returns the number of 32-bit words that store a partial reduction: three for an exact sum, else one. The
+ * three words are the low and high half of the 64-bit sum, and the bits of the NaN and infinities added
+ * separately.
  */
 export const wordsOfSum = (how: Reduction): number => (how === "exact" ? 3 : 1);
 
-/** Returns `units` times 2^`unit`, rounded once to f32; +0 for no units. */
+/** Returns `units` · 2^`unit`, rounded once to f32; +0 if `units` is 0. */
 export function roundedUnits(units: bigint, unit: number): number {
   const size = units < 0n ? -units : units;
   // f64 holds the first digits, and a last one that says whether any other is set: rounding that is rounding
@@ -111,8 +116,9 @@ export function roundedUnits(units: bigint, unit: number): number {
 }
 
 /**
- * Returns a value cast to another type. To a float: the nearest value, ties to even. From a float to an
- * integer: truncated, then clamped to the range; NaN becomes 0. From an integer to an integer: wraps.
+ * Returns a value cast to another type. A cast to a float rounds to the nearest value, ties to even. A cast
+ * from a float to an integer truncates, then clamps to the range; NaN becomes 0. A cast between integers
+ * wraps.
  */
 export function castNumber(from: SourceType, to: ValueType, value: number): number {
   if (isFloatValue(to)) return rounded(value, floatFormats[to]);

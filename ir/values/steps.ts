@@ -13,7 +13,10 @@ import {
   type ValueType,
 } from "./expression.js";
 
-/** Step that computes one value. Its operands are numbers of earlier steps. */
+/**
+ * Step of an expression in evaluation order; it computes one value. The numbers in `of` are the 0-based
+ * numbers of the earlier steps that compute its operands.
+ */
 export type ValueStep =
   | { readonly kind: "read"; readonly type: SourceType; readonly read: number }
   | { readonly kind: "number"; readonly type: ArithmeticType; readonly bits: number }
@@ -27,7 +30,10 @@ export type ValueStep =
   /** Result of the element's reduction. */
   | { readonly kind: "reduced"; readonly type: ArithmeticType };
 
-/** Steps that compute an output element and, for a reduction, steps that compute a reduction element. */
+/**
+ * Steps that compute an output element, in evaluation order. `reduction`, if present, has the steps that
+ * compute one reduction element.
+ */
 export interface ValueSteps {
   readonly steps: readonly ValueStep[];
   readonly reduction?: {
@@ -37,7 +43,10 @@ export interface ValueSteps {
   };
 }
 
-/** Returns the steps of a well-typed expression over reads of these types, and those of its reduction. */
+/**
+ * Returns the steps (operations in evaluation order) that compute a well-typed expression, and the steps of
+ * its reduction if it has one. `reads`: the element type of each read.
+ */
 export function valueSteps(value: Expression, reads: readonly DType[]): ValueSteps {
   const [reducing] = reductionsIn(value);
   if (reducing === undefined) return { steps: stepsOf(value, reads) };
@@ -49,8 +58,9 @@ export function valueSteps(value: Expression, reads: readonly DType[]): ValueSte
 }
 
 /**
- * Returns the steps of an expression, operands first. An element that the expression reads twice is read in
- * one step. `reduced`: type of the reduction's result; undefined if the expression has none.
+ * Returns the steps (operations in evaluation order) that compute an expression. Several uses of one read
+ * share a step. `reads`: the element type of each read. `reduced`: type of the reduction's result; undefined
+ * if the expression has none.
  */
 function stepsOf(value: Expression, reads: readonly DType[], reduced?: ArithmeticType): readonly ValueStep[] {
   const steps: ValueStep[] = [];

@@ -11,8 +11,8 @@ import type { Operation, Reduction, SourceType, ValueType } from "./expression.j
 import type { ValueStep, ValueSteps } from "./steps.js";
 
 /**
- * Operand or result of a vector instruction, a row. `read`: the elements of a read. `slot`: a temporary
- * result. `sum`: the reduction's result so far. `output`: the row of the output.
+ * Row of elements that a vector instruction reads or writes. `read`: the row of a read. `slot`: a temporary
+ * row. `sum`: the accumulated result of the reduction. `output`: the row of the output.
  */
 export type VectorPlace =
   | { readonly kind: "read"; readonly read: number }
@@ -20,12 +20,12 @@ export type VectorPlace =
   | { readonly kind: "sum" }
   | { readonly kind: "output" };
 
-/** Rounding modes of PTO-ISA's TCVT (RoundMode). */
+/** Rounding mode of the PTO-ISA instruction TCVT (RoundMode). */
 export type VectorRounding = "CAST_NONE" | "CAST_RINT" | "CAST_TRUNC";
 
 /**
- * Conversion by one TCVT: its types, its rounding mode, and whether it saturates. `saturates` is absent if
- * every value fits.
+ * Conversion between two types by one TCVT instruction of PTO-ISA. `saturates` is true if values out of range
+ * become the nearest limit; it is absent if every value fits.
  */
 export interface Conversion {
   readonly from: SourceType;
@@ -34,7 +34,10 @@ export interface Conversion {
   readonly saturates?: boolean;
 }
 
-/** Types of the words that arithmetic instructions process. Values of u32 are processed as i32. */
+/**
+ * Type of the 32-bit elements that an arithmetic vector instruction processes. Values of u32 are processed as
+ * i32.
+ */
 export type VectorWord = "f32" | "i32";
 
 /** Instructions of an operation on two rows. */
@@ -57,7 +60,10 @@ const scalarForms = {
 type TileForm = (typeof tileForms)[Operation];
 type ScalarForm = (typeof scalarForms)[Exclude<Operation, "sub">];
 
-/** Vector instruction on rows. `by`: the bits of a scalar, or the number of bits to shift by. */
+/**
+ * Vector instruction of PTO-ISA that reads rows of elements and writes a row `to`. `by`: the bits of a
+ * scalar, or the number of bits to shift by.
+ */
 export type VectorStep =
   | { readonly op: "TCVT"; readonly to: VectorPlace; readonly of: VectorPlace; readonly cast: Conversion }
   | {
@@ -78,8 +84,9 @@ export type VectorStep =
   | { readonly op: "TMOV"; readonly to: VectorPlace; readonly of: VectorPlace; readonly type: SourceType };
 
 /**
- * Instructions that compute a row of the output, after those for each reduction element. `slots`: the maximum
- * number of temporary rows in use at the same time.
+ * Vector instructions that compute one row of the output (`element`). The instructions of `reduction` run
+ * before them, once for each reduction element. `slots`: the maximum number of temporary rows in use at the
+ * same time.
  */
 export interface VectorProgram {
   readonly element: readonly VectorStep[];
@@ -149,8 +156,8 @@ const widths: Readonly<Partial<Record<SourceType, number>>> = {
 };
 
 /**
- * Returns the instructions that cast between two types, in order; an empty list if the bits stay the same.
- * Undefined if A2, A3 and A5 have no such instructions.
+ * Returns the conversions and shifts that cast one type to another, in order; an empty list if the bits do
+ * not change. Undefined if A2, A3 and A5 have no such instructions.
  */
 export function castChain(from: SourceType, to: ValueType): readonly Link[] | undefined {
   const [given, wanted] = [widths[from], widths[to]];
@@ -170,8 +177,8 @@ export function castChain(from: SourceType, to: ValueType): readonly Link[] | un
 }
 
 /**
- * Returns the vector instructions of a value and of its reduction elements. A cast for which the hardware has
- * no instructions is a single instruction, which no code generator prints.
+ * Returns the vector instructions that compute a row of a value, and those for one reduction element. A cast
+ * that the hardware cannot perform appears as one instruction. No code generator prints it.
  */
 export function vectorProgram({ steps, reduction }: ValueSteps): VectorProgram {
   const element = new Rows(steps).instructions({ kind: "output" });

@@ -9,8 +9,9 @@ import { alignUp } from "../types.js";
 import { ubBuffers } from "../regions.js";
 
 /**
- * Returns diagnostics (TC202) for UB buffers without an address, not aligned to a block, beyond the budget or
- * overlapping.
+ * Returns the diagnostics (TC202) for buffers in the unified buffer (UB) with invalid addresses; an empty
+ * list if all are valid. An address is invalid if it is missing, not aligned to a block, beyond the budget,
+ * or overlaps another buffer.
  */
 export function verifyAllocated(func: TileFunc, target: Target): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];

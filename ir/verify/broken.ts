@@ -7,12 +7,12 @@ import { defined } from "../defined.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Span } from "../types.js";
 
-/** Diagnostic codes of the rules that the verifier checks. */
+/** Diagnostic code that a broken rule of the verifier can have. */
 export type BrokenCode = "TC104" | "TC205" | "TC201" | "TC204" | "TC301" | "TC304";
 
 /**
  * Returns the diagnostic for a broken rule of the verifier; its code is TC201 unless `more` has another.
- * `rule` is the rule's number: T3.
+ * `rule`: identifier of the rule, such as `T3`.
  */
 export const broken = (
   rule: string,

@@ -10,7 +10,11 @@ import { at, type Shape } from "../types.js";
 /** Iterations of one dim's loops that are laid side by side when there is no proof. */
 const maxTried = 4096;
 
-/** Returns the faults of a region's coverage, dim by dim. Each dim has loops of its own. */
+/**
+ * Returns a message for each output dim whose elements are not each written exactly once; an empty list if
+ * all are. `region`: part that one iteration writes. A loop that moves several dims is a fault, and so is a
+ * repeated loop that moves none.
+ */
 export function uncovered(region: Region, { loops }: Located, shape: Shape): string[] {
   const owners = new Map<ForStmt, number[]>(loops.map((loop) => [loop, []]));
   shape.forEach((_, d) => {
@@ -34,8 +38,9 @@ export function uncovered(region: Region, { loops }: Located, shape: Shape): str
 }
 
 /**
- * True if the loops have the forms that lowering gives. The outer loop steps from 0 to the extent; an inner
- * loop steps from the start to the end of each outer step.
+ * True if the loops along a dim provably write every element once, because they have the structure that
+ * lowering produces. The outer loop steps from 0 to the extent. An inner loop steps from the start to the end
+ * of each outer step.
  */
 function proved(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): boolean {
   const [outer, inner, ...deeper] = loops;
@@ -61,9 +66,9 @@ const same = (a: Linear, b: Linear, loops: readonly ForStmt[]): boolean =>
   neverNegative(sub(a, b), loops).kind === "holds" && neverNegative(sub(b, a), loops).kind === "holds";
 
 /**
- * Checks by trying every iteration that regions along a dim cover it. Returns the first fault: an element
- * that is never written or written twice, or too many iterations to try. Undefined if every element is
- * written once.
+ * Checks that the regions along a dim cover it, by evaluating every iteration. Returns a message for the
+ * first fault: an element that is never written or written twice, or too many iterations to try. Undefined if
+ * every element is written once.
  */
 function tried(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): string | undefined {
   const pieces: (readonly [start: number, end: number])[] = [];

@@ -47,7 +47,11 @@ interface FormIntervals {
   readonly sizes: ReadonlyMap<string, Interval>;
 }
 
-/** Returns the violations of V1 or V2 at some size of the symbols; none for a function without symbols. */
+/**
+ * Returns the diagnostics of an access map that breaks rule V1 or V2 for some size of its symbols (dynamic
+ * extents). V1: coordinates are inside their tensor. V2: `div` and `mod` are of values that are never
+ * negative. The list is empty for a function without symbols.
+ */
 export function verifyEverySize(func: AccessFunc): Diagnostic[] {
   const { symbolic, opSpan } = func;
   if (symbolic === undefined) return [];
@@ -89,8 +93,9 @@ const domainOver = (func: AccessFunc, { domain, outermost, map }: Symbolic): rea
       });
 
 /**
- * Returns the data by which a map is checked at every size. `least`: smallest size of the symbols in the
- * extents of the domain.
+ * Returns the data that the checks for all sizes of symbols (dynamic extents) need: intervals of dims and
+ * index values, and extents of operands. `least`: smallest size of the symbols that are extents of the
+ * iteration space.
  */
 function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
   const extents = func.operands.map(({ type }, k) => extentsOver(type.shape, symbolic.outermost[k] ?? null));
@@ -125,8 +130,9 @@ function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
 }
 
 /**
- * Returns the interval of an index value, as linear forms over symbols; undefined for a bare read, whose
- * bound is known only when sizes are bound. `[least, max]`: the range of the values that a read may have.
+ * Returns the lower and upper limit of an index value, as linear expressions over symbols (dynamic extents).
+ * Undefined for an index value whose bound is known only when sizes are bound. `[least, max]`: range of the
+ * values that a read may have.
  */
 function indexInterval(
   { outOfRange, extent, value }: Symbolic["map"]["indices"][number],
@@ -145,8 +151,8 @@ interface Fault {
 }
 
 /**
- * Returns the violations of rule V2 in a map over symbols: `div` and `mod` of a value that may be negative
- * for some size.
+ * Returns the violations of rule V2 by an access map with symbols (dynamic extents): `div` or `mod` of a
+ * value that may be negative for some size.
  */
 function negative(place: Place, forms: Forms): Fault[] {
   return formsOf(forms)
@@ -161,8 +167,8 @@ function negative(place: Place, forms: Forms): Fault[] {
 }
 
 /**
- * Returns the violations of rule V1 in a map over symbols: coordinates that may be outside their extent for
- * some size.
+ * Returns the violations of rule V1 by an access map with symbols (dynamic extents): coordinates that may be
+ * outside their tensor for some size.
  */
 function outside(place: Place, forms: Forms): Fault[] {
   const { func, intervals, extents } = place;
@@ -200,7 +206,10 @@ const isDynamic = (form: Linear, { symbolic, intervals: intervals }: Place): boo
   return [form, ...bounds.flat()].some((of) => symbolsOf(of).some((name) => followed.includes(name)));
 };
 
-/** Returns the interval of a linear form, as forms over symbols; undefined if it depends on a bare read. */
+/**
+ * Returns the lower and upper limit of a linear expression, as linear expressions over symbols (dynamic
+ * extents). Undefined if it uses an index value whose bound is known only when sizes are bound.
+ */
 function intervalOver(form: Linear, intervals: FormIntervals): FormInterval | undefined {
   const { at: offset, terms } = rejoined(form);
   let interval: FormInterval = [constant(offset), constant(offset)];
@@ -213,7 +222,11 @@ function intervalOver(form: Linear, intervals: FormIntervals): FormInterval | un
   return interval;
 }
 
-/** Returns the interval of an atom, as linear forms over symbols; undefined if it depends on a bare read. */
+/**
+ * Returns the lower and upper limit of an atom (dim, index value, symbol, `div` or `mod`), as linear
+ * expressions over symbols. Undefined if it uses an index value whose bound is known only when sizes are
+ * bound.
+ */
 function intervalOfAtom(of: Atom, intervals: FormIntervals): FormInterval | undefined {
   switch (of.kind) {
     case "dim":
@@ -249,8 +262,9 @@ function intervalOfAtom(of: Atom, intervals: FormIntervals): FormInterval | unde
 const maxTried = 4096;
 
 /**
- * Returns true if a form over symbols is at least 0 for all sizes. Otherwise returns sizes at which it is
- * negative, as text, or that no proof was found.
+ * Returns true if a linear expression over symbols (dynamic extents) is at least 0 for all sizes. Otherwise
+ * returns sizes at which it is negative, as text, or `unproved` if no such sizes are known. `sizes`: range of
+ * each symbol.
  */
 function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true | string {
   const groups = new Map<string, Term[]>();
@@ -273,9 +287,9 @@ function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true
 }
 
 /**
- * Returns the smallest value of a linear form over the sizes of one symbol, and a size that has it. Let p be
- * the period of the form's divisions: f(n + p) - f(n) is the same for every n. So the form is linear along
- * every p-th size, and smallest at an end. Undefined if the period is too long to try.
+ * Returns the smallest value of a linear expression over the sizes of one symbol, and a size that has it.
+ * Undefined if the period of the divisions is too long to try. With period p, f(n + p) - f(n) is constant. So
+ * the expression is linear along every p-th size, and smallest at an end.
  */
 function leastOver(
   form: Linear,

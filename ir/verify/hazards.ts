@@ -8,7 +8,10 @@ import { at } from "../types.js";
 
 type Clock = readonly number[];
 
-/** Access to one copy of a UB buffer. It reads or writes the bytes [start, end) of the unified buffer. */
+/**
+ * Access of a statement to the bytes [start, end) of one copy of a buffer in the unified buffer (UB). `name`:
+ * the buffer's name. `write`: true for a write, false for a read.
+ */
 export interface HazardAccess {
   readonly name: string;
   readonly start: number;
@@ -16,7 +19,10 @@ export interface HazardAccess {
   readonly write: boolean;
 }
 
-/** Pair of accesses to the same bytes that no sync orders. */
+/**
+ * Pair of accesses to the same bytes by two hardware pipes (instruction queues) that no sync orders. At least
+ * one access writes.
+ */
 export interface Race {
   readonly earlier: HazardAccess & { readonly pipe: Pipe };
   readonly later: HazardAccess & { readonly pipe: Pipe };
@@ -28,8 +34,8 @@ interface Recorded extends HazardAccess {
 }
 
 /**
- * Detector of races: accesses to UB by two pipes that no sync orders. It is given a program's statements in
- * order.
+ * Detector of races: accesses to the same bytes by two hardware pipes (instruction queues) that no sync
+ * orders. The caller passes it the statements of a program in order.
  */
 export class HazardTracker {
   private clocks = pipes.map(() => pipes.map(() => 0));

@@ -20,7 +20,7 @@ export { verifyStructure };
 
 /**
  * Returns the diagnostics for one property of a function; an empty list if the function has the property.
- * `tilings`: tilings of the function's pipeline.
+ * `tilings`: cache of the pipeline's tilings.
  */
 export function verify(
   func: Func,

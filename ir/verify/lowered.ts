@@ -10,8 +10,8 @@ import { classesOf, refusedLowering } from "../tiling/requested-lowering.js";
 import { flatten } from "../tile.js";
 
 /**
- * Returns a diagnostic if a program's gather does not have the lowering that its schedule requests: TC401 if
- * UB is too small, else TC403. The list is empty otherwise.
+ * Returns the diagnostic for a program whose gather cannot have the lowering that the schedule requests; an
+ * empty list otherwise. The code is TC401 if the unified buffer (UB) is too small, else TC403.
  */
 export function verifyLowering(func: TileFunc, target: Target): Diagnostic[] {
   const { lowering: requested } = func.schedule;

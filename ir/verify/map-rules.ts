@@ -49,8 +49,8 @@ import { valueFaults } from "./value-rules.js";
 import { policyFaults, writeFaults } from "./write-rules.js";
 
 /**
- * Space of a map's coordinates: whole tensors or regions. Inside regions, the regions' own rules check that
- * coordinates stay there.
+ * Space of an access map's coordinates: whole tensors, or regions of tensors in a tile program. For regions,
+ * {@link verifyMap} does not check the ranges of coordinates.
  */
 export type MapPlace = "tensors" | "regions";
 
@@ -61,9 +61,9 @@ export type MapPlace = "tensors" | "regions";
 const holds = new WeakMap<AccessMap, Func["operands"]>();
 
 /**
- * Returns the diagnostics of an access map that breaks a rule. `place`: `tensors` if coordinates are in whole
- * tensors, `regions` if they are in regions of a tile program. In regions the ranges of coordinates are not
- * checked.
+ * Returns the diagnostics of the rules that an access map breaks; an empty list if it breaks none. `place`:
+ * `tensors` if coordinates are in whole tensors, `regions` if they are in regions of a tile program. For
+ * regions, the ranges of coordinates are not checked.
  */
 export function verifyMap(
   map: AccessMap,
@@ -106,8 +106,9 @@ const shownInput = ({ func }: Shaped, table: number): string => {
 };
 
 /**
- * Returns the violations of rule A1: coordinates that do not match the rank of what is read or written. In a
- * gather, also data that is not read, and output elements that no point or several points write.
+ * Returns the violations of rule A1 by an access map: coordinates that do not match the rank of their tensor.
+ * In a gather, it is also a violation if no data is read, or if an output element is not written at its own
+ * coordinates.
  */
 function ranks(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
@@ -157,8 +158,9 @@ const statedModulus = "state it: wrap(… in n); clamp holds a whole window insi
 const isBound = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= maxElements;
 
 /**
- * Returns the violations of rules A9, V3 and V4: dims or index values that are undefined or used too early,
- * and bounds or policies that are missing or illegal.
+ * Returns the violations of rules A9, V3 and V4 by an access map. A9: dims and index values are defined
+ * before their use, and their bounds and policies are legal. V3: an index under `wrap` has a stated modulus.
+ * V4: at least one index value is in range.
  */
 function order({ map }: Shaped): Fault[] {
   const fault = (message: string): Fault => ({ rule: "A9", message });
@@ -201,7 +203,10 @@ function order({ map }: Shaped): Fault[] {
   return [...results, ...indices];
 }
 
-/** Refuses loop variables and minima in a map over whole tensors: they appear only with lowering. */
+/**
+ * Returns the violation (A9) by an access map over whole tensors that uses a loop variable or a minimum in a
+ * coordinate; an empty list if it uses none. Only lowering introduces loop variables and minima.
+ */
 function loopless({ map }: Shaped): Fault[] {
   const forms = formsOf(map);
   const stray = forms.flatMap(atomsOf).find(({ kind }) => kind === "iv" || kind === "min");
@@ -211,8 +216,8 @@ function loopless({ map }: Shaped): Fault[] {
 }
 
 /**
- * Returns the violations of rule A10: fill bits that do not fit an output element, or that no index operand
- * uses.
+ * Returns the violations of rule A10 by an access map: fill bits that are too many for an output element, or
+ * that no index operand uses.
  */
 function fill({ map, output }: Shaped): Fault[] {
   if (map.fill === undefined) return [];
@@ -228,8 +233,8 @@ function fill({ map, output }: Shaped): Fault[] {
 }
 
 /**
- * Returns the violations of the rules of element types in a map. They concern the value and the output, and
- * index operands that read an input whose type is not an integer (A7).
+ * Returns the violations of the type rules by an access map. They concern the value and the output ({@link
+ * valueFaults}), and index tensors, which must have an integer type (A7).
  */
 function types(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
@@ -247,8 +252,8 @@ function types(shaped: Shaped): Fault[] {
 }
 
 /**
- * Returns the violations of rules V1 and V2 in a map: coordinates that may be outside their extent, and `div`
- * and `mod` of values that may be negative. The list is empty if no index value is read.
+ * Returns the violations of rules V1 and V2 by an access map. V1: coordinates are inside their tensor. V2:
+ * `div` and `mod` are of values that are never negative. The list is empty if no index value is read.
  */
 function values(shaped: Shaped): Fault[] {
   const { map, inputs } = shaped;
@@ -262,7 +267,10 @@ function values(shaped: Shaped): Fault[] {
 
 const shownRange = ([least, max]: Interval): string => `${least} to ${max}`;
 
-/** Returns the violations of rule V2 in a linear form: `div` and `mod` of a value that may be negative. */
+/**
+ * Returns the violations of rule V2 in a linear expression: `div` or `mod` of a value that may be negative.
+ * `ranges`: ranges of dims and index values.
+ */
 function negative(form: Linear, ranges: Ranges): Fault[] {
   return atomsOf(form).flatMap((of) => {
     if (of.kind !== "div" && of.kind !== "mod") return [];
@@ -272,7 +280,10 @@ function negative(form: Linear, ranges: Ranges): Fault[] {
   });
 }
 
-/** Returns the violations of rule V1 in a map: coordinates that may be outside their extent. */
+/**
+ * Returns the violations of rule V1 by an access map: coordinates that may be outside their tensor. `ranges`:
+ * ranges of dims and index values.
+ */
 function outside(shaped: Shaped, forms: Forms, ranges: Ranges): Fault[] {
   const { map, inputs, output } = shaped;
   return coordinatesOf(forms, [...inputs, output]).flatMap(({ coord, extent, table, dim }): Fault[] => {

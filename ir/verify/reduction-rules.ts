@@ -14,7 +14,11 @@ interface ReductionFault {
   readonly hint?: string;
 }
 
-/** Returns the violations of B6 and B8 that do not depend on index values. */
+/**
+ * Returns the violations of rules B6 and B8 by the reduction of an access map that do not depend on index
+ * values. B6: the reduction dim r and exactly one reduction occur together. B8: the number of reduction
+ * elements is from 1 to the maximum.
+ */
 export function reductionFaults(map: AccessMap): ReductionFault[] {
   const reductions = reductionsIn(map.value);
   const [first, second] = reductions;
@@ -39,7 +43,11 @@ export function reductionFaults(map: AccessMap): ReductionFault[] {
   return [{ rule: "B8", message: `${first.how} of ${max} terms: an element has 1 to ${highest}` }];
 }
 
-/** Returns the violations of B6 and A9 among index values that are in order. */
+/**
+ * Returns the violations of rules B6 and A9 by the index values of an access map; an empty list for a map
+ * without reduction. B6: index values that depend on the reduction dim r are used only inside the reduction.
+ * A9: they come after all other index values.
+ */
 export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
   if (map.reduced === undefined) return [];
   const depends = (form: Linear): boolean =>
@@ -68,7 +76,10 @@ export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
     : [{ rule: "A9", message: `index value ${early} of the element stands behind one of its terms` }];
 }
 
-/** Returns the expression around the reduction of a value. The number 0 replaces the reduction. */
+/**
+ * Returns the part of an expression that surrounds its reduction: a copy in which the number 0 replaces the
+ * reduction.
+ */
 function around(value: Expression): Expression {
   switch (value.kind) {
     case "read":

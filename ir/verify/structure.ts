@@ -9,7 +9,10 @@ import { verifyEverySize } from "./every-size.js";
 import { verifyMap } from "./map-rules.js";
 import { verifyTile } from "./tile-rules.js";
 
-/** Returns the faults of a function that do not depend on its target. */
+/**
+ * Returns the diagnostics of the rules that a function must satisfy on every target; an empty list if it
+ * breaks none.
+ */
 export function verifyStructure(func: Func): Diagnostic[] {
   const names = func.operands.map((operand) => operand.name);
   if (new Set(names).size !== names.length) {
@@ -28,9 +31,9 @@ export function verifyStructure(func: Func): Diagnostic[] {
 }
 
 /**
- * Returns the diagnostics of an access function: those of its map, then those of A8. By A8, each shared dim
- * is a gather dim with an output dim of the same number. In a scatter, it is an indexed output dim with a
- * domain dim of the same number.
+ * Returns the diagnostics of an access function: those of its access map, then those of rule A8 on shared
+ * dims (common to data and index). In a gather, each shared dim must be a gather dim with an output dim of
+ * the same number. In a scatter, it must be an indexed output dim with an iteration dim of the same number.
  */
 function verifyAccess(func: AccessFunc): Diagnostic[] {
   const faults = verifyMap(func.map, func, func.opSpan);

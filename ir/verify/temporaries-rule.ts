@@ -12,7 +12,11 @@ import { sumsOf, temporariesOf } from "../tiling/temporaries.js";
 import { at, bitsOf } from "../types.js";
 import { broken } from "./broken.js";
 
-/** Returns the violation of T16 in a program that satisfies the other rules. */
+/**
+ * Returns the violation of rule T16 by a tile program; an empty list if there is none. T16: on a target with
+ * a vector unit, the gather names a tile for each intermediate row that it computes. The program must satisfy
+ * all other rules.
+ */
 export function verifyTemporaries(func: TileFunc, target: Target): Diagnostic[] {
   const { gather } = taskOfTile(func);
   if (gather === undefined || !targetFacts[target.kind].vectorUnit) return [];

@@ -115,8 +115,8 @@ const stages = (): readonly (readonly Rule[])[] => [
 ];
 
 /**
- * Returns the diagnostics of the rules of a tile program. The rules run in stages; later stages run only if
- * no rule of an earlier stage is broken.
+ * Returns the diagnostics of all rules that a tile program breaks; an empty list if it breaks none. The rules
+ * run in stages, and a stage runs only if all earlier stages found no fault.
  */
 export function verifyTile(func: TileFunc): Diagnostic[] {
   const program: Program = { func, all: statementsOf(func), buffers: ubBuffers(func) };
@@ -129,7 +129,10 @@ export function verifyTile(func: TileFunc): Diagnostic[] {
 
 const spanOf = ({ stmt }: Located): Span | undefined => stmt.span;
 
-/** Returns a diagnostic (T1) for each name that is defined more than once. */
+/**
+ * Returns a diagnostic (T1) for each buffer name or loop variable of a tile program that is defined more than
+ * once.
+ */
 function namesOnce({ func, all }: Program): Diagnostic[] {
   const names = new Set(func.operands.map((operand) => operand.name));
   return all.flatMap(({ stmt, loops }) => {
@@ -144,7 +147,9 @@ function namesOnce({ func, all }: Program): Diagnostic[] {
   });
 }
 
-/** Returns a diagnostic (T1) for each statement that uses a loop variable outside its loop. */
+/**
+ * Returns a diagnostic (T1) for each statement of a tile program that uses a loop variable outside its loop.
+ */
 function variablesInScope({ all }: Program): Diagnostic[] {
   return all.flatMap(({ stmt, loops }) => {
     const unknown = firstUnknown(formsOfStmt(stmt), loops);
@@ -162,8 +167,8 @@ function firstUnknown(forms: readonly Linear[], loops: readonly ForStmt[]): stri
 }
 
 /**
- * Returns diagnostics for regions of undefined buffers (T1), and for names other than UB buffers where a
- * statement uses a whole tile (T5).
+ * Returns a diagnostic for each name in a tile program that is not what its statement needs. A region must
+ * name an operand or a defined buffer (T1). A whole tile must be a buffer in the unified buffer (T5).
  */
 function namesDefined({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => [
@@ -226,7 +231,11 @@ function targetsCores({ func }: Program): Diagnostic[] {
   return [broken("T9", `ub_bytes = ${ubBytes} and cores = ${cores} make no core`, func.span)];
 }
 
-/** Checks the memory spaces that each statement reads and writes. */
+/**
+ * Returns a diagnostic (T5) for each statement that reads or writes the wrong memory. A load reads an input
+ * in global memory, and a store writes the output. A gather or scatter writes the output or a tile in the
+ * unified buffer (UB).
+ */
 function spaces({ func, all }: Program): Diagnostic[] {
   const output = outputOf(func).name;
   return all.flatMap(({ stmt }) => {
@@ -245,8 +254,8 @@ function spaces({ func, all }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T5) for each load or store whose source and destination differ in element type. It
- * also returns one for each region of a gather or scatter that differs from its operand.
+ * Returns a diagnostic (T5) for each pair of element types that should agree but differ. A pair is the source
+ * and destination of a load or store, or a region of a gather or scatter and its operand.
  */
 function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
   const dtype = (name: string) => typeOfBuffer(func, buffers, name)?.dtype;
@@ -267,8 +276,8 @@ function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T3) for each region whose rank differs from that of its buffer, and for each load or
- * store between different ranks.
+ * Returns a diagnostic (T3) for each region whose rank differs from that of its buffer. It also returns one
+ * for each load or store whose region and tile differ in rank.
  */
 function ranksOfRegions({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => {
@@ -325,8 +334,9 @@ const mapRules: Rule = ({ func, all }) =>
   });
 
 /**
- * Returns the diagnostics of a scatter's ranks (A1): those of its domain and of the inputs that its map
- * reads. If these hold, it returns the diagnostics of the map.
+ * Returns the diagnostics of a scatter statement; an empty list if it is valid. First the ranks of its
+ * iteration space and its inputs are checked (A1). If they are valid, its access map is checked ({@link
+ * verifyMap}).
  */
 function scatterRanks(stmt: ScatterStmt, func: TileFunc): Diagnostic[] {
   const { map, sizes, origin, from, span } = stmt;
@@ -343,7 +353,10 @@ function scatterRanks(stmt: ScatterStmt, func: TileFunc): Diagnostic[] {
   return verifyMap(map, func, span, "regions");
 }
 
-/** Returns the diagnostic of a rule for a judgement that fails or is unproved; none if it holds. */
+/**
+ * Returns the diagnostic of a rule if the judgement of a condition is `fails` or `unproved`; an empty list if
+ * it is `holds`.
+ */
 function against(
   judgement: Judgement,
   rule: string,
@@ -363,8 +376,8 @@ function against(
 }
 
 /**
- * Returns diagnostics (T3) for regions that leave their buffer in some iteration, and for loads and stores
- * that do not fit their UB buffer.
+ * Returns a diagnostic (T3) for each region that may extend beyond its buffer in some iteration. It also
+ * returns one for each load or store whose region may be larger than its tile in the unified buffer (UB).
  */
 function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap((located) => {
@@ -388,8 +401,8 @@ function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T3) if a region may be outside its buffer along dim `k`, in some iteration; else an
- * empty list. `extent`: the buffer's extent along that dim.
+ * Returns a diagnostic (T3) if a region may extend beyond its buffer along dim `k` in some iteration; else an
+ * empty list. `extent`: the buffer's extent along that dim, in elements.
  */
 function outside(region: Region, k: number, extent: number, { stmt, loops }: Located): Diagnostic[] {
   const [offset, size] = [at(region.offsets, k), at(region.sizes, k)];
@@ -408,7 +421,10 @@ function outside(region: Region, k: number, extent: number, { stmt, loops }: Loc
   return [];
 }
 
-/** Returns a diagnostic (T2) for each UB buffer that does not have exactly one writer. */
+/**
+ * Returns a diagnostic (T2) for each buffer in the unified buffer (UB) that is not written by exactly one
+ * statement.
+ */
 function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
   const writers = new Map<string, number>();
   for (const { stmt } of all) {
@@ -422,8 +438,8 @@ function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T8) if the program does not have exactly one gather or scatter, else an empty list.
- * With an empty output, having none is legal.
+ * Returns a diagnostic (T8) if a tile program does not have exactly one gather or scatter; else an empty
+ * list. If the output is empty, the program may also have none.
  */
 function oneGather({ func, all }: Program): Diagnostic[] {
   const gathers = all.filter(({ stmt }) => stmt.op === "gather" || stmt.op === "scatter").length;
@@ -434,8 +450,9 @@ function oneGather({ func, all }: Program): Diagnostic[] {
 }
 
 /**
- * Returns diagnostics (T7) for a gather's operands and origins. An operand must be its input, in global
- * memory or in a tile loaded from it. The origin must be the start of the index region in its tensor.
+ * Returns the diagnostics (T7) for the operands and origins of a gather statement; an empty list if all are
+ * valid. An operand must be its input, in global memory or in a tile that a load filled from it. An origin
+ * must be the position at which the index region starts in its tensor.
  */
 function readsInputs({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
@@ -461,8 +478,9 @@ const startOf = (region: Region, loaded: Region | undefined): Linear[] =>
   region.offsets.map((offset, k) => (loaded === undefined ? offset : add(at(loaded.offsets, k), offset)));
 
 /**
- * Returns a diagnostic (T10) for each region that has more elements along a dim than the tile reads. Such a
- * region would be loaded for nothing, and instructions that use its size would leave the tile.
+ * Returns a diagnostic (T10) for each region of a gather that has more elements along a dim than the tile
+ * reads; an empty list if there is none. The surplus would be loaded for nothing, and instructions that use
+ * the region's size would read beyond the tile.
  */
 function followedSizes({ func }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);
@@ -487,8 +505,9 @@ function followedSizes({ func }: Program): Diagnostic[] {
 }
 
 /**
- * Checks that no coordinate of a gather leaves its region, for any element of the tile and any index value.
- * This is rule 3 of hicann/pypto docs/zh/api/operation/pypto-gather.md, as containment.
+ * Returns a diagnostic (T11) for each coordinate that may lie outside the region that a gather reads, for
+ * some element and index value. The code is TC301 if index values are involved. This is rule 3 of
+ * hicann/pypto docs/zh/api/operation/pypto-gather.md, checked as containment.
  */
 function fullLoad({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
@@ -589,8 +608,7 @@ const walk = (name: string, lower: Linear, upper: Linear): ForStmt => ({
 });
 
 /**
- * Returns a diagnostic (T12) for each region of a gather that extends beyond the elements that its load
- * filled.
+ * Returns a diagnostic (T12) for each region of a gather that extends beyond the elements that a load filled.
  */
 function readsLoaded({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
@@ -609,7 +627,7 @@ function readsLoaded({ func }: Program): Diagnostic[] {
 }
 
 /**
- * Returns diagnostics (T13) if some element of the output is not written exactly once, else an empty list.
+ * Returns a diagnostic (T13) if some element of the output is not written exactly once; else an empty list.
  */
 function coverage({ func, all }: Program): Diagnostic[] {
   const { gather, store } = taskOfTile(func);
@@ -651,7 +669,10 @@ function indicesOfNothing({ func }: Program): readonly Diagnostic[] {
   return map === undefined ? [] : verifyMap(map, func, task.gather?.stmt.span);
 }
 
-/** True if the innermost loop around a gather runs over chunks of its reduction elements. */
+/**
+ * True if the innermost loop around a gather iterates over chunks of its reduction elements. Partial results
+ * are then carried from one iteration to the next.
+ */
 function isCarried({
   stmt: { chunk },
   loops,
@@ -677,7 +698,10 @@ const reductionOfOneTask: Rule = ({ all }) =>
     return [broken("T15", message, span, { code: "TC301", hint })];
   });
 
-/** True if a tile has a place for each element of some sizes, as often as its leading extents state. */
+/**
+ * True if a tile in the unified buffer (UB) is large enough for a region of the given sizes in every
+ * iteration. Its first extents must equal `leading`; the sizes apply to the extents after those.
+ */
 export const hasAddresses = (
   { shape }: UbBuffer,
   leading: Shape,
@@ -691,8 +715,8 @@ export const hasAddresses = (
   );
 
 /**
- * True if r continues from one chunk to the next along every operand. The map over all reduction elements is
- * then the same in each chunk.
+ * True if each chunk of reduction elements continues where the previous chunk ended, along every operand.
+ * `variable`: the variable of the loop over chunks.
  */
 function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
   const { map, chunk, from, to } = stmt;
@@ -710,8 +734,9 @@ function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
 }
 
 /**
- * Returns diagnostics (T15) unless one task combines all reduction elements of an output element in order,
- * into buffers of the right types and sizes. A gather without a chunk of reduction elements has none.
+ * Returns the diagnostics (T15) for a gather that reduces its elements chunk by chunk; an empty list if it is
+ * valid or has no chunk. One task must combine all elements of an output element, in order. The partial
+ * results need buffers of the right types and sizes.
  */
 function elementsInOrder({ func, all, buffers }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);

@@ -20,7 +20,10 @@ import {
   type Expression,
 } from "../values/expression.js";
 
-/** Fault in a value's types or width: the number of the broken rule, and a message. */
+/**
+ * Fault in the types or the width of the value of an access map: the identifier of the broken rule (such as
+ * `B3`), a message, and optionally a hint.
+ */
 export interface ValueFault {
   readonly rule: string;
   readonly message: string;
@@ -29,7 +32,10 @@ export interface ValueFault {
   readonly code?: BrokenCode;
 }
 
-/** Returns the faults of a map's value. `reads`: the element types of the map's reads. */
+/**
+ * Returns the faults in the types and the width of the value of an access map; an empty list if there are
+ * none. `reads`: the element type of each read. `output`: the output's element type.
+ */
 export function valueFaults(map: AccessMap, reads: readonly DType[], output: DType): ValueFault[] {
   const { value, reduced } = map;
   const faults = nodes(value).flatMap((node) => faultOf(node, reads));
@@ -57,9 +63,9 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
 const combinedTypes: readonly DType[] = valueTypes;
 
 /**
- * Returns the faults of a scatter that combines values. There is one (W3) if the output's type cannot be
- * combined, and none for an f32 value that is combined with f16 or bf16. Undefined in all other cases: the
- * value must then have the output's type.
+ * Returns the faults of the types with which a scatter combines values. The list has a fault (W3) if the
+ * output's type cannot be combined. It is empty if an f32 value is combined with f16 or bf16. Undefined in
+ * all other cases: the value must then have the output's type.
  */
 function combineFault(
   { write: { combine } }: AccessMap,
@@ -75,8 +81,9 @@ function combineFault(
 }
 
 /**
- * Returns the violation of rule B7 in a well-typed expression: its exact sum does not fit in 64 bits.
- * Undefined if the sum fits or there is none. `elements`: the maximum number of elements in the sum.
+ * Returns the violation of rule B7 by a well-typed expression: an exact sum that may not fit in 64 bits.
+ * Undefined if the sum fits, or if there is no exact sum. `elements`: the maximum number of elements in the
+ * sum.
  */
 export function widthFault(
   value: Expression,
@@ -114,8 +121,8 @@ const nodes = (value: Expression): readonly Expression[] => {
 };
 
 /**
- * Returns the violations of type rules in one node of an expression: illegal casts (B3), operand types (B2)
- * and reduction types (B8).
+ * Returns the violations of the type rules by one node of an expression: casts (B3), types of operands (B2)
+ * and types of reductions (B8). `reads`: the element type of each read.
  */
 function faultOf(node: Expression, reads: readonly DType[]): ValueFault[] {
   switch (node.kind) {

@@ -11,8 +11,8 @@ import { verifySynchronized } from "./synchronized.js";
 const verifiedFor = derivedOnce((_: TileFunc) => new Set<Target>());
 
 /**
- * Returns the diagnostics that keep a tile program from running, first its structure, then its addresses,
- * then its syncs. It stops at the first of these that has any.
+ * Returns the diagnostics that prevent a tile program from running; an empty list if it can run. Structure,
+ * addresses and syncs are checked in this order. The first check that finds faults ends the search.
  */
 export function faultsOfRun(func: TileFunc, target: Target): readonly Diagnostic[] {
   const structure = verifyStructure(func);
@@ -21,17 +21,19 @@ export function faultsOfRun(func: TileFunc, target: Target): readonly Diagnostic
   return allocated.length > 0 ? allocated : verifySynchronized(func, target);
 }
 
-/** Records that a pipeline has verified a program for a target. */
+/**
+ * Records that a tile program was verified for a target, so that {@link verifyOnce} does not check it again.
+ */
 export function markVerified(func: TileFunc, target: Target): void {
   verifiedFor(func).add(target);
 }
 
-/** True if a program is verified for some target. Its parts then match their types. */
+/** True if a tile program was verified for at least one target. */
 export const isVerified = (func: TileFunc): boolean => verifiedFor(func).size > 0;
 
 /**
- * Throws a CompileError with the diagnostics of a tile program that breaks a rule. A program that was
- * verified for the target before is not checked again.
+ * Throws a CompileError with the diagnostics of a tile program that breaks a rule. A program that was already
+ * verified for the target is not checked again.
  */
 export function verifyOnce(func: TileFunc, target: Target): void {
   if (verifiedFor(func).has(target)) return;

@@ -27,8 +27,9 @@ interface WriteFault {
 }
 
 /**
- * Returns the violations of rules W1 and W4 by a scatter's write and base, given the operands of its
- * function; an empty list if there are none.
+ * Returns the violations of rules W1 and W4 by a scatter; an empty list if there are none. W1: the written
+ * coordinates and the base (initial elements) match the output. W4: only the base is written in place, and
+ * nothing reads it.
  */
 export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
   const { write } = map;
@@ -76,9 +77,9 @@ export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
 }
 
 /**
- * Returns the violations of rules W2 and W3. W2: policies that do not fit reads or writes. W3: `duplicates`
- * that do not fit the combination, or a promise of unique points that cannot hold because there are more
- * points than elements.
+ * Returns the violations of rules W2 and W3 by an access map; an empty list if there are none. W2: index
+ * operands of a write never fill, and all other index operands never skip. W3: `duplicates` matches the
+ * combination. `unique` needs at least as many elements as iterations, unless iterations may be skipped.
  */
 export function policyFaults(map: AccessMap, output: TensorType): WriteFault[] {
   const written = isScatter(map) ? writtenIndices(map) : new Set<number>();

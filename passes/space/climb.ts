@@ -22,7 +22,8 @@ const reordering = 3;
 const promising = 1.1;
 const triedReordered = 100;
 /**
- * Factor over the lowest estimated cost within which a schedule may still be the fastest by the exact clock.
+ * Factor over the lowest estimated cost up to which a schedule may still be the fastest by the exact cost
+ * model.
  */
 export const margin = 1.02;
 /** Entries on either side of a tile's own that are tried along a dim. */
@@ -30,7 +31,10 @@ const reach = 2;
 /** Entries of a dim that are tried at first, by the number of dims that a tile may cut. */
 const few: readonly number[] = [6, 6, 3, 2];
 
-/** Cost function that a climb minimizes, with a lower bound for each tile. */
+/**
+ * Cost function that a hill climb over tiles minimizes: the cost of a schedule, and a lower bound on the cost
+ * of all schedules with one tile.
+ */
 export interface TileCost {
   /** Returns what no schedule with a tile costs less than. */
   readonly lowerBound: (tile: Shape) => number;
@@ -38,16 +42,16 @@ export interface TileCost {
   readonly ofTile: () => (tiling: Tiling) => number;
 }
 
-/** Tiling with its cost. */
+/** Tiling with its cost, as a {@link TileCost} computes it. */
 export interface Weighed {
   readonly tiling: Tiling;
   readonly cost: number;
 }
 
 /**
- * Returns the best two schedules of each tile that was weighed, the best of all first. `against`: cost of a
- * schedule that is already known. Orders of loops that cost over a tenth more than this, or than the best of
- * all, are not searched around.
+ * Returns the best two schedules of each tile that a hill climb evaluates, in ascending order of cost.
+ * `against`: cost of a schedule that is already known. The climb does not search around loop orders that cost
+ * over a tenth more than the cheaper of `against` and the best schedule found.
  */
 export function climb(space: ScheduleSpace, cost: TileCost, against: number): readonly Weighed[] {
   return new Climb(space, cost, against).ranked();
@@ -274,8 +278,9 @@ const byCost = (a: Weighed, b: Weighed): number => a.cost - b.cost;
 const firstTwo = (weighed: readonly Weighed[]): readonly Weighed[] => [...weighed].sort(byCost).slice(0, 2);
 
 /**
- * Returns the orders in which the free dims of a tile may grow: from the last dim, dims of the indices first,
- * and dims of the data first.
+ * Returns the orders in which the tile search enlarges a tile along its free dims (dims that a tile may cut),
+ * without duplicates. The orders are: from the last dim, dims of the indices first, and dims of the data
+ * first.
  */
 function fillingOrders({ start, free }: ScheduleSpace): readonly (readonly number[])[] {
   const dims = followedBy(start.gather.map, gatheredTable);

@@ -9,7 +9,8 @@ import { alignUp, meanBytes } from "../../ir/types.js";
 const someBlocks = [1, 2, 3, 4, 6, 8];
 
 /**
- * Returns the tile entries, in elements, worth trying along an output dim, ascending; the last is `limit`.
+ * Returns the tile sizes along output dim `d` that are worth trying, in elements, ascending. The last is
+ * `limit`.
  */
 export function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
   const { gather, schedule, target, extents } = tiling;
@@ -37,8 +38,8 @@ export function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
 }
 
 /**
- * Returns the number of which entries are multiples. Tiles then start at bytes, and start and end where
- * accesses of lanes do.
+ * Returns the number of elements of which a tile size along output dim `d` must be a multiple. Tiles then
+ * start at a byte, and start and end where accesses of lanes do.
  */
 export function laneMultiple(d: number, { gather, target, extents }: Tiling): number {
   const least = leastEntry(gather, d);
@@ -56,8 +57,8 @@ function leastRow(d: number, { gather, residency, target, extents }: Tiling): nu
 }
 
 /**
- * Returns the tile entry, in elements, that cuts a dim into `count` tiles. On targets with lanes it is
- * rounded up to four elements, or to whole accesses.
+ * Returns the tile size along output dim `d`, in elements, that cuts the dim into `count` tiles. On targets
+ * with several lanes it is rounded up to a multiple of four elements, or of the widest access of a lane.
  */
 export function shareOf(d: number, limit: number, count: number, tiling: Tiling): number {
   const share = Math.max(leastRow(d, tiling), Math.ceil(limit / count));

@@ -9,8 +9,8 @@ const accessElements = ({ gather, target }: Tiling): number =>
   Math.min(4, Math.max(1, target.vectorBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype)));
 
 /**
- * Returns the maximum number of elements that a task should take. The work of each lane then stays short, and
- * every core has tasks while all their lanes have work.
+ * Returns the maximum number of output elements that a task should compute; Infinity if there is no limit.
+ * The limit keeps the work of each lane short and leaves tasks for every core.
  */
 export function longestTask(tiling: Tiling): number {
   // Points that follow one another stay in one task, however many.
@@ -23,15 +23,16 @@ export function longestTask(tiling: Tiling): number {
 }
 
 /**
- * True if a tile fits in `availableUb` bytes of UB, has no more elements than a task should, and keeps a
- * scatter's order of points.
+ * True if a tiling takes at most `availableUb` bytes of unified buffer (UB) and keeps the order of a
+ * scatter's points. Its tile must also have at most {@link longestTask} elements.
  */
 export const fits = (tiling: Tiling, availableUb: number): boolean =>
   keepsOrder(tiling) && fitsUb(tiling, availableUb);
 
 /**
- * True if a tile takes at most `availableUb` bytes of UB and no more elements than a task should. The order
- * of a scatter's points is not checked: a larger tile may keep it where a smaller one does not.
+ * True if a tiling takes at most `availableUb` bytes of unified buffer (UB) and its tile has at most {@link
+ * longestTask} elements. The order of a scatter's points is not checked: a larger tile may keep it although a
+ * smaller tile does not.
  */
 export function fitsUb(tiling: Tiling, availableUb: number): boolean {
   if (elementCount(tiling.tile) > longestTask(tiling)) return false;
@@ -40,8 +41,9 @@ export function fitsUb(tiling: Tiling, availableUb: number): boolean {
 }
 
 /**
- * Returns the bytes of UB that a chosen tile may take: the target's safe size if the smallest tile fits in
- * it, otherwise the capacity.
+ * Returns the bytes of unified buffer (UB) that a chosen tile may take: the target's safe size if the
+ * smallest tile (`start`) fits it, otherwise the capacity. A schedule that overrides the UB size always gets
+ * the capacity.
  */
 export function availableUbOf(start: Tiling): number {
   const { target } = start;

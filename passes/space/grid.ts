@@ -2,15 +2,15 @@
 import { replaced, type TakesTile } from "../../ir/tiling/index.js";
 import type { Shape } from "../../ir/types.js";
 
-/** Output dim of a grid of tiles, with the tile entries to try along it, ascending. */
+/** Axis of a grid of tiles: an output dim, and the tile sizes along it to try, in elements, ascending. */
 export interface GridAxis {
   readonly dim: number;
   readonly entries: readonly number[];
 }
 
 /**
- * Yields the tiles of a grid that `takes` accepts; the first axis varies slowest. Entries of an axis after
- * the first refused one are skipped.
+ * Yields the tiles of a grid that the predicate `takes` accepts; the first axis varies slowest. After the
+ * first rejected entry of an axis, the larger entries of that axis are skipped.
  */
 export function* gridOf(
   tile: Shape,
@@ -33,6 +33,6 @@ export function* gridOf(
   }
 }
 
-/** Returns the number of tiles of a grid. */
+/** Returns the number of tiles in a grid: the product of the entry counts of its axes. */
 export const gridSize = (axes: readonly GridAxis[]): number =>
   axes.reduce((product, { entries }) => product * entries.length, 1);

@@ -12,7 +12,10 @@ import { variants, variantsInEveryOrder } from "./variants.js";
 /** Larger entries of a dim that are tried for less of another one. */
 const trades = 5;
 
-/** Search space of a gather's schedules: those that keep the entries that the user pinned. */
+/**
+ * Search space of the schedules of a gather or scatter. It contains schedules that keep all entries that the
+ * user states and that fit a number of bytes of unified buffer (UB).
+ */
 export class ScheduleSpace extends TileSpace {
   /** Bytes of UB that a schedule may take. */
   readonly availableUb: number;

@@ -16,9 +16,9 @@ import { alignUp, at, elementCount } from "../../ir/types.js";
 import { fits, longestTask } from "./fits.js";
 
 /**
- * Returns the schedules of one tile within `availableUb` bytes of UB, in the tiling's order of loops: every
- * view and buffers that the user left open. Views split the loops that reuse the data's tile. If the user
- * states the view, other orders of loops are returned too.
+ * Returns the schedules of one tile, in the tiling's loop order, that take at most `availableUb` bytes of
+ * unified buffer (UB). They have every view and buffer choice that the user left open. Views split the loops
+ * that reuse the data's tile. If the user states the view, other loop orders are returned too.
  */
 export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
   (tiling.gather.schedule.view === undefined ? [tiling] : reordered(tiling)).flatMap((nest) =>
@@ -26,8 +26,9 @@ export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
   );
 
 /**
- * Returns the schedules of one tile within `availableUb` bytes of UB, in every order of loops that makes a
- * different nest. `bothDirections`: parallel loops also in reverse, which may matter to a cache.
+ * Returns the schedules of one tile, in every loop order that makes a different nest, that take at most
+ * `availableUb` bytes of unified buffer (UB). `bothDirections`: also reverses the order of the parallel
+ * loops, which may matter to a cache.
  */
 export function variantsInEveryOrder(tiling: Tiling, availableUb: number, bothDirections = false): Tiling[] {
   const nests = new Map<string, Tiling>();
@@ -59,11 +60,12 @@ const nestOf = ({ schedule, loops }: Tiling): string => {
 };
 
 /**
- * Returns a tiling in its order of loops, and in the orders that make other nests. Every sequence of loops
- * that only the indices depend on may be innermost, where it reuses the data's tile.
+ * Returns a tiling in its loop order and in the other loop orders that make a different nest. Every sequence
+ * of loops that only the indices depend on may be innermost, where it reuses the data's tile. Only the tiling
+ * itself if the user states the order.
  *
- * Nests that differ only in the order of parallel loops have the same tasks, and the same clock. A cache may
- * distinguish them: `bothDirections` adds their reverse.
+ * Nests that differ only in the order of parallel loops have equal tasks and equal estimated cycles, but may
+ * differ in a cache. `bothDirections` adds these nests in reverse order.
  */
 export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
   const { gather, schedule, residency, tile, extents } = tiling;
@@ -89,8 +91,8 @@ export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
 }
 
 /**
- * Returns every ordered selection of the items, including the empty one. Each comes after the longer
- * selections that begin with it.
+ * Returns every ordered selection of distinct items, including the empty selection. Each selection comes
+ * after the longer selections that begin with it.
  */
 function orderedSubsets(items: readonly number[]): number[][] {
   const grow = (chosen: readonly number[]): number[][] => {
@@ -117,9 +119,10 @@ const tripsOf = ({ extents, schedule, tile }: Tiling, dim: number, kind: Loop["k
 const taskElements = (tiling: Tiling): number => elementCount(tiling.extents) / parallelTasks(tiling);
 
 /**
- * Returns the tiling with two copies of all streamed operands. If these do not fit or make the gather's
- * lowering slower, also with two copies of only some. Some results may not fit in UB. An empty list if
- * buffers are stated, the target has no double buffering, or nothing is streamed.
+ * Returns candidates for double buffering: the tiling with two copies of the tiles of all streamed operands
+ * (operands whose tile a loop reloads or stores). If this does not fit `availableUb` bytes of unified buffer
+ * (UB) or slows the gather's lowering, also tilings with two copies of some operands. Not all candidates fit.
+ * An empty list if the user states buffers, the target has no double buffering, or nothing is streamed.
  */
 export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
   const { gather, target } = tiling;
@@ -137,8 +140,9 @@ export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
 }
 
 /**
- * Returns tilings whose views split a loop that only the indices depend on. One has enough tasks for every
- * core, none too long; another also gives all cores equally many. An empty list if no such loop can be split.
+ * Returns tilings whose views split a loop that only the indices depend on, to make more tasks. The first has
+ * enough tasks for every core, none of them too long. The second also gives all cores equally many. An empty
+ * list if no loop can be split.
  */
 function splitViews(tiling: Tiling): Tiling[] {
   const { gather, schedule, tile, loops, target, extents } = tiling;

@@ -14,8 +14,8 @@ import type { Rule, RuleVerdict } from "./rule.js";
 const source = "gpuweb/gpuweb: limits (section 3.6.2)";
 
 /**
- * Rule on WebGPU targets: the number of storage buffers, and the number of elements of an operand. The bytes
- * of a buffer are judged when a kernel is printed or run ({@link bufferBytes}).
+ * Rule on the limits of WebGPU targets: the number of storage buffers of a gather, and the number of elements
+ * of an operand. The bytes of a buffer are checked when a kernel is printed or run ({@link bufferBytes}).
  */
 export const deviceLimits: Rule = {
   id: "device-limits",
@@ -27,8 +27,8 @@ export const deviceLimits: Rule = {
 };
 
 /**
- * Returns the verdict on the largest operand: its elements have positions below 2^31, because positions in a
- * WebGPU kernel are signed 32-bit integers.
+ * Returns the verdict (pass or fail) on the number of elements of the largest operand, which must be less
+ * than 2^31. Element offsets in a WebGPU kernel are signed 32-bit integers.
  */
 function positionsFit({ operands }: AccessFunc): RuleVerdict {
   const elements = ({ type }: Operand): number => elementCount(type.shape);
@@ -38,7 +38,10 @@ function positionsFit({ operands }: AccessFunc): RuleVerdict {
   return { rule: "element-positions", pass, detail, source: "gpuweb/gpuweb: WGSL, i32 (section 6.2.2)" };
 }
 
-/** Returns the number of storage buffers that the kernel of a gather binds, with their description. */
+/**
+ * Returns the number of storage buffers that the WebGPU kernel of a gather binds, with a text that lists
+ * them.
+ */
 export const boundBuffers = (gather: AccessFunc): StorageBuffers =>
   storageBuffersOf(
     inputsOf(gather).length,
@@ -46,8 +49,8 @@ export const boundBuffers = (gather: AccessFunc): StorageBuffers =>
   );
 
 /**
- * Returns the verdict on the number of storage buffers that the kernel of a gather binds, against the
- * device's limit.
+ * Returns the verdict (pass or fail) on the number of storage buffers that the kernel of a gather binds,
+ * compared with the WebGPU device's limit.
  */
 function buffersBound(gather: AccessFunc, target: Target): RuleVerdict {
   const { count, bindings } = boundBuffers(gather);
@@ -66,8 +69,9 @@ function buffersBound(gather: AccessFunc, target: Target): RuleVerdict {
 const boundBytes = ({ type }: Operand): number => alignUp(byteCount(type), 4);
 
 /**
- * Returns the verdict on the bytes of the largest buffer that a program binds on a WebGPU target. The list is
- * empty for other targets, and for a program with dynamic sizes: each size is judged when it is bound.
+ * Returns the verdict (pass or fail) on the bytes of the largest buffer that a program binds on a WebGPU
+ * target. The list is empty for other targets. It is also empty for a program with dynamic sizes, which is
+ * checked when its sizes are bound.
  */
 export function bufferBytes({ operands, symbolic }: AccessFunc, target: Target): readonly RuleVerdict[] {
   if (!targetFacts[target.kind].runsOnWebgpu || symbolic !== undefined) return [];

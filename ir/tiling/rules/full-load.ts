@@ -17,8 +17,9 @@ import { storeVerdicts } from "./store.js";
 const rowsPage = "hicann/pypto docs/zh/api/operation/pypto-index_select.md at 883e7df (2026-08-22), rule 3";
 
 /**
- * Rule of full load: a tile has gather dims whole, and its reduction elements are combined in order. For
- * scatters, it is the rule of what a tile stores.
+ * Rule of full load: a tile contains the full extent of each gather dim (data dim that indices select along).
+ * Reduction elements are combined in order. For a scatter, the rule applies to the dims of the stored tile
+ * and to the order of writes.
  */
 export const fullLoad: Rule = {
   id: "full-load",
@@ -34,8 +35,8 @@ export const fullLoad: Rule = {
 };
 
 /**
- * Returns the verdicts on a reduction. One task takes all elements of a reduction, in order: no schedule
- * divides them among tasks.
+ * Returns the passing verdicts on a reduction; an empty list if there is none. No verdict fails, because one
+ * task combines all reduction elements of an output element, in order, under every schedule.
  */
 function elementsInOrder({ gather, reductionTile }: Tiling): RuleVerdict[] {
   const { reduced } = gather.map;
@@ -56,8 +57,9 @@ function elementsInOrder({ gather, reductionTile }: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns the verdict on the width of an exact sum: it always passes, because the verifier rejects wider sums
- * (B7). The list is empty if there is no exact sum.
+ * Returns the passing verdict on the width in bits of an exact sum; an empty list if there is no exact sum.
+ * It cannot fail, because the verifier rejects sums that are too wide (B7). `elements`: the maximum number of
+ * elements in the sum.
  */
 function widthOfSum(gather: AccessFunc, elements: number): RuleVerdict[] {
   const { value, reads } = gather.map;
@@ -88,7 +90,10 @@ function widthOfSum(gather: AccessFunc, elements: number): RuleVerdict[] {
   ];
 }
 
-/** Judges whether the data tile holds each gather dim whole. */
+/**
+ * Returns a verdict (pass or fail) for each gather dim: it passes if the data tile contains the dim's full
+ * extent.
+ */
 function fullDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
   const { shape } = inputOf(gather, gatheredTable).type;
   const { tile } = at(operands, gatheredTable);
@@ -105,7 +110,9 @@ function fullDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns the verdicts on the dims that the profile pins: the view's extent, and the tile against the view.
+ * Returns the verdicts (pass or fail) on the view (outer tile) and tile entries that the profile (version of
+ * PyPTO's rules) fixes. The view entry must be at least the required extent, and the tile entry must equal
+ * the view entry.
  */
 function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   const facts = profileOf(schedule);

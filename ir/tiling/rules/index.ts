@@ -15,29 +15,32 @@ import type { Rule, RuleVerdict } from "./rule.js";
 import { scheduleShape } from "./schedule-shape.js";
 import { ubBudget } from "./ub-budget.js";
 
-/** Tiling rules, by name. */
+/** Tiling rules, by name. A schedule is legal for a gather on a target if all rules pass. */
 export const rules = { scheduleShape, deviceLimits, residency, packedTile, fullLoad, ubBudget } as const;
 
 /** Tiling rules, in the order in which they are checked. */
 export const ruleList = Object.values(rules) satisfies readonly Rule[];
 
-/** Returns the verdicts of every tiling rule on a tiling. */
+/** Returns all verdicts of all tiling rules on a tiling, passing or failing, in the order of the rules. */
 export const judge = (tiling: Tiling): readonly RuleVerdict[] =>
   ruleList.flatMap((rule) => rule.judge(tiling));
 
-/** True if a tiling keeps a rule. */
+/** True if a tiling satisfies a rule: all verdicts of the rule on the tiling pass. */
 export const holds = (rule: Rule, tiling: Tiling): boolean =>
   rule.judge(tiling).every((verdict) => verdict.pass);
 
-/** True if a tiling keeps every rule. Throws a CompileError (TC702) if the argument is not a tiling. */
+/**
+ * True if a tiling satisfies all tiling rules. Throws a CompileError (TC702) if the argument is not a tiling.
+ */
 export function isLegal(tiling: Tiling): boolean {
   checkArgument("isLegal", "tiling", tiling);
   return ruleList.every((rule) => holds(rule, tiling));
 }
 
 /**
- * True if a scatter's tile takes points in order and fits the slots of a sequence; always true for a gather.
- * A larger tile may keep these rules where a smaller one breaks them.
+ * True if a scatter's tile writes in row-major order of the iterations and fits the slots (index entries for
+ * each sequence). Always true for a gather. A larger tile may satisfy these conditions where a smaller tile
+ * does not.
  */
 export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
   if (scatter === undefined) return true;
@@ -48,16 +51,16 @@ export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
 }
 
 /**
- * True if a tiling breaks no rule, except perhaps those of the order of points and of the slots of a
- * sequence. If it breaks only these, a tile with larger entries may be legal.
+ * True if a tiling satisfies every rule, apart from the rules on write order and on slots (index entries for
+ * each sequence). If it breaks only those two, a tile with larger entries may be legal.
  */
 export const isLegalApartFromOrder = (tiling: Tiling): boolean =>
   judge(tiling).every(({ pass, rule }) => pass || rule === "point-order" || rule === "slots");
 
 /**
- * Returns the tiles nearest to a schedule's tile that keep the order of points. It is the same tile if that
- * keeps the order. Otherwise there are two: outer dims that carry points have one point, or inner dims are
- * whole.
+ * Returns the tiles nearest to a schedule's tile that preserve the order in which a scatter writes. If the
+ * schedule's tile preserves the order, it is the only result. Otherwise there are two: one has a single
+ * iteration along outer dims, the other has the full extent along inner dims.
  */
 export function tilesInOrder({ schedule, scatter }: Tiling): readonly [Shape, ...Shape[]] {
   const { tile } = schedule;

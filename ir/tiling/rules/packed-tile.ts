@@ -7,7 +7,10 @@ import type { Rule, RuleVerdict } from "./rule.js";
 
 const source = "docs/values.md: packed elements";
 
-/** Rule of packed elements: a tile reads them from the start of a byte. */
+/**
+ * Rule of packed elements (several elements share a byte): the data that a tile reads starts at a byte
+ * boundary.
+ */
 export const packedTile: Rule = {
   id: "packed-tile",
   code: "TC304",
@@ -45,8 +48,9 @@ const shifted = ({ name, type: { dtype, shape } }: Operand): RuleVerdict => ({
 });
 
 /**
- * Returns the verdicts on a view and a tile along a dim with packed elements: entries are multiples of
- * `step`, or the whole dim. A view that passes has no verdict.
+ * Returns the verdicts (pass or fail) on the view (outer tile) and tile entries along a dim with packed
+ * elements (several elements share a byte). An entry passes if it is a multiple of `step` elements, or covers
+ * the whole dim. A passing view has no verdict.
  */
 function entries(
   tiling: Tiling,
@@ -76,8 +80,9 @@ function reductionVerdicts({ gather, reductionTile }: Tiling, { step, dtype }: P
 }
 
 /**
- * Returns the verdict on an entry along a dim with packed elements. `limit`: the entry that covers the whole
- * dim.
+ * Returns the verdict (pass or fail) on an entry along a dim with packed elements: it must be a multiple of
+ * `step` or at least `limit`. `limit`: the entry that covers the whole dim. All are in elements. `name`: text
+ * for the entry.
  */
 function verdictOn(name: string, entry: number, limit: number, step: number): RuleVerdict {
   const pass = keepsStep(entry, limit, step);

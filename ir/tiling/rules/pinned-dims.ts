@@ -10,8 +10,9 @@ import { domainOf } from "../tiled.js";
 import type { Tiling } from "../tiling.js";
 
 /**
- * Returns the smallest extent, in elements, of a view along a dim that a profile pins. Along a shared dim it
- * is the longer of input and index. For a PyPTO operator that writes whole rows, it is the whole row.
+ * Returns the smallest legal view entry (size of an outer tile), in elements, along a dim that a profile
+ * (version of PyPTO's rules) fixes. Along a dim that data and index share, it is the longer of the two. For a
+ * PyPTO operator that writes whole rows, it is the length of the row.
  */
 export function requiredView(gather: AccessFunc, dim: number): number {
   const points = at(domainOf(gather), dim);
@@ -25,13 +26,16 @@ type Reading = Pick<ResolvedSchedule, "profile" | "residency">;
 const loadedDims = (gather: AccessFunc, { residency }: Reading): Shape =>
   dataResidency(gather, { residency }) === "ub" ? gather.sharedDims : [];
 
-/** Returns the dims along which the profile pins the view; an empty list if it pins none. */
+/**
+ * Returns the dims along which the schedule's profile (version of PyPTO's rules) fixes the view entry; an
+ * empty list if there are none.
+ */
 export const pinnedViews = (gather: AccessFunc, schedule: Reading): Shape =>
   profileOf(schedule).pinsView ? loadedDims(gather, schedule) : [];
 
 /**
- * Returns the dims along which the profile, or a PyPTO operator, pins the tile to the view; an empty list if
- * there is none.
+ * Returns the dims along which the profile (version of PyPTO's rules) or a PyPTO operator fixes the tile
+ * entry; an empty list if there are none.
  */
 export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
   if (!isScatter(gather.map)) return profileOf(schedule).pinsTile ? loadedDims(gather, schedule) : [];
@@ -43,7 +47,10 @@ export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
   return pins ? loadedDims(gather, schedule) : [];
 }
 
-/** Returns the output dims along which no profile pins the tile: the tile may cut them anywhere. */
+/**
+ * Returns the output dims along which no profile (version of PyPTO's rules) or operator fixes the tile entry.
+ * The tile may divide these dims anywhere.
+ */
 export function freeDims({
   gather,
   schedule,

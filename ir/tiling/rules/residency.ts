@@ -11,7 +11,10 @@ import type { Tiling } from "../tiling.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 import { storeResidency } from "./store.js";
 
-/** True if the target's cores, or the operator, can read the data from global memory row by row. */
+/**
+ * True if the data may stay in global memory. That holds for a scatter, for a target that reads single
+ * elements there, and for a gather of whole rows.
+ */
 export const gmAllowed = (gather: AccessFunc, target: Target): boolean =>
   isScatter(gather.map) || target.gmGather === "any" || gather.sharedDims.length === 0;
 
@@ -25,7 +28,8 @@ const pagedRows =
   "hicann/pypto docs/zh/api/operation/pypto-experimental-gather_in_ub.md at 883e7df (2026-08-22)";
 
 /**
- * Rule of residency: the memories of data and tables, and the requested lowering, are possible on the target.
+ * Rule of residency (memory of each operand): the target supports the memories and the lowering that the
+ * schedule states.
  */
 export const residency: Rule = {
   id: "residency",
@@ -38,8 +42,9 @@ export const residency: Rule = {
 };
 
 /**
- * Judges whether the gather can have the requested class at the residency of its data, however much UB is
- * free.
+ * Returns the verdict (pass or fail) on the lowering class (kind of instruction sequence) that the schedule
+ * requests; an empty list if it requests none. The class must suit the memory of the gather's data. The size
+ * of the free unified buffer (UB) does not matter.
  */
 function ofLowering(tiling: Tiling): RuleVerdict[] {
   const { target, residency: taken, schedule } = tiling;
@@ -62,7 +67,10 @@ function ofLowering(tiling: Tiling): RuleVerdict[] {
   ];
 }
 
-/** Returns the verdict on data in global memory; an empty list if the data is in UB. */
+/**
+ * Returns the verdict (pass or fail) on data that stays in global memory; an empty list if the data is in the
+ * unified buffer (UB).
+ */
 function ofData({ gather, residency: taken, target }: Tiling): RuleVerdict[] {
   if (taken === "ub") return [];
   const verdict = { rule: "residency", pass: gmAllowed(gather, target) };
@@ -77,7 +85,10 @@ function ofData({ gather, residency: taken, target }: Tiling): RuleVerdict[] {
   return [{ ...verdict, detail: "rows are fetched from global memory", source }];
 }
 
-/** Judges the index tables for which a schedule has another residency than the target. */
+/**
+ * Returns a verdict (pass or fail) for each index tensor whose stated memory differs from the target's
+ * default; an empty list if none differs.
+ */
 function ofTables({ gather, schedule, target }: Tiling): RuleVerdict[] {
   // Words say nothing of tables.
   if (typeof schedule.residency === "string") return [];

@@ -8,7 +8,10 @@ import type { Tiling } from "../tiling.js";
 export type RuleId =
   "schedule-shape" | "device-limits" | "residency" | "packed-tile" | "full-load" | "ub-budget";
 
-/** Verdict of a rule on one aspect of a tiling, with its numbers and the source of the rule. */
+/**
+ * Verdict of a tiling rule on one aspect of a tiling: pass or fail, the compared numbers as text, and the
+ * source of the rule.
+ */
 export interface RuleVerdict {
   readonly rule: string;
   readonly pass: boolean;
@@ -18,7 +21,9 @@ export interface RuleVerdict {
   readonly width?: ExactWidth;
 }
 
-/** Verdict on the form of a schedule, with the code of its diagnostic. */
+/**
+ * Fault in the entries of a schedule, with the code of its diagnostic. It is produced by {@link shapeFaults}.
+ */
 export interface ShapeVerdict extends RuleVerdict {
   readonly code: Code;
   readonly hint?: string;
@@ -26,7 +31,8 @@ export interface ShapeVerdict extends RuleVerdict {
 }
 
 /**
- * Tiling rule: its name, the code of its diagnostics, and the function that returns its verdicts on a tiling.
+ * Tiling rule: its identifier, the code of its diagnostics, and a function that returns its verdicts on a
+ * tiling.
  */
 export interface Rule {
   readonly id: RuleId;

@@ -16,8 +16,8 @@ import type { Rule, ShapeVerdict } from "./rule.js";
 const source = "docs/tiling-rules.md: what a tile, a view and an order are";
 
 /**
- * Returns the reason why a schedule's number of cores is illegal on a target, and the flag for a legal
- * number. Undefined if the number is legal or absent.
+ * Returns the reason why a schedule's number of cores is illegal on a target, with a hint: the flag for a
+ * legal number. Undefined if the number is legal or not stated.
  */
 export function coresFault(
   { cores }: Schedule,
@@ -34,8 +34,8 @@ export function coresFault(
 }
 
 /**
- * Returns the faults in the form of a schedule; an empty list if its entries are well formed and the target
- * has its cores.
+ * Returns the faults in the entries of a schedule (tile, view, order, buffers, residency, cores, bytes); an
+ * empty list if all are valid.
  */
 export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Target): ShapeVerdict[] {
   const rank = domainOf(gather).length;
@@ -124,8 +124,8 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
 }
 
 /**
- * Returns the fault (TC302) of a tile whose first entry is neither a multiple nor a divisor of the slots of a
- * sequence.
+ * Returns the fault (TC302) of a tile whose first entry does not match the slots (index entries for each
+ * sequence). `entry`, the first tile entry, must be a multiple or a divisor of `slots`.
  */
 function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVerdict {
   const smaller = Array.from({ length: Math.min(entry, slots) }, (_, k) => Math.min(entry, slots) - k);
@@ -142,7 +142,9 @@ function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVer
   };
 }
 
-/** Rule of a schedule's form: the number and range of its entries, and cores that the target has. */
+/**
+ * Rule of a schedule's shape: the number and range of its entries, and a number of cores that the target has.
+ */
 export const scheduleShape: Rule = {
   id: "schedule-shape",
   code: "TC303",

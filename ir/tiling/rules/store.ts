@@ -19,7 +19,10 @@ import type { RuleVerdict } from "./rule.js";
 
 const ours = "docs/tiling-rules.md: scatters";
 
-/** Returns the verdicts on a scatter's tile: dims that are stored whole, order of points, and pinned dims. */
+/**
+ * Returns the verdicts (pass or fail) on the tile of a scatter: dims that must be stored in full, order of
+ * writes, and entries that a profile (version of PyPTO's rules) fixes.
+ */
 export const storeVerdicts = (tiling: Tiling, scatter: ScatterTiling): readonly RuleVerdict[] => [
   ...storedInFull(scatter),
   pointOrder(scatter),
@@ -27,8 +30,8 @@ export const storeVerdicts = (tiling: Tiling, scatter: ScatterTiling): readonly 
 ];
 
 /**
- * Returns the verdicts on the written tile in UB: dims that no task cuts are stored whole. The list is empty
- * if the tile is not in UB.
+ * Returns a verdict (pass or fail) for each output dim that no task divides: the tile in the unified buffer
+ * (UB) must have its full extent. The list is empty if the written tile is not in UB.
  */
 function storedInFull({ scatter, isLoaded, tasks, written }: ScatterTiling): RuleVerdict[] {
   if (!isLoaded) return [];
@@ -48,7 +51,10 @@ function storedInFull({ scatter, isLoaded, tasks, written }: ScatterTiling): Rul
   );
 }
 
-/** Returns the verdict on the order of points: those that may write the same element are taken in order. */
+/**
+ * Returns the verdict (pass or fail) on the order in which a scatter writes: iterations that may write one
+ * element must run in row-major order.
+ */
 function pointOrder(tiling: ScatterTiling): RuleVerdict {
   const { scatter, tile, carrying } = tiling;
   const { map } = scatter;
@@ -75,8 +81,9 @@ function pointOrder(tiling: ScatterTiling): RuleVerdict {
 }
 
 /**
- * Returns the verdicts on pinned dims of view and tile: the dims that index and output share, and those that
- * a PyPTO operator requires whole.
+ * Returns the verdicts (pass or fail) on the view and tile entries of a scatter that a profile (version of
+ * PyPTO's rules) or operator fixes. They concern dims that index and output share, and rows that a PyPTO
+ * operator writes in full.
  */
 function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   const facts = profileOf(schedule);
@@ -106,9 +113,9 @@ function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns the verdict on a scatter that combines values in global memory; an empty list if it writes in UB.
- * On an Ascend core it fails unless the order of points does not matter, because stores of tasks have no
- * order.
+ * Returns the verdict (pass or fail) on a scatter that writes directly to global memory; an empty list if it
+ * writes to the unified buffer (UB). On an Ascend core, it fails if values are combined and the order of
+ * writes matters, because stores of tasks are unordered.
  */
 export function storeResidency({ scatter, residency, target }: ScatterTiling): RuleVerdict[] {
   if (residency === "ub") return [];

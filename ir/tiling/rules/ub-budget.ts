@@ -7,8 +7,8 @@ import { refusedLowering } from "../requested-lowering.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 
 /**
- * Rule of the UB budget: the footprint of a tile fits the budget, as do the addresses and a requested
- * lowering.
+ * Rule of the budget for the unified buffer (UB). The bytes that a tile needs, and its buffers with padding,
+ * must fit the budget. A requested lowering must fit the remaining bytes.
  */
 export const ubBudget: Rule = {
   id: "ub-budget",
