@@ -13,9 +13,9 @@ import { elementByElement } from "./element-by-element.js";
 import { referenceOfMapSteps } from "./reference-of-map.js";
 
 /**
- * Computes the output of an operator by its definition and returns its bytes. `operands`: those of the
- * program, if there are others than data and indices. Throws a RunError (TC601) for the first output element
- * with an index out of range under `error` and `unchecked`.
+ * Computes the output of an operator by its definition and returns the output's bytes. `operands`: the
+ * program's operands; needed only if it has inputs other than data and indices. Throws a RunError (TC601) for
+ * the first output element with an index out of range, under the policies `error` and `unchecked`.
  */
 export const reference = (
   program: ReferenceProgram,
@@ -23,7 +23,11 @@ export const reference = (
   operands?: readonly Operand[],
 ): Uint8Array => drained(referenceSteps(program, inputs, operands));
 
-/** Runs `reference` in steps that yield the elements done. */
+/**
+ * Computes the output of an operator by its definition, in steps between which other work can run. Yields the
+ * number of output elements done so far and returns the output's bytes. Throws a RunError (TC601) as {@link
+ * reference} does.
+ */
 export function referenceSteps(
   program: ReferenceProgram,
   inputs: HostInputs,
@@ -61,8 +65,9 @@ export function referenceSteps(
 }
 
 /**
- * Returns a function from output coordinates to data coordinates. Its result is the same array each time,
- * changed in place. `lookUp` returns the index value at a position, for a data dim.
+ * Returns a function from the coordinates of an output element to the coordinates of the data element that it
+ * copies. The function returns one array, which each call changes in place. `lookUp` returns the data
+ * coordinate along `dim` for the index value at a position of the index tensor.
  */
 function dataCoordinates(
   operator: Exclude<Operator, { readonly op: "mapped" }>,

@@ -16,7 +16,10 @@ import { mapAddresses, type MapAddresses } from "../map-addresses.js";
 import type { MappedInputs } from "../resolved-indices.js";
 import { elementReads } from "../element-reads.js";
 
-/** Element that a condition excludes. */
+/**
+ * Input element that violates a condition on element values ({@link ElementCondition}), with its value and
+ * the violated bound.
+ */
 export interface UnmetCondition {
   /** The operand's key. */
   readonly operand: string;
@@ -28,7 +31,10 @@ export interface UnmetCondition {
   readonly bound: string;
 }
 
-/** Returns the bound of a condition that a number violates; undefined if it meets all of them. */
+/**
+ * Returns the text of the bound in a condition that a number violates, such as `below 2^121`. Undefined if
+ * the number meets the condition.
+ */
 function boundOutside(
   value: number,
   { least = -Infinity, below = Infinity }: ElementCondition,
@@ -45,8 +51,8 @@ interface UnmetElement {
 }
 
 /**
- * Yields the output elements that are computed from an element which a condition excludes, in order. Stops at
- * an index out of range, since the run is then rejected.
+ * Yields each output element that is computed from an input element which violates a condition, with that
+ * input element. Stops at the first index out of range, since the run is then rejected.
  */
 function* unmetElements(
   mapped: MappedInputs,
@@ -92,8 +98,8 @@ function* unmetElements(
 }
 
 /**
- * Returns the first element that index values select and a condition excludes, in the order of output
- * elements. Undefined if all conditions are met.
+ * Returns the first input element that index values select and that violates a condition, in the order of
+ * output elements. Undefined if all conditions are met.
  */
 export function unmetCondition(
   mapped: MappedInputs,
@@ -105,8 +111,9 @@ export function unmetCondition(
 }
 
 /**
- * Result of the check of inputs against conditions: they are met; or not met, but no step needs them; or a
- * core may give other bits.
+ * Result of {@link inputsVerdict}. `met`: the inputs meet all conditions. `unneeded`: an input element
+ * violates a condition, but no output element gets other bits from it. `other bits`: an Ascend core may
+ * compute other bits for the output element `point`.
  */
 export type InputsVerdict =
   | { readonly kind: "met" }
@@ -121,8 +128,9 @@ export type InputsVerdict =
     };
 
 /**
- * Returns whether an Ascend core gives the stated bits for some inputs. Met conditions suffice. Otherwise the
- * steps of each output element that a condition excludes are run and checked with their actual numbers.
+ * Checks whether an Ascend core computes the stated bits for some inputs, and returns the verdict. It does if
+ * the inputs meet all conditions in `assumes`. Otherwise, each output element with a violating input is
+ * computed step by step and its actual numbers are checked.
  */
 export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCondition[]): InputsVerdict {
   if (assumes.length === 0) return { kind: "met" };
@@ -138,8 +146,9 @@ export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCon
 }
 
 /**
- * Returns a function that runs the steps of an output element. It returns the first step for which a core may
- * give other bits, and why; undefined if there is none.
+ * Returns a function that computes an output element step by step. That function returns the first step for
+ * which an Ascend core may give other bits, with the reason, as text. It returns undefined if there is no
+ * such step.
  */
 function stepRun(
   mapped: MappedInputs,

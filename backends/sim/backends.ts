@@ -10,7 +10,7 @@ import { callDirectLong, planOfCalls } from "./direct-call.js";
 import { keptExecutors } from "../wasm/cached-executors.js";
 import { LateBytes, fastOutput } from "./fast-report.js";
 
-/** Backend that simulates a program and checks every access. */
+/** Backend `sim`: simulates a tile program and checks every memory access. */
 export const checkedBackend: Backend = {
   name: "sim",
   prepare({ tile, target }) {
@@ -28,8 +28,9 @@ export const checkedBackend: Backend = {
 };
 
 /**
- * Opens an executor. On one thread it has the memory that calls of the program share; on several threads, a
- * memory of its own. Throws a CompileError (TC502, TC702).
+ * Opens an executor of a tile program. Returns it with the function that releases it. An executor on one
+ * thread comes from a pool of reusable memories; one on several threads has its own memory. Rejects with a
+ * CompileError: TC502 for tensors that do not fit its memory, TC702 for invalid options.
  */
 export async function openExecutor(
   tile: TileFunc,
@@ -57,8 +58,9 @@ export async function openExecutor(
 }
 
 /**
- * Returns a backend that runs programs as WebAssembly. Runs of one prepared kernel share its memory, so they
- * run one after the other.
+ * Returns a backend that runs tile programs on the fast executor: on the caller's arrays in place if
+ * possible, otherwise as WebAssembly. WebAssembly runs of one prepared kernel share a memory, so they run one
+ * after the other.
  */
 export const fastBackend = (options: FastOptions = {}): Backend => ({
   name: "sim",

@@ -1,12 +1,17 @@
 /** Elements of up to 32 bits in a memory. */
 
-/** Returns the bits of an element of `size` bytes (1, 2 or 4) at byte offset `byte`. */
+/**
+ * Returns the bits of an element of `size` bytes (1, 2 or 4) at byte offset `byte` of a view, as an unsigned
+ * integer. The bytes are little-endian.
+ */
 export function readBits(view: DataView, byte: number, size: number): number {
   if (size === 1) return view.getUint8(byte);
   return size === 2 ? view.getUint16(byte, true) : view.getUint32(byte, true);
 }
 
-/** Writes the bits of an element of `size` bytes (1, 2 or 4) at byte offset `byte`. */
+/**
+ * Writes the bits of an element of `size` bytes (1, 2 or 4) to a view at byte offset `byte`, little-endian.
+ */
 export function writeBits(view: DataView, byte: number, bits: number, size: number): void {
   if (size === 1) view.setUint8(byte, bits);
   else if (size === 2) view.setUint16(byte, bits, true);

@@ -108,7 +108,7 @@ import { WrittenElements } from "./written-elements.js";
 const overDomain = (map: AccessMap): AccessMap =>
   mapForms(map, (form) => substitute(form, (of) => (of.kind === "iv" ? constant(0) : undefined)));
 
-/** Output and report of a checked run. */
+/** Result of a run on the checked executor: the output's bytes and a report. */
 export interface SimResult {
   /** The output's elements, row-major. */
   readonly output: Uint8Array;
@@ -116,15 +116,17 @@ export interface SimResult {
 }
 
 /**
- * Runs a tile program in the checked executor. Throws a RunError: TC601 for an index out of range, TC602 to
- * TC606 for other invalid operations. Throws a CompileError (TC702) for inputs of other sizes.
+ * Runs a tile program in the checked executor, which detects invalid operations, and returns its output with
+ * a report. Throws a RunError: TC601 for an index out of range, TC602 to TC606 for other invalid operations.
+ * Throws a CompileError (TC702) for inputs whose sizes do not fit the program.
  */
 export const simulateChecked = (func: TileFunc, inputs: HostInputs, target: Target): SimResult =>
   drained(new Machine(func, inputs, target).steps());
 
 /**
- * Runs a tile program in the checked executor, in time slices between which other work can run. Rejects with
- * the signal's reason if it is aborted, and with the errors of {@link simulateChecked}.
+ * Runs a tile program in the checked executor, in time slices between which other work can run. Resolves to
+ * its output with a report. Rejects with the signal's reason if it is aborted, and with the errors of {@link
+ * simulateChecked}.
  */
 export function simulateCheckedLong(
   func: TileFunc,
@@ -137,8 +139,8 @@ export function simulateCheckedLong(
 }
 
 /**
- * Returns the traffic of a scatter's program in a run that ends well, from its index values alone. The values
- * of all other elements do not matter.
+ * Returns the traffic and statement counts of a scatter program for a run without errors. Only the values of
+ * index tensors matter; all other inputs are replaced by tensors of the same type.
  */
 export function countScatter(func: TileFunc, inputs: HostInputs, target: Target): Counts {
   const indices = indexInputs(func);
@@ -1054,7 +1056,10 @@ function elementOf({ start, by }: Pick<Address, "start" | "by">, point: readonly
 const byteOf = (address: Address, point: readonly number[]): number =>
   address.memory.first + Math.floor(elementOf(address, point) * address.memory.elementBytes);
 
-/** Copies the bits of one element of `size` bytes. `target` and `source` are byte offsets. */
+/**
+ * Copies the bits of one element of `size` bytes (1, 2 or a multiple of 4) from one view to another. `target`
+ * and `source`: byte offsets in `to` and `from`.
+ */
 function moveElement(to: DataView, target: number, from: DataView, source: number, size: number): void {
   switch (size) {
     case 1:

@@ -12,8 +12,9 @@ import { checkTensors } from "../values.js";
 import type { FastExecutor, FastRun } from "../wasm/executor.js";
 
 /**
- * Runs a program in the fast executor, after it copies the selected rows of inputs into the executor's
- * memory. Throws as the executor's `run` does. `executor` must only serve such calls of this program.
+ * Runs a program in the fast executor, after copying the input rows that index values select into the
+ * executor's memory. Throws the errors of the executor's `run`. `executor` must serve no other calls than
+ * those of `runCopied` for this program.
  */
 export function runCopied(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): FastRun {
   const placed = drained(place(tile, executor, inputs));
@@ -42,8 +43,9 @@ interface Placed {
 }
 
 /**
- * Copies the selected rows of inputs into the executor's memory, and yields 0 after each part. Returns the
- * inputs as placed, with the bytes and milliseconds of the copies.
+ * Copies the input rows that index values select into the executor's memory, and yields 0 after each part.
+ * Returns the inputs, with the copied tensors replaced by their copies, and the bytes and milliseconds of the
+ * copies.
  */
 function* place(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): Generator<number, Placed> {
   const named = namedInputs(tile);

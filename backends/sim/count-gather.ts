@@ -49,7 +49,7 @@ interface Gathering {
   readonly addresses: Omit<GatherAddresses, "output">;
 }
 
-/** Adds the traffic of the inputs that a gather reads in global memory to their counters. */
+/** Adds the global-memory traffic of a gather's inputs to the traffic counters of these inputs. */
 export function countGather(
   func: TileFunc,
   task: Task,
@@ -106,8 +106,8 @@ function dimAlone(coord: Linear): number | undefined {
 }
 
 /**
- * Counts the reads of a table in place. Each index value of the tile counts once, in the order in which the
- * output first needs it.
+ * Counts the reads of an index tensor that a gather reads directly from global memory. Each index value of a
+ * tile counts once, in the order in which the output elements first need it.
  */
 function countReads(
   { func, stmt, loops }: Gathering,
@@ -137,8 +137,9 @@ interface TrackedTable {
 }
 
 /**
- * Counts the data rows and index values that a gather reads, by looking up the index values of each tile.
- * `fetched`: counter of the data if it is read in global memory.
+ * Counts the data rows and index values that a gather without computation reads, by looking up the index
+ * values of each tile. `fetched`: traffic counter of the data; undefined unless the gather reads the data
+ * from global memory.
  */
 function countNamed(
   { func, stmt, loops, addresses }: Gathering,
@@ -186,8 +187,8 @@ function countNamed(
 }
 
 /**
- * Counts the reads of computed elements, by the index values of each tile. Each element reads its own
- * operands.
+ * Counts the reads of a gather that computes its elements, by looking up the index values of each tile. The
+ * operands of every output element count separately.
  */
 function countComputed(
   { func, stmt, loops, addresses }: Gathering,
@@ -266,8 +267,8 @@ function noteIn(tracked: ReadonlyMap<number, TrackedTable>, table: number, posit
 const newTrackedTable = (): TrackedTable => ({ positions: new Set(), runs: new Runs() });
 
 /**
- * Returns a visitor that adds each row of a gather to `runs`, as a run of `length` elements. It also counts
- * the values of tracked tables when they are first read.
+ * Returns a visitor that adds each row of a gather to `runs`, as a range of `length` consecutive elements.
+ * `tracked`: inputs whose elements the visitor also counts, each when it is first read.
  */
 function rowsInto(runs: Runs, length: number, tracked: ReadonlyMap<number, TrackedTable>): RowVisitor {
   const rows: RowVisitor = {

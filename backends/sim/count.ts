@@ -18,7 +18,10 @@ import { Runs } from "./runs.js";
 import { counterOf, newCounters, type Counters, type Counts } from "./summary.js";
 import { peakOf } from "./ub-arena.js";
 
-/** Counts the traffic, tasks, gathers, syncs and UB peak of a tile program without running it. */
+/**
+ * Returns the counts of a run of a tile program, derived from its index values. They cover traffic, tasks,
+ * gathers, syncs and the peak use of the unified buffer (UB).
+ */
 export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target): Counts {
   if (hasScatter(func.body)) return countScatter(func, inputs, target);
   const counters = newCounters(func, target);
@@ -50,7 +53,9 @@ function tasksOf(body: readonly Stmt[], loops: readonly ForStmt[] = []): number 
   return parallel.reduce((sum, loop) => sum + tasksOf(loop.body, [...loops, loop]), 0);
 }
 
-/** Counts the transfer of a whole region of a tensor. */
+/**
+ * Adds the transfers of a region of a tensor, in all iterations of `loops`, to the operand's traffic counter.
+ */
 function countRegion(
   func: TileFunc,
   { buffer, sizes }: Region,

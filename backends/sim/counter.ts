@@ -1,7 +1,10 @@
 /** Counts what one operand moves between global memory and the core, burst by burst. */
 import type { OperandReport } from "../report.js";
 
-/** Counter of the bytes and bursts that one operand moves between global memory and the core. */
+/**
+ * Counter of the traffic of one operand between global memory and the core: bytes, and bursts (contiguous
+ * transfers).
+ */
 export class Counter {
   /** Bytes, fractional where elements of 4 or 2 bits are packed. */
   private transferred = 0;
@@ -50,7 +53,10 @@ export class Counter {
   }
 }
 
-/** Builder of bursts: joins the contiguous addresses of one access into bursts and counts them. */
+/**
+ * Builder of bursts (contiguous transfers): joins byte ranges of one access that follow each other, and
+ * counts each burst.
+ */
 export class BurstRun {
   private bytes = 0;
   private nextAddress = -1;

@@ -19,13 +19,16 @@ import { reported, type FastKernel, type LateRun } from "./fast-report.js";
 /** Output elements between two looks at the clock. */
 const elementsAtOnce = 2 ** 16;
 
-/** Plan of calls that read the caller's arrays in place, and write one in place if the program says so. */
+/**
+ * Plan of calls that run a gather or scatter on the caller's arrays in place, without copies. A program that
+ * updates an operand in place also writes one of these arrays.
+ */
 export type CallPlan = DirectPlan | ScatterPlan;
 
 /**
- * Returns the plan of a program's calls in the caller's arrays; undefined where code of WebAssembly in a
- * memory of its own takes less, or has threads. What is written in place is the caller's memory, whatever is
- * asked for.
+ * Returns the plan of calls on the caller's arrays in place. Undefined for a gather on several threads, or
+ * for which WebAssembly on copied inputs is cheaper. Also undefined for a scatter that WebAssembly runs on
+ * several threads or with computed updates, unless it updates an operand in place.
  */
 export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions = {}): CallPlan | undefined {
   if (!hasScatter(tile.body)) return threads === 1 ? directPlanOf(tile) : undefined;
@@ -35,15 +38,18 @@ export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions =
   return wantsCode && !isInPlace(tile) && hasScatterCode(plan.map, tile) ? undefined : plan;
 }
 
-/** True if calls of a plan can read an operand that is longer than a Uint8Array. */
+/**
+ * True if a call under this plan accepts an operand with more bytes than a Uint8Array can hold. Scatters and
+ * index operands do not.
+ */
 export const takesLarge = (plan: CallPlan, operand: Operand): boolean =>
   !isScatterPlan(plan) && !plan.indices.includes(operand);
 
 const isScatterPlan = (plan: CallPlan): plan is ScatterPlan => !("gather" in plan);
 
 /**
- * Runs a kernel on the caller's arrays in place, and returns the output with a report on demand. Throws a
- * RunError (TC601) for the first output element with an index out of range.
+ * Runs a kernel on the caller's arrays in place. Returns the output, and a function that derives the report.
+ * Throws a RunError (TC601) for the first output element with an index out of range.
  */
 export function callDirect(kernel: FastKernel, plan: CallPlan, inputs: HostInputs): LateRun {
   if (isScatterPlan(plan)) {
@@ -56,8 +62,9 @@ export function callDirect(kernel: FastKernel, plan: CallPlan, inputs: HostInput
 }
 
 /**
- * Runs a kernel on the caller's arrays, in slices between which other work can run. Returns the output with
- * its report. Rejects with the signal's reason if `options.signal` aborts.
+ * Runs a kernel on the caller's arrays in place, in slices between which other work can run. Resolves to the
+ * output, and a function that derives the report. Rejects with a RunError (TC601) for an index out of range,
+ * and with the signal's reason if `options.signal` aborts.
  */
 export async function callDirectLong(
   kernel: FastKernel,
@@ -86,8 +93,8 @@ export async function callDirectLong(
 }
 
 /**
- * Runs a plan in slices along the first output dim. Yields how much of the extent of that dim is done. If the
- * output is empty, only checks the indices.
+ * Runs a plan in slices along output dim 0. Yields the number of coordinates of that dim that are done; the
+ * last number may exceed the extent. If the output is empty, checks only the indices.
  */
 function* slices(plan: DirectPlan, inputs: HostInputs, output: Uint8Array): Generator<number, void> {
   if (plan.sizes.includes(0)) {
@@ -111,8 +118,8 @@ function begun(kernel: FastKernel, plan: DirectPlan, inputs: HostInputs) {
 }
 
 /**
- * Returns the inputs with copies of the index tensors, so that a later report reads the indices of this run.
- * Throws a CompileError (TC702) for tensors that do not match the program.
+ * Returns the inputs with the index tensors replaced by copies, so that a report derived later reads the
+ * indices of this run. Throws a CompileError (TC702) for tensors that do not match the program.
  */
 function copiedIndices({ tile }: FastKernel, plan: CallPlan, inputs: HostInputs): HostInputs {
   checkTensors(tile, inputs, (operand) => takesLarge(plan, operand));

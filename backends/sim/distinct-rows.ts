@@ -26,7 +26,10 @@ interface Gathered {
   readonly operands: readonly Operand[];
 }
 
-/** Counts of the rows of the data that a gather picks. */
+/**
+ * Result of {@link pickedRows}: how many rows the index values of a gather or scatter select, and how many of
+ * these are distinct.
+ */
 export interface PickedRows {
   /** Points that pick one: those that differ in their index values, or the terms of sums. */
   readonly picks: number;
@@ -46,8 +49,8 @@ const formsIn = (value: AccessMap["indices"][number]["value"]): readonly Linear[
   isRead(value) ? value.at : [value];
 
 /**
- * Index values that are looked up at most for what one schedule of a program moves, and for the rows that it
- * picks.
+ * Returns an upper limit of the number of index values to look up when the traffic or the selected rows of a
+ * gather are counted. It measures the cost of that analysis.
  */
 export function lookups(gather: Gathered): number {
   const { map } = gather;
@@ -58,8 +61,8 @@ export function lookups(gather: Gathered): number {
 }
 
 /**
- * Counts the rows that index values pick. A row spans the dims that no index value depends on: a row of a
- * table for a lookup, an element for gather-elements. The time is proportional to the number of picks.
+ * Counts the rows that index values select. A row spans the dims that no index value affects: a table row for
+ * a lookup, one element for gather-elements. The time is proportional to the number of selections (`picks`).
  */
 export function pickedRows(gather: Gathered, inputs: HostInputs): PickedRows {
   const { map, operands } = gather;

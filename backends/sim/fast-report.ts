@@ -11,7 +11,10 @@ import { countTraffic } from "./count.js";
 import { LateReport } from "./late-report.js";
 import { summarize } from "./summary.js";
 
-/** Output of a run on the fast executor, with its report, which is derived when it is first read. */
+/**
+ * Result of a simulated run: the output's bytes and a report. The fast executor derives the report when it is
+ * first read.
+ */
 export interface SimulatedBytes {
   /** The output's elements, row-major. */
   readonly output: Uint8Array;
@@ -19,15 +22,15 @@ export interface SimulatedBytes {
 }
 
 /**
- * Output of a run, with the function that derives its report. A caller of the API receives it as {@link
- * LateBytes}.
+ * Output of a run, with the function that derives the run's report. Callers of the API receive a {@link
+ * LateBytes} instead.
  */
 export interface LateRun {
   readonly output: Uint8Array;
   readonly derive: () => SimReport;
 }
 
-/** Tile program and target that the report of a run is derived from. */
+/** Tile program, with the target whose cost model its report uses. */
 export interface FastKernel {
   readonly tile: TileFunc;
   readonly target: Target;
@@ -40,9 +43,9 @@ export interface FastKernel {
 const fewIndexBytes = 2 ** 18;
 
 /**
- * Returns a copy of the output, with a function that derives the report from the run's indices. The indices
- * are copied if they take at most `maxCopiedBytes` bytes. Otherwise the report reads them in the executor's
- * memory. It then throws a CompileError (TC702) if another run has overwritten that memory.
+ * Returns a copy of the output, with a function that derives the report from the run's indices. Indices of at
+ * most `maxCopiedBytes` bytes are copied; otherwise the function reads them in the executor's memory. It
+ * throws a CompileError (TC702) if a later run has overwritten that memory.
  */
 export function fastOutput(
   { tile, target }: FastKernel,
@@ -64,8 +67,9 @@ export function fastOutput(
 }
 
 /**
- * Returns the output of a run with a report that is derived later. `check` throws if the indices are no
- * longer those of the run.
+ * Returns the output of a run, with a function that derives the report from `inputs`. `copiedBytes`: bytes of
+ * inputs that were copied for the run. `check`: called before the derivation; throws if a later run has
+ * overwritten the inputs.
  */
 export const reported = (
   { tile, target }: FastKernel,
@@ -84,7 +88,7 @@ export const reported = (
   },
 });
 
-/** Output of a run on the fast executor, with its report, which is derived when it is first read. */
+/** Result of a run: the output's bytes, and a report that is derived when it is first read. */
 export class LateBytes extends LateReport implements SimulatedBytes {
   readonly output: Uint8Array;
 
@@ -95,8 +99,8 @@ export class LateBytes extends LateReport implements SimulatedBytes {
 }
 
 /**
- * Returns the inputs with copies of the index tensors, which no later run overwrites. Undefined if the index
- * tensors take more than `maxCopiedBytes` bytes.
+ * Returns the inputs with the index tensors replaced by copies, so that no later run overwrites them.
+ * Undefined if the index tensors take more than `maxCopiedBytes` bytes.
  */
 function copiedIndices(tile: TileFunc, inputs: HostInputs, maxCopiedBytes: number): HostInputs | undefined {
   const indices = indexInputs(tile);

@@ -1,13 +1,16 @@
 /** A table of index values as numbers: exact up to 2^53, and out of every extent beyond. */
 import { indexList, indexReader, type HostTensor } from "../memory.js";
 
-/** Array of index values as numbers. They are exact up to 2^53; larger ones lie outside every extent. */
+/**
+ * Array of the values of an index tensor, as numbers. Values up to 2^53 are exact; larger values may be
+ * rounded, but lie outside every extent.
+ */
 export type IndexValues =
   Exclude<ReturnType<typeof indexList>, BigInt64Array | BigUint64Array> | Float64Array;
 
 /**
- * Returns the values of an index tensor as numbers. They are exact up to 2^53; larger ones lie outside every
- * extent.
+ * Returns the values of an index tensor as numbers. Values up to 2^53 are exact; larger values may be
+ * rounded, but lie outside every extent.
  */
 export function indexValues({ type, bytes }: HostTensor): IndexValues {
   const list = indexList(bytes, type.dtype);

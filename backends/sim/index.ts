@@ -60,23 +60,26 @@ export {
   type SimReport,
 } from "../report.js";
 
-/** Kernel in the form that a simulation takes. */
+/** Kernel to simulate: a tile program, and the target that it was compiled for. */
 export interface SimKernel {
   readonly tile: TileFunc;
   readonly target: Target;
 }
 
-/** Returns the fast executor's code for a tile program, in WebAssembly's text format. */
+/**
+ * Returns the fast executor's code for a tile program, in WebAssembly's text format. Throws a CompileError if
+ * `tile` is no tile program (TC702) or has no WebAssembly code (TC502, TC505).
+ */
 export function watOf(tile: TileFunc): string {
   checkArgument("watOf", "tile program", tile);
   return printWasmModule(emitFor(tile).kernel.module);
 }
 
 /**
- * Returns the plan of the code that {@link watOf} prints: how it moves each statement, decided before the
- * code was written. The figure `inputs` states what a call on one thread copies for that code. `copied`: all
- * inputs. `named rows`: of some inputs, only the rows that indices name. `in place`: nothing, since the call
- * reads its inputs in place and does not use that code.
+ * Returns a printable plan of the code that {@link watOf} prints: the method by which each statement moves
+ * data. The entry `inputs` of `figures` says what a one-thread call copies before that code runs. `copied`:
+ * all inputs. `named rows`: of some inputs, only the rows that indices select. `in place`: nothing, because
+ * the call works on the caller's arrays and does not use that code.
  */
 export function wasmMoves(tile: TileFunc): MovePlan {
   checkArgument("wasmMoves", "tile program", tile);
@@ -89,7 +92,7 @@ function inputsOfCalls(tile: TileFunc): string {
   return namedInputs(tile).length > 0 ? "named rows" : "copied";
 }
 
-/** Result of a run: the output as the typed array of its element type, and the report. */
+/** Result of {@link simulate}: the output as a typed array of its element type, and a report. */
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };
   /**
@@ -101,10 +104,10 @@ export interface Simulated {
 }
 
 /**
- * Runs a kernel on typed arrays, synchronously on one thread. Returns its output and a report of the bytes
- * that it moved. Throws a RunError for an index out of range (TC601) or a trap of the checked executor (TC602
- * to TC606). Throws a CompileError for invalid arguments (TC702) and for tensors beyond 4 GiB (TC502). Data
- * that the fast executor reads in place may be larger.
+ * Simulates a kernel on typed arrays, synchronously on one thread. Returns its output and a report of traffic
+ * and cycles. Throws a RunError for an index out of range (TC601) or an invalid operation that the checked
+ * executor finds (TC602 to TC606). Throws a CompileError for invalid arguments (TC702) and for tensors beyond
+ * 4 GiB (TC502). Data that the fast executor reads in place may be larger.
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
   const hosts = hostsOf(kernel, inputs, options);
@@ -112,8 +115,9 @@ export function simulate(kernel: SimKernel, inputs: GatherData, options: Simulat
 }
 
 /**
- * Runs long work like {@link simulate}: reports progress, can be aborted, and uses several threads with
- * `threads` and `spawn`.
+ * Simulates a kernel on typed arrays in slices between which other work can run. It reports progress, can be
+ * aborted, and uses several threads with `threads` and `spawn`. Rejects with the errors of {@link simulate},
+ * and with the signal's reason if it is aborted.
  */
 export async function simulateLong(
   kernel: SimKernel,
@@ -124,7 +128,10 @@ export async function simulateLong(
   return presented(kernel, inputs, hosts, await runLong(kernel, hosts, options));
 }
 
-/** Runs `simulate` on bytes. */
+/**
+ * Simulates a kernel whose inputs and output are byte arrays. Returns the output's bytes and a report. Throws
+ * the errors of {@link simulate}.
+ */
 export function simulateBytes(
   kernel: SimKernel,
   inputs: HostInputs,
@@ -135,8 +142,8 @@ export function simulateBytes(
 }
 
 /**
- * Verifies a kernel and runs it on one thread, on the executor of the options. Returns its output with a
- * function that derives the report. Throws a CompileError (TC702) for invalid options.
+ * Verifies a kernel and runs it on one thread, on the executor that `options` names. Returns its output with
+ * a function that derives the report. Throws a CompileError (TC702) for invalid options.
  */
 function runLate(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions): LateRun {
   throwIfErrors(checkFields("simulate", options, simulateFields));
@@ -155,9 +162,9 @@ function runLate(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions
 }
 
 /**
- * Verifies a kernel and runs it in slices between which other work can run, on the executor of the options.
- * Returns its output with a function that derives the report. Rejects with a CompileError (TC702) for invalid
- * options.
+ * Verifies a kernel and runs it on the executor that `options` names, in slices between which other work can
+ * run. Resolves to its output with a function that derives the report. Rejects with a CompileError (TC702)
+ * for invalid options.
  */
 async function runLong(
   kernel: SimKernel,
@@ -184,7 +191,10 @@ async function runLong(
 
 const eager = ({ output, report }: SimulatedBytes): LateRun => ({ output, derive: () => report });
 
-/** Returns the report of a run on these indices without the run: no element is moved. */
+/**
+ * Returns the report that a run on these inputs would give. The counts are derived from the index values; the
+ * output is not computed.
+ */
 export function countedReport(
   kernel: SimKernel,
   inputs: HostInputs,
@@ -199,8 +209,8 @@ export function countedReport(
 type Hosts = Readonly<Record<string, HostValue>>;
 
 /**
- * Converts the inputs of a call to host values. Data of more than 4 GiB is accepted if the call reads it in
- * place.
+ * Converts the inputs of a call to host tensors. An input of more than 4 GiB is accepted only if the call
+ * reads it in place.
  */
 function hostsOf(kernel: SimKernel, inputs: GatherData, options: SimulateLongOptions): Hosts {
   checkRunnable(kernel);

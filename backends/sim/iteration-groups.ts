@@ -17,21 +17,22 @@ import type { ForStmt } from "../../ir/tile.js";
 import { InternalError } from "../../ir/types.js";
 
 /**
- * Callback for a group of equal iterations. Receives the values of the forms and the number of iterations.
- * `values` is one array that is changed in place between calls.
+ * Callback for a group of loop iterations in which some linear expressions have equal values. `values`:
+ * values of the expressions, in one array that is changed in place between calls. `times`: number of
+ * iterations in the group.
  */
 export type Visit = (values: readonly number[], times: number) => void;
 
 /**
- * Calls `visit` with the values of `forms` for each group of equal iterations of `loops`, outermost loop
- * first.
+ * Calls `visit` for each group of iterations of a loop nest in which the linear expressions `forms` have
+ * equal values. `loops`: loops of the nest, outermost first.
  */
 export function forEachGroup(loops: readonly ForStmt[], forms: readonly Linear[], visit: Visit): void {
   const fromZero = countedFromZero(loops, forms);
   descend(fromZero.loops, fromZero.forms, [], visit);
 }
 
-/** Returns the number of iterations of a loop nest. */
+/** Returns the number of iterations of a loop nest. `loops`: loops of the nest, outermost first. */
 export function iterationsOf(loops: readonly ForStmt[]): number {
   let sum = 0;
   forEachGroup(loops, [], (_, times) => {
@@ -56,8 +57,8 @@ interface PendingLoop {
 }
 
 /**
- * Returns the loops shifted to start at 0, and the forms in terms of the shifted variables. A loop whose two
- * bounds move together with an outer loop then no longer depends on that loop.
+ * Returns the loops shifted to start at 0, and the linear expressions `forms` rewritten for the shifted
+ * variables. A loop whose two bounds move together with an outer loop then no longer depends on that loop.
  */
 function countedFromZero(
   loops: readonly ForStmt[],
@@ -74,8 +75,9 @@ function countedFromZero(
 }
 
 /**
- * Visits the groups of equal iterations of `loops`, outermost loop first. `pending`: the loops around them in
- * which the forms are linear, which {@link enumerate} runs at the end.
+ * Visits the groups of iterations of `loops` (outermost first) in which the linear expressions `forms` have
+ * equal values. `pending`: enclosing loops on whose variables no minimum in `forms` depends; {@link
+ * enumerate} iterates over them last. Throws an InternalError if a loop's end is not constant.
  */
 function descend(
   loops: readonly Loop[],
@@ -93,8 +95,8 @@ function descend(
 }
 
 /**
- * Visits the groups of equal iterations in [from, to) of a loop and the loops inside it. Splits the range
- * where the smaller side of a minimum changes.
+ * Visits the groups of equal iterations of a loop and its inner loops, for iterations [from, to) of the loop.
+ * Splits that range where a minimum in `forms` or in an inner bound changes to its other side.
  */
 function split(
   loop: Loop,
@@ -141,8 +143,9 @@ const bendsBy = (form: Linear, name: string): boolean =>
   form.terms.some(({ of }) => of.kind === "min" && of.of.some((side) => loopVariables(side).has(name)));
 
 /**
- * Resolves the minima whose sides differ by this loop's variable alone, for iterations [from, to). Adds a cut
- * to `cuts` if the smaller side changes between them.
+ * Returns a linear expression with its minima resolved where iterations [from, to) of `loop` allow it. A
+ * minimum is resolved if its sides differ by a function of the loop variable alone and one side is the
+ * smaller throughout. If the smaller side changes, adds the iteration of the change to `cuts`.
  */
 function decide(form: Linear, loop: Loop, from: number, to: number, cuts: number[]): Linear {
   return substitute(form, (of) => {
@@ -162,13 +165,16 @@ function decide(form: Linear, loop: Loop, from: number, to: number, cuts: number
   });
 }
 
-/** Returns a form in which loop variables are replaced by other forms. */
+/**
+ * Returns a linear expression in which loop variables are replaced by other linear expressions. `values`:
+ * replacements by name of the variable.
+ */
 const withValues = (form: Linear, values: ReadonlyMap<string, Linear>): Linear =>
   substitute(form, (of) => (of.kind === "iv" ? values.get(of.name) : undefined));
 
 /**
- * Calls `visit` with the values of forms that are linear in all pending loops. Runs only the loops that
- * change a form; the others multiply the number of iterations.
+ * Calls `visit` with the values of linear expressions without minima over the `pending` loops. Iterates only
+ * over loops that change a value; the trip counts of the other loops multiply the number of iterations.
  */
 function enumerate(forms: readonly Linear[], pending: readonly PendingLoop[], visit: Visit): void {
   const values = forms.map((form) => form.at);

@@ -5,7 +5,7 @@ import type { LongRunOptions } from "../long-run.js";
 import { threadsField, type FastOptions } from "../wasm/executor.js";
 import { executors, type Executor } from "../report.js";
 
-/** Options of a simulation. */
+/** Options of a simulation: the executor that runs the program. */
 export interface SimulateOptions {
   /** Default `checked`. */
   readonly executor?: Executor;
@@ -17,10 +17,10 @@ export interface SimulateOptions {
  */
 export interface SimulateLongOptions extends SimulateOptions, LongRunOptions, FastOptions {}
 
-/** Validation rules of the options of `simulate`. */
+/** Validation rules for the options of `simulate`, by option name. */
 export const simulateFields: Fields<SimulateOptions> = { executor: oneOf(executors) };
 
-/** Validation rules of the options of `simulateLong`. */
+/** Validation rules for the options of `simulateLong`, by option name. */
 export const simulateLongFields: Fields<SimulateLongOptions> = {
   ...simulateFields,
   threads: threadsField,

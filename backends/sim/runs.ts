@@ -5,8 +5,8 @@
 import type { Counter } from "./counter.js";
 
 /**
- * Lengths of the contiguous runs in a sequence of addresses, from which bursts are counted. A sequence that
- * repeats at other addresses is counted once and multiplied.
+ * Lengths, in elements, of the contiguous ranges in a sequence of accessed addresses. Bursts are counted from
+ * them. A sequence that repeats at other addresses is counted once and multiplied.
  */
 export class Runs {
   private start = 0;

@@ -24,8 +24,8 @@ import { pointsOf } from "../region-points.js";
 import { readBits, writeBits } from "./bits.js";
 
 /**
- * Memory that a scatter accesses. `first`: byte offset of its first element. `ub`: the UB buffer, undefined
- * for global memory.
+ * Memory that a scatter accesses: a tensor in global memory, or a buffer in the unified buffer (UB). `first`:
+ * byte offset of its first element in `bytes`. `ub`: the UB buffer, undefined for global memory.
  */
 export interface PointMemory {
   readonly bytes: Uint8Array;
@@ -37,12 +37,15 @@ export interface PointMemory {
 }
 
 /**
- * Callback that counts an access to an element of global memory: its byte offset, and its number in the
- * memory.
+ * Callback that counts an access to an element of global memory. `byte`: byte offset of the element in its
+ * memory. `element`: 0-based number of the element.
  */
 export type CountElement = (byte: number, element: number) => void;
 
-/** Interface of a scatter to the simulated machine: environment, memories, checks and counters. */
+/**
+ * Functions of the simulated machine that the execution of a scatter uses: environment, memories, checks and
+ * counters.
+ */
 export interface ScatterMachine<M extends PointMemory> {
   readonly func: TileFunc;
   readonly env: Env;
@@ -62,8 +65,8 @@ export interface ScatterMachine<M extends PointMemory> {
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Runs the points of a scatter in row-major order. Yields after every {@link pointsAtOnce} points, so that
- * other work can run.
+ * Executes a scatter statement for the points of its domain, in row-major order. Yields after every {@link
+ * pointsAtOnce} points, so that other work can run.
  */
 export function* scatterSteps<M extends PointMemory>(
   machine: ScatterMachine<M>,
@@ -198,8 +201,9 @@ interface PointElements {
 }
 
 /**
- * Returns a function that writes a point's value, or the fill bits, at a byte offset. That function returns
- * `outOfRange` if an index value of a reduction element is out of range, and 0 otherwise.
+ * Returns a function that writes the value of a scatter's current point (element of its domain), or the fill
+ * bits, at a byte offset. The returned function gives `outOfRange` if an index value of a reduction element
+ * is out of range, and 0 otherwise.
  */
 function pointValue(
   func: TileFunc,

@@ -18,7 +18,10 @@ import { indexLocality } from "./locality.js";
 /** Counters of the traffic of each operand, by the operand's key. */
 export type Counters = ReadonlyMap<string, Counter>;
 
-/** Counts of one run, from which its report is made. */
+/**
+ * Counts of one run: traffic of each operand, tasks, executed gathers and syncs, and peak use of the unified
+ * buffer (UB). {@link summarize} makes the report from these counts.
+ */
 export interface Counts {
   readonly counters: Counters;
   readonly tasks: number;
@@ -40,8 +43,8 @@ export function counterOf(counters: Counters, operand: Operand): Counter {
 }
 
 /**
- * Returns the report of a run: its counted traffic and statements, the cycles that the clock models, and the
- * locality of its indices.
+ * Returns the report of a run: its traffic and statement counts, the cycles by the cost model, and the
+ * locality of its index values.
  */
 export function summarize(
   func: TileFunc,
@@ -79,7 +82,7 @@ export function summarize(
   };
 }
 
-/** Returns the bytes that any schedule moves, by operand: each element that it touches counts once. */
+/** Returns the bytes that every schedule has to move, by operand: each accessed element counts once. */
 function compulsoryBytes(func: TileFunc): readonly number[] {
   const { shape, dtype } = outputOf(func).type;
   const written = bytesFor(elementCount(shape), dtype);

@@ -14,7 +14,10 @@ import { allocateArray, fewBytes } from "../memory.js";
 const poison = 0xa5;
 const fourWritten = 0x01010101;
 
-/** Returns the highest byte of the unified buffer that a program's tiles reach. */
+/**
+ * Returns the end address, in bytes, of the highest buffer in the unified buffer (UB); 0 if there is none. It
+ * is the program's peak use of the UB.
+ */
 export const peakOf = (buffers: Iterable<UbBuffer>): number =>
   Math.max(
     0,
@@ -22,8 +25,8 @@ export const peakOf = (buffers: Iterable<UbBuffer>): number =>
   );
 
 /**
- * Unified buffer of one simulated core: its bytes, and which of them were written since the task began. A
- * reset fills all bytes with a poison value.
+ * Unified buffer (UB) of one simulated core, with a record of the bytes that were written since the task
+ * began. A reset fills all bytes with a poison value.
  */
 export class UbArena {
   readonly bytes: Uint8Array;
@@ -159,7 +162,10 @@ export class UbArena {
   }
 }
 
-/** Returns the message for a race: which two pipes access which UB buffers without a sync between them. */
+/**
+ * Returns the message for a race: the two hardware pipes (instruction queues), and the buffers that they
+ * access without a sync in between.
+ */
 function describeRace({ earlier, later }: Race): string {
   const verb = (write: boolean): string => (write ? "writes" : "reads");
   return (

@@ -3,7 +3,10 @@ import { coordinates } from "../memory.js";
 import { badIndexAt, duplicateWrite, type MappedInputs } from "../resolved-indices.js";
 import { strides } from "../../ir/types.js";
 
-/** Record of the output elements that a scatter writes: by which task, and by which points. */
+/**
+ * Record of the output elements that a scatter writes. For each element, it holds the task and the first two
+ * points of the scatter's domain that write the element.
+ */
 export class WrittenElements {
   /** By element, the number of the task that wrote it, from 1. */
   private readonly tasks: Int32Array;

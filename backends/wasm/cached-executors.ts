@@ -34,9 +34,9 @@ interface Kept {
 }
 
 /**
- * Pool of idle fast executors: a call reuses the memory of an earlier call of its kernel. Evicts executors
- * when the idle memories together exceed a limit in bytes. The last one evicted, if it is small, serves the
- * next new kernel.
+ * Pool of idle fast executors, by tile program: a call reuses the memory of an earlier call of its program.
+ * Executors are evicted when the idle memories together exceed a limit in bytes. The latest evicted executor
+ * serves the next new program if its memory takes at most 32 MiB.
  */
 export class KeptExecutors {
   /** Weak: an idle memory must not keep alive the kernel that it is of. */
@@ -105,7 +105,7 @@ function emptied(place: Place | undefined): FastExecutor | undefined {
 }
 
 /**
- * Pool of the executors of `simulate`, `run` and the fast backend on one thread. Idle memories may take 512
- * MiB together.
+ * Pool of idle executors for the one-thread calls of `simulate`, `run` and the fast backend. Idle memories
+ * may take 512 MiB together.
  */
 export const keptExecutors = new KeptExecutors(2 ** 29);

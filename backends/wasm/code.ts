@@ -3,30 +3,33 @@ import type { Stmt } from "../../ir/tile.js";
 import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
 import type { Instr, Local, PlainOp, WasmType } from "./instructions.js";
 
-/** Number of a local variable in a WebAssembly function. */
+/** Number of a local variable in a WebAssembly function, from 0; parameters come first. */
 export type LocalId = number;
 /** Target of a branch: a block that `br` leaves, or a loop that `br` repeats. */
 export interface Label {
   readonly depth: number;
 }
 
-/** Amount that is a constant of the code, or the value of a 32-bit local. */
+/** Integer operand of emitted code: a constant, or the value of a 32-bit local. */
 export type WasmAmount =
   { readonly kind: "const"; readonly value: number } | { readonly kind: "local"; readonly local: LocalId };
 
-/** 128-bit integer in two i64 locals. */
+/** 128-bit integer in two i64 locals: its low and its high 64 bits. */
 export interface Int128 {
   readonly low: LocalId;
   readonly high: LocalId;
 }
 
-/** Storage of a whole number: one local, or two for 128 bits. */
+/** Storage of an integer in WebAssembly code: one local, or two locals for 128 bits. */
 export type IntegerLocals = LocalId | Int128;
 
-/** WebAssembly types of integers, which hold sizes, loop variables and addresses. */
+/** WebAssembly integer type (i32 or i64), used for sizes, loop variables and addresses. */
 export type WasmInteger = Exclude<WasmType, "f32" | "v128">;
 
-/** Builder of the body of a WebAssembly function: structured control flow by callbacks, locals by name. */
+/**
+ * Builder of the body of a WebAssembly function. Callbacks emit the contents of blocks and loops; locals are
+ * created by name.
+ */
 export class CodeBuilder {
   readonly locals: Local[] = [];
   readonly body: Instr[] = [];
@@ -201,7 +204,10 @@ export class CodeBuilder {
   }
 }
 
-/** Load instruction of one element, by its size in bytes. It moves the bits without interpreting them. */
+/**
+ * Instruction that loads one element, by the element's size in bytes. It moves the bits without interpreting
+ * them.
+ */
 export const loads = {
   1: "i32.load8_u",
   2: "i32.load16_u",
@@ -209,7 +215,10 @@ export const loads = {
   8: "i64.load",
   16: "v128.load",
 } as const satisfies Readonly<Record<number, PlainOp>>;
-/** Store instruction of one element, by its size in bytes. It moves the bits without interpreting them. */
+/**
+ * Instruction that stores one element, by the element's size in bytes. It moves the bits without interpreting
+ * them.
+ */
 export const stores = {
   1: "i32.store8",
   2: "i32.store16",
@@ -230,8 +239,8 @@ export const laneLoads = {
 } as const satisfies Readonly<Record<number, Readonly<Record<"every" | "one", PlainOp>>>>;
 
 /**
- * Method of copying bytes: a fixed number of instructions, a loop over vectors, or the engine's own routine,
- * which costs a call.
+ * Method of copying bytes: a fixed number of load and store instructions, a loop over vectors, or the
+ * engine's routine `memory.copy`, which costs a call.
  */
 export type CopyMethod = "instructions" | "vectors in a loop" | "memory.copy";
 
@@ -239,13 +248,16 @@ export type CopyMethod = "instructions" | "vectors in a loop" | "memory.copy";
 const inlineCopyBytes = 512;
 const unrolledCopyBytes = 256;
 
-/** Returns the method of a copy. `bytes`: absent if the loops decide its length. */
+/**
+ * Returns the method by which code copies bytes. `bytes`: length of the copy; undefined if it is known only
+ * when the code runs.
+ */
 export const copyMethod = (bytes: number | undefined): CopyMethod => {
   if (bytes === undefined || bytes > inlineCopyBytes) return "memory.copy";
   return bytes > unrolledCopyBytes ? "vectors in a loop" : "instructions";
 };
 
-/** Emits a copy of bytes from the address in local `from` to the address in local `to`. */
+/** Emits code that copies `bytes` bytes from the address in local `from` to the address in local `to`. */
 export function emitCopyBytes(code: CodeBuilder, to: LocalId, from: LocalId, bytes: WasmAmount): void {
   if (bytes.kind === "local") {
     code.get(to).get(from).get(bytes.local).op("memory.copy");
@@ -279,8 +291,8 @@ export function emitCopyBytes(code: CodeBuilder, to: LocalId, from: LocalId, byt
 }
 
 /**
- * Emits a copy as a sequence of loads and stores without a loop. `toShift` and `fromShift`: byte offsets that
- * are added to the addresses.
+ * Emits code that copies `bytes` bytes by a sequence of loads and stores without a loop. `to` and `from`:
+ * locals with the addresses. `toShift` and `fromShift`: byte offsets that are added to the addresses.
  */
 export function unrolledCopy(
   code: CodeBuilder,
@@ -303,13 +315,14 @@ export function unrolledCopy(
   }
 }
 
-/** Emits code that sets bytes to zero, from the address in local `to`. */
+/** Emits code that sets `bytes` bytes to zero, from the address in local `to` on. */
 export function zeroBytes(code: CodeBuilder, to: LocalId, bytes: WasmAmount): void {
   code.get(to).const(0).push(bytes).op("memory.fill");
 }
 
 /**
- * Emits a store of one element's bits to the address in local `to`. The element has 1, 2, 4, 8 or 16 bytes.
+ * Emits a store of one element to the address in local `to`. `bytes`: the element's bits in 1, 2, 4, 8 or 16
+ * bytes, little-endian.
  */
 export function storeBytes(code: CodeBuilder, to: LocalId, bytes: Uint8Array): void {
   const bits = (from: number, count: number): bigint =>
@@ -334,8 +347,8 @@ export function storeBytes(code: CodeBuilder, to: LocalId, bytes: Uint8Array): v
 }
 
 /**
- * Emits the division of an amount by `by`, a power of two. Returns the quotient (`rounds`) and the remainder
- * (`rest`).
+ * Emits code that divides a count by `by`, a power of two. Returns the quotient (`rounds`) and the remainder
+ * (`rest`), both constants if the count is.
  */
 export function dividedBy(
   code: CodeBuilder,

@@ -7,7 +7,10 @@ import { range } from "../plan/runs.js";
 import { at } from "../../ir/types.js";
 import type { Lookup, PointerWalk } from "./memory-addresses.js";
 
-/** Vector of 16 bytes of index values that one instruction compares with their limits. */
+/**
+ * Vector of 16 bytes of index values that one instruction compares with limits: its position in the index
+ * tensor, and the limit of each 32-bit word.
+ */
 export interface ComparedVector {
   /** Number of the walk over their table. */
   readonly walk: number;
@@ -20,15 +23,18 @@ export interface ComparedVector {
   readonly words: readonly (number | "high")[];
 }
 
-/** Bytes of a word: the smallest index value that vectors compare. */
+/**
+ * Bytes of a word in a compared vector. Index values that are narrower than a word are not compared by
+ * vectors.
+ */
 export const wordBytes = 4;
-/** Bytes of a WebAssembly vector. */
+/** Size of a WebAssembly vector, in bytes. */
 export const vectorBytes = 16;
 
 /**
- * Returns the vectors that compare the index values of `shift` consecutive output elements along `dim`.
- * Undefined if the values are not contiguous, other words lie between them, they are shorter than a word, or
- * an extent is 0.
+ * Returns the vectors that compare the index values of `shift` consecutive output elements along dim `dim`
+ * with their limits. Undefined if the values are not contiguous, other words lie between them, they are
+ * narrower than 4 bytes, or an extent is 0.
  */
 export function comparedTogether(
   resolved: readonly StridedIndex[],

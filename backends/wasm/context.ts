@@ -23,10 +23,16 @@ import type { Memory } from "./memory-addresses.js";
 import { type WasmPlan } from "./plan.js";
 import { accumulate, int128Constant, int128FromI64, int128Product, int128Quotient } from "./int128.js";
 
-/** Width of the exact value of a form: the type of one local, or `i128` for two locals. */
+/**
+ * Integer type that holds the exact value of a linear expression: the type of one local, or `i128` for two
+ * i64 locals.
+ */
 export type FormWidth = WasmInteger | "i128";
 
-/** Locals of the output dims and index values that linear forms refer to, with the ranges of these values. */
+/**
+ * Locals of the output coordinates and index values that linear expressions refer to, with the ranges of
+ * these values.
+ */
 export interface FormScope {
   readonly ranges: Ranges;
   readonly dims: ReadonlyMap<number, LocalId>;
@@ -35,8 +41,8 @@ export interface FormScope {
 }
 
 /**
- * State of the emission of one kernel that all its statements share: code, loop variables, addresses of
- * memories.
+ * State that all statements share while the WebAssembly code of one kernel is emitted: the code so far, loop
+ * variables and memory addresses.
  */
 export class WasmContext {
   readonly code = new CodeBuilder();

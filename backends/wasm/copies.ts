@@ -2,12 +2,12 @@
 import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { inputTensor, type HostInputs } from "../memory.js";
 
-/** Bytes of an input that are copied between two checks of the clock. */
+/** Number of bytes of an input that are copied at a time, between two looks at the clock. */
 export const bytesAtOnce = 2 ** 22;
 
 /**
- * Copies each input of a program that is not already in its destination. Yields the number of bytes after
- * each copy.
+ * Copies each input of a program to its tensor in `to`, unless it already lies there. Copies in parts, and
+ * yields the number of bytes of each part.
  */
 export function* copyInputs(func: TileFunc, from: HostInputs, to: HostInputs): Generator<number, void> {
   for (const operand of inputsOf(func)) {

@@ -7,8 +7,8 @@ import { range, type Run } from "../plan/runs.js";
 import { startOf } from "../../ir/addressing.js";
 
 /**
- * Emits a load or store: a copy of a region between two memories, in the longest runs that are contiguous in
- * both.
+ * Emits a load or store statement: the copy of a region between two memories, in the longest byte ranges that
+ * are contiguous in both memories.
  */
 export function emitCopy(context: WasmContext, { to, from, sizes, elementBytes, run }: CopyPlan): void {
   const { code } = context;
@@ -25,7 +25,10 @@ export function emitCopy(context: WasmContext, { to, from, sizes, elementBytes, 
   });
 }
 
-/** Returns the bytes of a run, as a constant or in a local. */
+/**
+ * Returns the number of bytes of a run (contiguous range that is copied at once). It is a constant, or a
+ * local if the loops decide the size of a dim.
+ */
 export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readonly WasmAmount[]): WasmAmount {
   const extent = times === undefined ? undefined : at(sizes, times);
   if (extent?.kind !== "local") return { kind: "const", value: bytes };
@@ -34,13 +37,18 @@ export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readon
   return { kind: "local", local };
 }
 
-/** Local with an address that loops advance. `by`: bytes between neighbours along each dim. */
+/**
+ * Local that holds an address which loops advance. `by`: bytes between neighbouring elements along each dim.
+ */
 export interface Pointer {
   readonly local: LocalId;
   readonly by: readonly number[];
 }
 
-/** Emits loops over some dims, outermost first; `body` gets the pointers of its iteration. */
+/**
+ * Emits nested loops over the dims in `dims`, outermost first. `sizes`: extents by dim. `body` emits the
+ * innermost code; it receives the locals of the pointers in the current iteration.
+ */
 export function nest(
   code: CodeBuilder,
   sizes: readonly WasmAmount[],
@@ -66,8 +74,8 @@ export function nest(
 }
 
 /**
- * Copies the pointers that move along `dim` to new locals, which a loop over that dim may advance. Returns
- * all pointers; the others are unchanged.
+ * Returns the pointers with new locals for those that a loop over `dim` advances. Emits code that copies
+ * their values to the new locals; the other pointers are unchanged.
  */
 export function movingAlong(
   code: CodeBuilder,

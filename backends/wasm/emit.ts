@@ -34,8 +34,9 @@ export interface WasmKernel {
 }
 
 /**
- * Returns the plan and the code that run a program. An instance of a program over symbols gets the code for
- * all sizes if such code can be emitted. Throws a CompileError (TC502) as {@link emitWasm} does.
+ * Returns the plan and the WebAssembly code of a tile program. For an instance of a program with symbolic
+ * sizes, returns the code for all sizes if it can be emitted. Throws a CompileError (TC502) as {@link
+ * emitWasm} does.
  */
 export function emitFor(
   func: TileFunc,
@@ -79,13 +80,13 @@ export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
   };
 }
 
-/** True if a program has something to run. */
+/** True if a program has a gather or a scatter to run. False for a gather with an empty output. */
 export const hasTasks = ({ gather, scatter }: WasmPlan): boolean =>
   gather !== undefined || scatter !== undefined;
 
 /**
- * Returns the number of WebAssembly pages that a program needs. Throws a CompileError (TC502) if that exceeds
- * the maximum.
+ * Returns the number of WebAssembly pages (64 KiB each) that a program needs. Throws a CompileError (TC502)
+ * if that exceeds the maximum.
  */
 export function pagesOf(func: TileFunc, layout: WasmLayout, threads: number): number {
   const pages = pagesFor(layout, threads);
@@ -109,8 +110,9 @@ function fitsArrays(func: TileFunc): boolean {
 }
 
 /**
- * Emits the loop over the tasks [from, to): derives the loop variables of each task and runs its body. The
- * code returns the `bad` local.
+ * Emits the loop over the tasks [from, to): it derives the loop variables of each task and runs the task's
+ * body. The code returns the local `bad`: the first output element with an index out of range, -1 if there is
+ * none.
  */
 function emitTasks(context: WasmContext): void {
   const { code, plan } = context;
@@ -163,8 +165,8 @@ const tripsOf = (context: WasmContext, k: number): WasmAmount => {
 };
 
 /**
- * Returns the numbers of iterations of the parallel loops from loop `first` on: the constant ones as one
- * product, each dynamic one as a local.
+ * Returns the numbers of iterations of the parallel loops, from loop number `first` inwards. Constant numbers
+ * are multiplied into one; each dynamic number is a local.
  */
 function divisors(context: WasmContext, first: number): WasmAmount[] {
   const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));
@@ -178,7 +180,7 @@ function divisors(context: WasmContext, first: number): WasmAmount[] {
   ];
 }
 
-/** Emits the statements of a body. Allocs and syncs need no instructions. */
+/** Emits the code of the statements in a body. Allocs and syncs need no instructions. */
 function emitStmts(context: WasmContext, body: readonly Stmt[]): void {
   const { code, plan } = context;
   for (const stmt of body) {
@@ -215,7 +217,7 @@ function emitStmts(context: WasmContext, body: readonly Stmt[]): void {
   }
 }
 
-/** Emits a serial loop with its body. */
+/** Emits the code of a serial loop with its body. */
 function emitLoop(context: WasmContext, stmt: ForStmt): void {
   const { code } = context;
   const variable = context.iv(stmt);

@@ -43,8 +43,8 @@ export function encodeModule(module: WasmModule): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Appends the declarations of the locals after the params. Neighbours of one type are declared together, as a
- * count and the type.
+ * Appends the declarations of all locals after the params to `out`. Neighbouring locals of one type are
+ * declared together, as a count and the type.
  */
 function declarations(locals: readonly Local[], params: number, out: number[]): void {
   const groups: { type: WasmType; count: number }[] = [];
@@ -154,7 +154,7 @@ function unsigned(value: number): number[] {
   return bytes;
 }
 
-/** Appends an unsigned number in LEB128, like every number of the format. */
+/** Appends a non-negative integer to `out` in unsigned LEB128, WebAssembly's variable-length encoding. */
 function pushUnsigned(value: number, out: number[]): void {
   let rest = value;
   do {
@@ -164,7 +164,7 @@ function pushUnsigned(value: number, out: number[]): void {
   } while (rest > 0);
 }
 
-/** Appends a 32-bit integer to `out` as signed LEB128. */
+/** Appends a 32-bit integer to `out` in signed LEB128, WebAssembly's variable-length encoding. */
 function pushSigned(value: number, out: number[]): void {
   let rest = value;
   for (;;) {
@@ -176,7 +176,7 @@ function pushSigned(value: number, out: number[]): void {
   }
 }
 
-/** Appends a signed number of 64 bits in LEB128. */
+/** Appends an integer of up to 64 bits to `out` in signed LEB128, WebAssembly's variable-length encoding. */
 function pushSignedWide(value: bigint, out: number[]): void {
   let rest = value;
   for (;;) {

@@ -25,14 +25,16 @@ import { sizedCode, type SizedCode } from "./module-cache.js";
 import { instantiate, type SpawnThread } from "./thread.js";
 import { Threads } from "./threads.js";
 
-/** Options of a run of a compiled kernel. */
+/** Options of the fast executor: its number of threads, and the function that starts a thread. */
 export interface FastOptions {
   /** Threads that run tasks, this one included; more than one needs `spawn`. Default 1. */
   readonly threads?: number;
   readonly spawn?: SpawnThread;
 }
 
-/** Option to reuse the memory of an earlier executor, with the contents of its inputs. */
+/**
+ * Option of a new executor: an earlier executor whose memory it takes over, with the contents of the inputs.
+ */
 export interface TakeOver {
   /**
    * An executor of the same tensors and kind of memory, whose memory is taken over with what its inputs hold.
@@ -42,7 +44,8 @@ export interface TakeOver {
 }
 
 /**
- * Output of one run, with the bytes that were copied into the executor for it and the time of these copies.
+ * Result of one run: the output, with the bytes of inputs that were copied into the executor's memory and the
+ * milliseconds that this took.
  */
 export interface FastRun {
   /** The output in the executor's own memory: the next run overwrites it. */
@@ -59,8 +62,8 @@ const maxThreads = 64;
 type State = "idle" | "running" | "closing" | "closed" | "taken over";
 
 /**
- * Executor that runs a kernel as WebAssembly, on one thread or several. `await FastExecutor.open(kernel.tile,
- * { threads, spawn })` opens one on several threads.
+ * Executor that runs a tile program as WebAssembly, on one thread or several. `await
+ * FastExecutor.open(kernel.tile, { threads, spawn })` opens one on several threads.
  */
 export class FastExecutor {
   /** Arrays in the executor's memory: what is written here is run without a copy. */
@@ -368,7 +371,7 @@ const takeOverFields: Fields<TakeOver> = {
   },
 };
 
-/** Field check for the number of threads of an executor. */
+/** Validation rule for the number of threads of an executor: an integer from 1 to 64. */
 export const threadsField: Field = {
   code: "TC702",
   takes: `a whole number, 1 to ${maxThreads}`,

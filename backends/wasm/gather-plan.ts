@@ -28,9 +28,9 @@ import { lookupTable, type Table } from "./table.js";
 import { unrollAndJamOf, type UnrollAndJam } from "./unroll-and-jam.js";
 import { unrolledValues, type UnrolledValues } from "./unrolled-values.js";
 
-/** Number of elements that one iteration of the innermost loop moves. */
+/** Number of elements that one iteration of the innermost loop of an unrolled gather copies. */
 export const unroll = 16;
-/** Number of short rows that one iteration of the loop around the rows moves. */
+/** Number of short rows that one iteration of the loop over rows copies in an unrolled gather. */
 export const rowsTogether = 4;
 /** Longer rows take so long to copy that one check for four of them saves nothing. */
 const shortRowBytes = 16;
@@ -58,7 +58,10 @@ export type GatherStrategy =
   | { readonly by: "one by one" }
   | ({ readonly by: "checked together"; readonly unrollAndJam?: UnrollAndJam } & CheckedTogether);
 
-/** Plan of a gather on a CPU: its pointers, index lookups, contiguous runs and strategy. */
+/**
+ * Plan of the WebAssembly code of a gather: its pointers, index lookups, byte ranges that are copied at once,
+ * and strategy.
+ */
 export interface CpuGather extends GatherPlan {
   /** Bytes of an output element. */
   readonly elementBytes: number;
@@ -82,7 +85,8 @@ export interface CpuGather extends GatherPlan {
 }
 
 /**
- * Returns the plan of a gather on a CPU. `place`: returns the position of a region in the kernel's memory.
+ * Returns the plan of the WebAssembly code of a gather. `place`: returns the memory, offsets and strides of a
+ * region.
  */
 export function planCpuGather(
   func: TileFunc,
@@ -142,8 +146,9 @@ export function planCpuGather(
 }
 
 /**
- * Plans the lookups of index operands. Index operands whose addresses differ only by a constant share a walk,
- * which starts at the first of them.
+ * Returns the plan for reading index values: pointers into the index tensors, and for each index operand the
+ * byte offset from a pointer. Index operands whose addresses differ only by a constant share a pointer, which
+ * starts at the lowest of these addresses.
  */
 function lookupsOf(
   func: TileFunc,
@@ -176,8 +181,8 @@ interface GatheredData extends Pick<CpuGather, "data" | "indices" | "lookups" | 
 }
 
 /**
- * Returns the strategy of a gather. It moves rows if no index depends on the innermost output dim or rows are
- * copied by the page, elements otherwise.
+ * Returns the strategy of a gather. It copies rows if no index depends on the innermost output dim or rows
+ * are copied page by page, single elements otherwise.
  */
 function movingOf(core: GatherPlan, data: GatheredData): GatherStrategy {
   const { last, page, stmt } = core;
@@ -188,8 +193,8 @@ function movingOf(core: GatherPlan, data: GatheredData): GatherStrategy {
 }
 
 /**
- * Returns the strategy of a gather by rows: several rows together if they are short and vectors can check
- * their indices, single rows otherwise.
+ * Returns the strategy of a gather that copies rows. One iteration copies several rows if they are short and
+ * vectors can check their indices, one row otherwise.
  */
 function rowMoving(core: GatherPlan, { data, run, table, ...rest }: GatheredData): GatherStrategy {
   const { last, loops, page, stmt, values } = core;
@@ -202,8 +207,8 @@ function rowMoving(core: GatherPlan, { data, run, table, ...rest }: GatheredData
 }
 
 /**
- * Returns the strategy of a gather by elements: several together if vectors can check their indices or a
- * table holds them, one by one otherwise.
+ * Returns the strategy of a gather that copies elements. One iteration copies several elements if vectors can
+ * check their indices or a table holds them, one otherwise.
  */
 function elementMoving(core: GatherPlan, { data, table, ...rest }: GatheredData): GatherStrategy {
   const { mayBeNone, stages, stmt, values } = core;
@@ -220,8 +225,8 @@ function elementMoving(core: GatherPlan, { data, table, ...rest }: GatheredData)
 }
 
 /**
- * Returns the resolved indices and the vectors that check `step` elements or rows together. Undefined if
- * vectors cannot compare these indices.
+ * Returns the index operands and the vectors that check their values for `step` elements or rows together.
+ * Undefined if vectors cannot compare these index values.
  */
 function togetherAlong(
   core: GatherPlan,

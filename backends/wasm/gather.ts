@@ -38,7 +38,10 @@ import { emitVectorReduction, emitVectorValues } from "./vector-values.js";
 import { asRead, emitSum } from "./index-value.js";
 import { int128Value } from "./int128.js";
 
-/** Emits the loops of a gather statement. */
+/**
+ * Emits the code of a gather statement: loops over the output tile that look up indices and copy or compute
+ * elements.
+ */
 export function emitGather(context: WasmContext, plan: CpuGather): void {
   new GatherEmitter(context, plan).emit();
 }
@@ -587,8 +590,8 @@ const afterTable = (last: number): Stage => ({ dim: last, indices: [], adds: con
 const noEntry = -1;
 
 /**
- * Returns the output dims whose coordinates are used in computations, since no pointer moves along with
- * these.
+ * Returns the output dims whose coordinates the emitted code computes with, in ascending order. The pointers
+ * do not cover the parts of addresses that use these coordinates.
  */
 function dimsUsed({ addresses, indices, lookups, stages, page, reads }: CpuGather): number[] {
   const sums = addresses.indices.filter((_, index) => lookups[index] === undefined);

@@ -20,7 +20,10 @@ interface Compared {
   readonly vectors: readonly ComparedVector[];
 }
 
-/** Emitter of the vector comparisons that check the index values of an unrolled step against their limits. */
+/**
+ * Emitter of vector comparisons that check the index values of an unrolled step (several elements or rows per
+ * iteration) against their limits.
+ */
 export class IndexCheck {
   private readonly compared: readonly Compared[];
   /** Locals that hold the values of each vector after negative values were counted from the end. */

@@ -5,7 +5,10 @@ import type { CodeBuilder, IntegerLocals, LocalId } from "./code.js";
 import type { WasmContext } from "./context.js";
 import { int128Constant } from "./int128.js";
 
-/** Returns what holds the exact sum of a form of a point. */
+/**
+ * Emits the exact value of a linear expression in output coordinates and index values. Returns the local that
+ * holds it, or the two locals of a 128-bit value.
+ */
 export function emitSum(context: WasmContext, form: Linear): IntegerLocals {
   const { code } = context;
   const width = context.widthOf(form);
@@ -17,8 +20,9 @@ export function emitSum(context: WasmContext, form: Linear): IntegerLocals {
 }
 
 /**
- * Returns what holds a value that was read: in the width of its table where a rule bounds it, else exact,
- * with its sign.
+ * Returns the locals that hold the exact value of a loaded index. A value with an index rule (check of its
+ * range) stays in the local `value`. An unsigned value without a rule is extended, so that it keeps its value
+ * in signed arithmetic.
  */
 export function asRead(
   code: CodeBuilder,

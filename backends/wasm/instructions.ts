@@ -7,9 +7,8 @@
 import type { Stmt } from "../../ir/tile.js";
 
 /**
- * Immediate operands of an opcode: nothing, a local, a label, a constant, a memory address, a lane, or a
- * memory address and the lane that it fills. `copy` and `fill`: memory indices of `memory.copy` and
- * `memory.fill`.
+ * Kind of the immediate operands of an opcode: none, a local, a label, a constant, a memory address, a lane,
+ * or an address with a lane. `copy` and `fill`: the memory indices of `memory.copy` and `memory.fill`.
  */
 export type Immediate =
   | "none"
@@ -36,8 +35,8 @@ const memoryAndLane = (...code: number[]): Encoding => ({ code, immediate: "memo
 const simd = 0xfd;
 
 /**
- * Opcode and kind of immediate of each WebAssembly instruction that kernels use, by its name in the text
- * format.
+ * Opcode and kind of immediate operand of each WebAssembly instruction that kernels use, by its name in the
+ * text format.
  */
 export const encodings = {
   br: { code: [0x0c], immediate: "label" },
@@ -182,10 +181,10 @@ export const encodings = {
   "i64x2.add": plain(simd, 0xce, 0x01),
 } as const satisfies Readonly<Record<string, Encoding>>;
 
-/** Name, in the text format, of an instruction that contains no others. */
+/** Name, in the text format, of an instruction that contains no other instructions. */
 export type PlainOp = keyof typeof encodings;
 
-/** Returns the opcode of an instruction and the kind of its immediate. */
+/** Returns the opcode of an instruction and the kind of its immediate operand. */
 export const encodingOf = (op: PlainOp): Encoding => encodings[op];
 
 /** Type of a WebAssembly value. */
@@ -197,7 +196,7 @@ export interface Local {
   readonly type: WasmType;
 }
 
-/** Instruction that contains no others, with its immediates. */
+/** Instruction that contains no other instructions, with its immediate operands. */
 export interface PlainInstr {
   readonly op: PlainOp;
   readonly args: readonly (number | bigint)[];
@@ -227,7 +226,7 @@ export interface WasmModule {
   readonly memory: { readonly pages: number; readonly shared: boolean };
 }
 
-/** Bytes of a page of WebAssembly memory. */
+/** Size of a page of WebAssembly memory, in bytes. */
 export const pageBytes = 65536;
 /** Maximum number of pages of a 32-bit memory: 4 GiB. */
 export const maxPages = 65536;

@@ -14,7 +14,9 @@ const int128Local = (code: CodeBuilder): Int128 => ({
   high: code.local("high", "i64"),
 });
 
-/** Emits a 128-bit constant of a value of up to 53 bits. Returns the locals that hold it. */
+/**
+ * Emits code that sets a new 128-bit integer to a constant of up to 53 bits. Returns the locals that hold it.
+ */
 export function int128Constant(code: CodeBuilder, value: number): Int128 {
   const constant = int128Local(code);
   code.integer("i64", value).set(constant.low);
@@ -22,14 +24,17 @@ export function int128Constant(code: CodeBuilder, value: number): Int128 {
   return constant;
 }
 
-/** Pops an i64 and extends it, with its sign, to 128 bits. Returns the locals that hold the result. */
+/**
+ * Emits code that pops an i64 and extends it, with its sign, to 128 bits. Returns the locals that hold the
+ * result.
+ */
 export function int128FromI64(code: CodeBuilder): Int128 {
   const value = int128Local(code);
   code.set(value.low).get(value.low).op("i64.const", 63).op("i64.shr_s").set(value.high);
   return value;
 }
 
-/** Emits sum += value, or sum -= value. */
+/** Emits code that adds a 128-bit integer to `sum`, or subtracts it from `sum`. The result replaces `sum`. */
 export function accumulate(code: CodeBuilder, sum: Int128, value: Int128, op: "add" | "sub"): void {
   const low = code.local("low", "i64");
   code.get(sum.low).get(value.low).op(`i64.${op}`).set(low);
@@ -43,7 +48,7 @@ export function accumulate(code: CodeBuilder, sum: Int128, value: Int128, op: "a
 
 /**
  * Emits the product of a 128-bit integer and a positive constant of up to 53 bits. Returns the locals that
- * hold the product. The code multiplies halves of 32 bits.
+ * hold the product. The emitted code multiplies halves of 32 bits.
  */
 export function int128Product(code: CodeBuilder, { low, high }: Int128, by: number): Int128 {
   const product = int128Local(code);
@@ -76,8 +81,8 @@ export function int128Product(code: CodeBuilder, { low, high }: Int128, by: numb
 }
 
 /**
- * Emits the division of a non-negative 128-bit integer by a number of up to 53 bits. Returns the locals of
- * quotient and remainder. The code divides bit by bit.
+ * Emits the division of a non-negative 128-bit integer by a number of up to 53 bits. Returns the locals that
+ * hold the quotient and the remainder. The emitted code divides bit by bit.
  */
 export function int128Quotient(
   code: CodeBuilder,
@@ -110,7 +115,10 @@ export function int128Quotient(
   return { quotient, remainder };
 }
 
-/** Returns the {@link IndexValue} of a 128-bit integer: the operations that resolve an index value. */
+/**
+ * Returns a 128-bit integer as an {@link IndexValue}, with the functions that emit the operations to resolve
+ * it.
+ */
 export function int128Value(code: CodeBuilder, value: Int128): IndexValue {
   /** Pushes all ones where it is negative, else 0. */
   const mask = (): CodeBuilder => code.get(value.high).op("i64.const", 63).op("i64.shr_s");

@@ -33,7 +33,7 @@ const vectorForms = {
   select: "v128.bitselect",
 } as const satisfies Readonly<Partial<Record<PlainOp, PlainOp>>>;
 
-/** Instruction with a form for one value and a form for the four lanes of a vector. */
+/** Name of an instruction that exists for one value and for the four lanes of a vector. */
 export type LaneOp = keyof typeof vectorForms;
 
 /** An instruction that shifts by a constant. */
@@ -58,7 +58,10 @@ const extremes = {
   >
 >;
 
-/** Emitter of 32-bit arithmetic that has one form for single values and for the four lanes of a vector. */
+/**
+ * Emitter of 32-bit arithmetic. Each call emits either the instruction for one value or the instruction for
+ * the four lanes of a vector, as chosen at construction.
+ */
 export class LaneCode {
   /** In the order in which they were asked for. */
   private readonly locals: LocalId[] = [];

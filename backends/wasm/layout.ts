@@ -10,7 +10,10 @@ import { pageBytes } from "./instructions.js";
 import { cacheLine, type Table } from "./table.js";
 import { controlBytes } from "./thread.js";
 
-/** Byte addresses of the tensors and the unified buffers in a kernel's memory. */
+/**
+ * Layout of a kernel's memory: byte addresses of the tensors, of each thread's unified buffer (UB), and of
+ * the table of resolved indices.
+ */
 export interface WasmLayout {
   /** Byte address of each operand, in the function's order. */
   readonly operands: readonly number[];
@@ -23,8 +26,8 @@ export interface WasmLayout {
 }
 
 /**
- * Returns the layout of a program's memory: tensors first, then a unified buffer for each thread. `table`:
- * table of resolved indices, if there is one.
+ * Returns the layout of a program's memory: tensors first, then a unified buffer (UB) for each thread.
+ * `table`: table of resolved indices, undefined if there is none.
  */
 export function layoutOf(func: TileFunc, table: Table | undefined): WasmLayout {
   const place = func.operands.findIndex(({ inout }) => inout === true);
@@ -47,8 +50,8 @@ export function layoutOf(func: TileFunc, table: Table | undefined): WasmLayout {
 }
 
 /**
- * Returns the byte addresses at which tensors start, and the address at which they end. `bytes`: sizes of the
- * tensors.
+ * Returns the byte address at which each tensor starts in memory, and the address after the last tensor
+ * (`end`). `bytes`: sizes of the tensors in bytes.
  */
 export function startsOf(bytes: readonly number[]): {
   readonly starts: readonly number[];
@@ -63,12 +66,12 @@ export function startsOf(bytes: readonly number[]): {
   return { starts, end };
 }
 
-/** Returns the number of memory pages that a layout needs for `threads` threads, at least 1. */
+/** Returns the number of memory pages (64 KiB each) that a layout needs for `threads` threads, at least 1. */
 export const pagesFor = (layout: WasmLayout, threads: number): number =>
   Math.max(1, Math.ceil((layout.buffers + threads * layout.bufferBytes) / pageBytes));
 
 /**
- * Returns the byte address of a buffer in the unified buffer. Of a double buffer, this is the first copy: a
- * thread runs its statements in order and never needs the second.
+ * Returns the byte address of a buffer within the unified buffer (UB). Of a double buffer, this is the first
+ * copy: a thread runs its statements in order and never needs the second.
  */
 export const bufferAddress = (buffer: UbBuffer): number => at(buffer.addresses ?? [], 0);

@@ -8,19 +8,19 @@ import { at, bytesOf, invariant, isPacked, strides, type DType } from "../../ir/
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
 
 /**
- * Memory that holds a region: a tensor, by its number among the operands, or a buffer of the unified buffer.
+ * Memory that holds a region: the tensor of operand number `operand`, or a buffer in the unified buffer (UB).
  */
 export type Memory =
   { readonly kind: "tensor"; readonly operand: number } | { readonly kind: "ub"; readonly buffer: UbBuffer };
 
-/** Region with the memory that holds it. Offsets and strides are in elements. */
+/** Region of a tensor or buffer, with the memory that holds it. Offsets and strides are in elements. */
 export interface PlacedRegion extends Place {
   readonly memory: Memory;
 }
 
 /**
- * Address as a pointer that advances with the output dims of a tile. `beyond`: the terms that the pointer
- * does not cover.
+ * Address of a tile's elements, split into a pointer that advances with the output dims and the remaining
+ * part of the address (`beyond`).
  */
 export interface PointerWalk {
   readonly memory: Memory;
@@ -38,7 +38,7 @@ export interface PointerWalk {
   readonly beyond: Linear;
 }
 
-/** Address of an index operand's value, relative to a pointer into its table. */
+/** Position of an index operand's value in memory, as a byte offset from a pointer into its index tensor. */
 export interface Lookup {
   /** Number of the walk over its table. */
   readonly walk: number;
@@ -48,8 +48,8 @@ export interface Lookup {
 }
 
 /**
- * Returns the walk of a pointer along an address. `dtype`: type of the memory's elements, in which the
- * address counts.
+ * Returns an address split into a pointer that advances with the output dims and a remaining part. `dtype`:
+ * type of the memory's elements, in which `address` counts. `rank`: number of output dims.
  */
 export function pointerWalkOf(memory: Memory, address: Linear, dtype: DType, rank: number): PointerWalk {
   const packed = isPacked(dtype);
@@ -64,7 +64,10 @@ export function pointerWalkOf(memory: Memory, address: Linear, dtype: DType, ran
   };
 }
 
-/** Returns a function that gives the memory, offsets and strides of a region of the program. */
+/**
+ * Returns a function that maps a region of the program to the memory that holds it, with offsets and strides
+ * in elements.
+ */
 export function placing(func: TileFunc): (region: Region) => PlacedRegion {
   const buffers = ubBuffers(func);
   return ({ buffer: name, offsets }) => {

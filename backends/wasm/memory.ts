@@ -3,7 +3,10 @@ import { CompileError, error, RunError } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { maxPages, pageBytes } from "./instructions.js";
 
-/** Allocates a WebAssembly memory of `pages` pages. Throws a CompileError (TC502) if the allocation fails. */
+/**
+ * Allocates a WebAssembly memory of `pages` pages of 64 KiB. Throws a CompileError (TC502) if the allocation
+ * fails.
+ */
 export function allocateMemory(func: TileFunc, pages: number, shared: boolean): WebAssembly.Memory {
   try {
     return new WebAssembly.Memory({ initial: pages, ...(shared ? { maximum: maxPages, shared } : {}) });
@@ -21,8 +24,8 @@ export function allocateMemory(func: TileFunc, pages: number, shared: boolean): 
 }
 
 /**
- * Grows a memory to at least `pages` pages. Returns the number of pages that are still missing: 0 if the
- * memory could grow.
+ * Grows a memory to at least `pages` pages of 64 KiB. Returns the number of pages that are still missing: 0
+ * if the memory could grow.
  */
 export function grown(memory: WebAssembly.Memory, pages: number): number {
   const missing = Math.max(0, pages - memory.buffer.byteLength / pageBytes);
@@ -35,7 +38,10 @@ export function grown(memory: WebAssembly.Memory, pages: number): number {
   }
 }
 
-/** Returns TC603: a hand-written program read or wrote outside its memory. */
+/**
+ * Returns the error (TC603) for a program that reads or writes outside its memory, which only a hand-written
+ * program can do.
+ */
 export const leftMemory = (): RunError =>
   new RunError([
     error("TC603", "the program reads or writes beyond its memory", {

@@ -19,7 +19,10 @@ interface WasmCode {
 /** By the program that is emitted, which never changes, and threads. */
 const codesOf = derivedOnce((_: TileFunc) => new Map<number, WasmCode>());
 
-/** Compiled code of a program with its layout, pages, tasks and arguments at the program's sizes. */
+/**
+ * Compiled code of a program, with the values that depend on the program's sizes: memory layout, pages of 64
+ * KiB, tasks and arguments.
+ */
 export interface SizedCode {
   readonly plan: WasmPlan;
   readonly module: WebAssembly.Module;
@@ -31,8 +34,9 @@ export interface SizedCode {
 }
 
 /**
- * Returns the compiled code of a program at its sizes. All sizes of a program share one module, but not its
- * memory. Throws a CompileError (TC502) if the tensors do not fit a WebAssembly memory.
+ * Returns the compiled code of a program at its sizes. All sizes of a program with symbolic sizes share one
+ * module; the memory layout differs by size. Throws a CompileError (TC502) if the tensors do not fit a
+ * WebAssembly memory.
  */
 export function sizedCode(func: TileFunc, threads: number): SizedCode {
   const { plan, kernel, module } = codeOf(func, threads);
@@ -51,8 +55,8 @@ export function sizedCode(func: TileFunc, threads: number): SizedCode {
 }
 
 /**
- * Returns the plan, kernel and module of a program, from a cache if they exist. The code of a program over
- * symbols serves all its sizes.
+ * Returns the plan, kernel and compiled module of a program, from a cache if possible. The code of a program
+ * with symbolic sizes serves all its sizes.
  */
 function codeOf(func: TileFunc, threads: number): WasmCode {
   const [cached] = [dynamicFormOf(func)?.program, func].flatMap(

@@ -15,8 +15,8 @@ import { jammed } from "./unroll-and-jam.js";
 import type { ValuePlan } from "../../ir/values/index.js";
 
 /**
- * Returns the plan of a program's code in printable form: figures of its tasks, and the moves of its
- * statements.
+ * Returns the plan of a program's code in printable form: numbers about its tasks (`figures`), and how each
+ * statement moves its data (`moves`).
  */
 export const movesOf = (plan: WasmPlan): MovePlan => {
   const slices = plan.nest.tasks / taskOfTile(plan.source).nest.tasks;
@@ -45,7 +45,10 @@ function statements({ copied, func, gone }: WasmPlan): readonly Stmt[] {
 
 const isMove = ({ op }: Stmt): boolean => op !== "for" && op !== "alloc";
 
-/** Returns the printable moves of a statement. A statement without code gives one move with the reason. */
+/**
+ * Returns the printable entries about how a statement moves its data. A statement without code gives one
+ * entry with the reason.
+ */
 function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
   const head = printStmtHead(stmt);
   const because = (why: string): Move[] => [{ stmt: head, how: "elided", why, figures: {} }];
@@ -73,8 +76,8 @@ const figuresOf = ({ bytes, times }: Run): Figures =>
     : { bytes: `${bytes} times the size of dim ${times}`, by: copyMethod(undefined) };
 
 /**
- * Returns the printable moves of a gather: the lookups of index values, then the move of the elements. A
- * lookup states the dims inside of which it happens.
+ * Returns the printable entries of a gather: one for each group of index lookups, then one for the copy of
+ * the elements. A lookup entry names the output dims over which its loops run.
  */
 function gatherMoves(stmt: string, plan: CpuGather): Move[] {
   const { table, stages } = plan;
@@ -116,8 +119,8 @@ const computedFigures = (
 });
 
 /**
- * Returns the figures of a gather that copies elements: bytes and elements per copy, and how their indices
- * are resolved.
+ * Returns printable numbers about how a gather copies elements: bytes and elements per copy, and the method
+ * that resolves their indices.
  */
 function movingFigures({ elementBytes, last, moving, page, run }: CpuGather): Figures {
   if (moving.by === "rows together")

@@ -26,7 +26,7 @@ import { placing, type PlacedRegion } from "./memory-addresses.js";
 import { sizeParameters } from "./sizes.js";
 import { jammed, unrollAndJamOf } from "./unroll-and-jam.js";
 
-/** Plan of a tile program's WebAssembly code: every decision that precedes the emission. */
+/** Plan of a tile program's WebAssembly code: all decisions that are made before code is emitted. */
 export interface WasmPlan {
   /** The program as it was given. */
   readonly source: TileFunc;
@@ -47,7 +47,10 @@ export interface WasmPlan {
   readonly scatter?: CpuScatter;
 }
 
-/** Plan of a load or store: source and destination of a region, and the runs that are contiguous in both. */
+/**
+ * Plan of a load or store: source and destination of a region, and the byte range contiguous in both that is
+ * copied at once (`run`).
+ */
 export interface CopyPlan {
   readonly to: PlacedRegion;
   readonly from: PlacedRegion;
@@ -57,14 +60,17 @@ export interface CopyPlan {
 }
 
 /**
- * Returns the plan of a tile program's WebAssembly code. Throws a CompileError (TC505) for a program with a
- * scatter.
+ * Returns the plan of a tile program's WebAssembly code. Throws a CompileError (TC505) for a scatter without
+ * WebAssembly code.
  */
 export function planWasm(source: TileFunc): WasmPlan {
   return hasScatter(source.body) ? planPoints(source) : planElements(source);
 }
 
-/** Returns the plan of a scatter: its program as it is. */
+/**
+ * Returns the plan of a scatter program's WebAssembly code, which follows the program unchanged. Throws a
+ * CompileError (TC505) for a scatter without WebAssembly code.
+ */
 function planPoints(source: TileFunc): WasmPlan {
   const { nest } = taskOfTile(source);
   return {
@@ -80,7 +86,10 @@ function planPoints(source: TileFunc): WasmPlan {
   };
 }
 
-/** Returns the plan of a gather. */
+/**
+ * Returns the plan of a gather program's WebAssembly code, for which its tasks are split or fused and
+ * unnecessary copies are left out.
+ */
 function planElements(source: TileFunc): WasmPlan {
   const copied = rowsToUnrollAndJam(splitTasks(joinRuns(writtenBy(source))));
   // Data in rows that begin inside a byte are no box of bytes: they are read where they lie.
@@ -112,7 +121,7 @@ function planElements(source: TileFunc): WasmPlan {
   return gather === undefined ? head : { ...head, gather };
 }
 
-/** Returns the plans of the loads and stores of a program. */
+/** Returns the copy plan of each load and store statement of a program. */
 function copiesIn(func: TileFunc): ReadonlyMap<Stmt, CopyPlan> {
   const place = placing(func);
   const buffers = ubBuffers(func);
@@ -140,8 +149,8 @@ function rowsToUnrollAndJam(func: TileFunc): TileFunc {
 }
 
 /**
- * Returns the plan of a copy between two positions of a region. Packed elements are copied by the bytes that
- * hold them.
+ * Returns the plan of the copy of a region between two memories. Packed elements (several in a byte) are
+ * copied as whole bytes.
  */
 function copyPlan(func: TileFunc, to: PlacedRegion, from: PlacedRegion, { buffer, sizes }: Region): CopyPlan {
   const operand = func.operands.find(({ name }) => name === buffer) ?? outputOf(func);
@@ -153,8 +162,8 @@ function copyPlan(func: TileFunc, to: PlacedRegion, from: PlacedRegion, { buffer
 }
 
 /**
- * Returns the plan that copies packed elements by the bytes that hold them. `each`: elements in a byte. Rows
- * and regions start at whole bytes.
+ * Returns the plan that copies packed elements as whole bytes. `each`: number of elements in a byte. Rows and
+ * regions must start at whole bytes.
  */
 function bytesPlan(to: PlacedRegion, from: PlacedRegion, sizes: readonly Linear[], each: number): CopyPlan {
   const last = sizes.length - 1;

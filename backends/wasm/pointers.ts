@@ -3,7 +3,10 @@ import { at } from "../../ir/types.js";
 import type { Pointer } from "./copy-region.js";
 import type { LocalId } from "./code.js";
 
-/** Pointers that the loops of a gather advance. */
+/**
+ * Pointers that the loops of a gather advance: to the output, the data, the operands of computed elements and
+ * the index values.
+ */
 export interface Pointers {
   readonly out: Pointer;
   /** Pointer to the data, without the terms that index values add. */
@@ -16,16 +19,19 @@ export interface Pointers {
   readonly coords: readonly Pointer[];
 }
 
-/** Constant byte offsets from pointers, in the order of {@link listed}. */
+/** Byte offsets from the pointers of a gather, constant in the code, in the order of {@link listed}. */
 export type Shift = readonly number[];
 
 /**
- * Number of the first index pointer in the order of {@link listed}, for a gather that copies its elements
- * without computation.
+ * Position of the first index pointer in the list that {@link listed} returns, for a gather that copies its
+ * elements without computation.
  */
 export const firstIndex = 2;
 
-/** Returns all pointers of a gather as one list, in the order in which loops take them. */
+/**
+ * Returns all pointers of a gather as one list: output, data, reads, index values, coordinates. Loops take
+ * them in this order.
+ */
 export const listed = ({ out, data, reads, index, coords }: Pointers): readonly Pointer[] => [
   out,
   data,
@@ -34,7 +40,10 @@ export const listed = ({ out, data, reads, index, coords }: Pointers): readonly 
   ...coords,
 ];
 
-/** Returns pointers whose locals are replaced by `locals`, in the order of {@link listed}. */
+/**
+ * Returns the pointers of a gather with their locals replaced by `locals`, which are in the order of {@link
+ * listed}.
+ */
 export function withLocals(pointers: Pointers, locals: readonly LocalId[]): Pointers {
   const replaced = listed(pointers).map((pointer, k): Pointer => ({ ...pointer, local: at(locals, k) }));
   const index = 2 + pointers.reads.length;

@@ -48,7 +48,10 @@ const lines = (body: readonly Instr[], locals: readonly string[], indent: string
     }
   });
 
-/** Returns the immediates of an instruction in the text format. */
+/**
+ * Returns the immediate operands of an instruction, as words of WebAssembly's text format. `locals`: names of
+ * the function's locals, by number.
+ */
 function immediates(instr: PlainInstr, locals: readonly string[]): string[] {
   const { args } = instr;
   const memory = (): string[] => [...(args[0] === 0 ? [] : [`offset=${String(at(args, 0))}`]), "align=1"];

@@ -7,13 +7,16 @@ import { assertNever } from "../../ir/types.js";
 import type { WasmAmount, CodeBuilder, IntegerLocals, LocalId } from "./code.js";
 import type { PlainOp } from "./instructions.js";
 
-/** Numbers of an index rule in emitted code: constants, or locals if they depend on dynamic sizes. */
+/**
+ * Extent of an index operand, and number added to its negative values, in emitted code. They are constants,
+ * or locals if they depend on dynamic sizes.
+ */
 export interface RuleBounds {
   readonly extent: WasmAmount;
   readonly wrapNegativeBy?: WasmAmount;
 }
 
-/** Inputs of the code that resolves an index value under its rule. */
+/** Inputs of {@link emitResolved}, which emits the code that resolves an index value under its rule. */
 export interface Resolver {
   readonly rule: IndexRule;
   /** The numbers of the rule, as the code has them. */
@@ -26,7 +29,7 @@ export interface Resolver {
   readonly nothing: () => void;
 }
 
-/** Index value in one local or two, with the operations that emit code on it. */
+/** Index value in one local, or two for 128 bits, with functions that emit operations on it. */
 export interface IndexValue {
   readonly local: IntegerLocals;
   /** The same, a negative value counted from the end. */
@@ -40,7 +43,10 @@ export interface IndexValue {
   readonly remainder: (by: WasmAmount) => void;
 }
 
-/** Returns the {@link IndexValue} of an integer in one local. `signed`: true if the value may be negative. */
+/**
+ * Returns an integer in one local as an {@link IndexValue}, with the functions that emit operations on it.
+ * `signed`: true if the value may be negative.
+ */
 export function localValue(code: CodeBuilder, value: LocalId, signed: boolean): IndexValue {
   const type = code.typeOf(value);
   const wide = type === "i64";
@@ -84,8 +90,8 @@ const indexLoads = {
 } as const satisfies Readonly<Record<string, Readonly<Record<IndexBytes, PlainOp>>>>;
 
 /**
- * Pops the address of an index and loads the value that lies `shift` bytes after it. Returns the new local
- * that holds the value, of 32 or 64 bits.
+ * Emits code that pops an address and loads the index value that lies `shift` bytes after it. Returns the new
+ * local that holds the value, of 32 or 64 bits.
  */
 export function loadIndex(
   code: CodeBuilder,
@@ -98,8 +104,8 @@ export function loadIndex(
 }
 
 /**
- * Emits the code that resolves an index value under its rule. It pushes the element that the value selects,
- * which is less than the extent unless the extent is 0.
+ * Emits code that resolves an index value under its rule and pushes the number of the element that the value
+ * selects. That number is less than the extent unless the extent is 0.
  */
 export function emitResolved(code: CodeBuilder, resolver: Resolver, value: IndexValue): void {
   const { extent, wrapNegativeBy } = resolver.bounds;
@@ -121,7 +127,7 @@ export function emitResolved(code: CodeBuilder, resolver: Resolver, value: Index
 
 /**
  * Emits the update of `bad`, the lowest number of an output element whose index is out of range. `position`
- * pushes the number of the current element.
+ * emits code that pushes the number of the current element.
  */
 export function reportBad(code: CodeBuilder, bad: LocalId, position: () => void): void {
   const current = code.local("position");
@@ -130,8 +136,9 @@ export function reportBad(code: CodeBuilder, bad: LocalId, position: () => void)
 }
 
 /**
- * Emits the code for an index value out of range, under the policy of its rule. It reports the output
- * element, sets `element` to one in range, or emits `nothing`, the code for an index without an element.
+ * Emits the code for an index value out of range, under the policy of its rule. The code reports the output
+ * element, sets `element` to a number in range, or runs `nothing`, the code for an index that selects no
+ * element.
  */
 function outOfRange(
   code: CodeBuilder,

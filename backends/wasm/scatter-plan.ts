@@ -33,14 +33,20 @@ import { unrolledValues, type UnrolledValues } from "./unrolled-values.js";
 import type { Memory, PlacedRegion } from "./memory-addresses.js";
 import type { Region } from "../../ir/tile.js";
 
-/** An element by a form in the dims of a tile, index values and loop variables, in elements of a memory. */
+/**
+ * Element in a memory. `form`: its address, in elements, as a linear expression in tile coordinates, index
+ * values and loop variables.
+ */
 export interface PlacedElement {
   readonly memory: Memory;
   readonly form: Linear;
   readonly dtype: DType;
 }
 
-/** Plan of a scatter statement. */
+/**
+ * Plan of the WebAssembly code of a scatter statement: its index lookups, addresses, computed values and
+ * checks.
+ */
 export interface CpuScatter {
   readonly stmt: ScatterStmt;
   /** Map over whole tensors. */
@@ -69,7 +75,10 @@ export interface CpuScatter {
   readonly isChecked: boolean;
 }
 
-/** Returns the plan of a program's scatter. Throws a CompileError (TC505) for one that has no code. */
+/**
+ * Returns the plan of the WebAssembly code of a program's scatter. Throws a CompileError (TC505) if a value
+ * may lack an element or reduction elements have index values.
+ */
 export function planCpuScatter(func: TileFunc, place: (region: Region) => PlacedRegion): CpuScatter {
   const map = scatterMapOf(func);
   const located = statementsOf(func).flatMap(({ stmt, loops }) =>
@@ -146,7 +155,10 @@ function withoutCode(map: AccessMap, steps: readonly IndexStep[]): string | unde
   return inReduction ? "terms with index values of their own" : undefined;
 }
 
-/** True if code takes the points of a scatter. */
+/**
+ * True if there is WebAssembly code for a scatter. False if a value may lack an element, or if reduction
+ * elements have index values.
+ */
 export const hasScatterCode = (map: AccessMap, { operands }: Pick<TileFunc, "operands">): boolean =>
   withoutCode(
     map,
@@ -157,6 +169,7 @@ export const hasScatterCode = (map: AccessMap, { operands }: Pick<TileFunc, "ope
     ),
   ) === undefined;
 
+/** Throws a CompileError (TC505) if there is no WebAssembly code for a scatter. */
 function refuseWithoutCode({ name, span }: TileFunc, map: AccessMap, steps: readonly IndexStep[]): void {
   const what = withoutCode(map, steps);
   if (what === undefined) return;
@@ -165,7 +178,10 @@ function refuseWithoutCode({ name, span }: TileFunc, map: AccessMap, steps: read
   throw new CompileError([error("TC505", message, { span, hint })]);
 }
 
-/** Returns the steps of what a point makes of its element; undefined where it is copied. */
+/**
+ * Returns the steps that compute the element which a scatter writes. Undefined if the element is copied
+ * without change. Throws a CompileError (TC104) for an element type in which elements cannot be combined.
+ */
 function valuesOf(func: TileFunc, map: AccessMap): ValuePlan | undefined {
   const { combine } = map.write;
   if (combine === "set" && isMove(map)) return undefined;
@@ -184,8 +200,14 @@ function valuesOf(func: TileFunc, map: AccessMap): ValuePlan | undefined {
   return valuePlan(castTo(dtype, wide, step), [...types, dtype]);
 }
 
-/** Bytes of an element by its address; of a packed one, which has none, 1. */
+/**
+ * Returns the bytes by which an element's address advances per element. Packed elements (several in a byte)
+ * are addressed by number, so it is 1.
+ */
 export const unitBytes = ({ dtype }: PlacedElement): number => (isPacked(dtype) ? 1 : bytesOf(dtype));
 
-/** True if an element is another for each term. */
+/**
+ * True if the address of an element depends on the reduction dim, so that each reduction element reads
+ * another one. `rank`: number of the reduction dim.
+ */
 export const isReduced = ({ form }: PlacedElement, rank: number): boolean => dimsOf(form).includes(rank);

@@ -27,13 +27,19 @@ import type { UnrolledValues } from "./unrolled-values.js";
 import { emitReduction, emitValue, type EachElement, type ReadAddresses } from "./values.js";
 import { emitVectorReduction, emitVectorValues } from "./vector-values.js";
 
-/** Emits the points of a scatter. Where it has none, no index value is looked at. */
+/**
+ * Emits the code of a scatter statement: loops over the points of its domain. Emits nothing if the domain is
+ * empty.
+ */
 export function emitScatter(context: WasmContext, plan: CpuScatter): void {
   if (elementCount(plan.map.domain) === 0) return;
   new ScatterEmitter(context, plan).level(0);
 }
 
-/** Emits the bits of every element of a tile. */
+/**
+ * Emits code that writes the bits of a fill statement to every element of a buffer in the unified buffer
+ * (UB).
+ */
 export function emitFill(context: WasmContext, { bits }: FillStmt, buffer: UbBuffer): void {
   const { code } = context;
   const { dtype } = outputOf(context.plan.source).type;

@@ -5,12 +5,21 @@ import type { Env } from "../../ir/linear.js";
 import { hasDynamicTrips, type ParallelNest } from "../../ir/task/index.js";
 import type { WasmLayout } from "./layout.js";
 
-/** Returns the name of the runtime parameter that holds the address at which an operand starts in memory. */
+/**
+ * Returns the name of the runtime parameter that holds the byte address at which operand number `operand`
+ * starts in memory.
+ */
 export const startName = (operand: number): string => `start${operand}`;
-/** Returns the name of the parameter that holds the number of iterations of a parallel loop. */
+/**
+ * Returns the name of the runtime parameter that holds the number of iterations of parallel loop number
+ * `loop`.
+ */
 export const tripsName = (loop: number): string => `trips${loop}`;
 
-/** Returns the names of the runtime parameters, in order. Empty for a program without symbols. */
+/**
+ * Returns the names of the runtime parameters of a program's code, in order. An empty list for a program
+ * without symbolic sizes.
+ */
 export function sizeParameters(func: TileFunc, { loops }: ParallelNest): readonly string[] {
   if (func.symbolic === undefined) return [];
   return [
@@ -20,7 +29,10 @@ export function sizeParameters(func: TileFunc, { loops }: ParallelNest): readonl
   ];
 }
 
-/** Returns the values of the parameters `names` for one size, whose layout and loops are given. */
+/**
+ * Returns the values of the runtime parameters `names` at one set of sizes. `params`: values that the symbols
+ * determine. The layout gives the start addresses and `loops` the numbers of iterations.
+ */
 export function argumentsOf(
   names: readonly string[],
   params: Env,

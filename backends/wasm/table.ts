@@ -6,7 +6,10 @@
  */
 import { at, elementCount, strides, type Shape } from "../../ir/types.js";
 
-/** Table of resolved indices: byte offsets in the data, which are looked up before any element moves. */
+/**
+ * Table of resolved indices in the kernel's memory. Each entry is a byte offset in the data. The code fills
+ * the table before it copies any element.
+ */
 export interface Table {
   /** Output dims that the indices follow, and their table strides in bytes by output dim. */
   readonly dims: readonly number[];
@@ -20,12 +23,13 @@ const entryBytes = 4;
 const fewestUses = 4;
 /** A table above this leaves the first cache levels. */
 const maxBytes = 256 * 1024;
-/** Bytes of a cache line. */
+/** Size of a cache line, in bytes. */
 export const cacheLine = 64;
 
 /**
- * Plans a table of resolved index values. `dependencies`: output dims that the index operands depend on.
- * `tile`: the largest extents of the output tile. Undefined if a table is too large or too rarely reused.
+ * Returns the layout of a table of resolved index values. Undefined if the table would be too large or too
+ * rarely reused. `dependencies`: output dims that the index operands depend on. `tile`: the largest extents
+ * of the output tile.
  */
 export function lookupTable(dependencies: ReadonlySet<number>, tile: Shape): Table | undefined {
   const last = Math.max(-1, ...dependencies);

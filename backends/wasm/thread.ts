@@ -4,8 +4,8 @@
  */
 
 /**
- * Function by which the executor starts a thread: a `new Worker` that calls `serveThread` with the message
- * that is posted to it.
+ * Function by which the executor starts a thread. It makes a `new Worker` that receives `message` and calls
+ * `serveThread` with it.
  */
 export type SpawnThread = (message: ThreadMessage) => {
   /** Ends the thread. */
@@ -13,8 +13,8 @@ export type SpawnThread = (message: ThreadMessage) => {
 };
 
 /**
- * Message that starts a thread, posted as it is. It does not use types of the namespace `WebAssembly`, which
- * only the DOM library declares.
+ * Message that starts a thread. It is posted to the worker unchanged. Its types avoid the namespace
+ * `WebAssembly`, which only the DOM library declares.
  */
 export interface ThreadMessage {
   /** A WebAssembly.Module. */
@@ -31,12 +31,13 @@ export interface ThreadMessage {
 }
 
 /**
- * Function that runs tasks [from, to) in the unified buffer at byte `ub`. Returns the number of the first
- * output element with an index out of range, 0xffffffff if there is none.
+ * Function that runs tasks [from, to) with the unified buffer (UB) at byte `ub` of the memory. Returns the
+ * number of the first output element with an index out of range, as a signed 32-bit integer; -1 if there is
+ * none.
  */
 export type RunTasks = (from: number, to: number, ub: number, ...params: readonly number[]) => number;
 
-/** Bytes of the control block at the start of the memory, which all threads share. */
+/** Size, in bytes, of the control block that all threads share, at the start of the memory. */
 export const controlBytes = 64;
 
 /** Positions of the fields in the control block at the start of the memory, in 32-bit words. */
@@ -49,8 +50,8 @@ export function instantiate({ module, memory }: Pick<ThreadMessage, "module" | "
 }
 
 /**
- * Takes and runs chunks of tasks until none is left or `milliseconds` have passed. Records the number of done
- * tasks and the lowest bad output element in the control block.
+ * Takes and runs chunks of tasks until none is left or `milliseconds` have passed. Records in the control
+ * block the number of done tasks and the lowest output element with an index out of range.
  */
 export function takeTasks(
   run: RunTasks,
@@ -72,7 +73,10 @@ export function takeTasks(
   }
 }
 
-/** Serves a thread for its whole life: it runs tasks whenever a run begins, until it is terminated. */
+/**
+ * Runs the loop of a worker thread, which takes tasks whenever a run begins. Never returns; the thread ends
+ * when it is terminated. An error sets the word `failed` and is thrown.
+ */
 export function serveThread(message: ThreadMessage): never {
   const control = new Int32Array(message.memory.buffer, 0, controlBytes / 4);
   try {

@@ -5,7 +5,10 @@
 import { isConstant, type Linear } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
 
-/** Unroll-and-jam of an output dim: the dim is divided into parts that one loop runs together. */
+/**
+ * Unroll-and-jam of an output dim: the dim is divided into equal parts, and each iteration of one loop
+ * processes an element of every part.
+ */
 export interface UnrollAndJam {
   readonly dim: number;
   /** Elements of the dim in a part. */
@@ -16,8 +19,8 @@ export interface UnrollAndJam {
 export const jammed = 4;
 
 /**
- * Returns the dim for unroll-and-jam: the innermost dim before the last whose extent divides evenly.
- * Undefined if there is none.
+ * Returns the dim to unroll and jam: the innermost dim before the last whose constant extent is a multiple of
+ * {@link jammed}. Also returns the elements of the dim in a part. Undefined if there is no such dim.
  */
 export function unrollAndJamOf(sizes: readonly Linear[]): UnrollAndJam | undefined {
   const extents = sizes.slice(0, -1).map((size) => (isConstant(size) ? size.at : 0));

@@ -22,7 +22,7 @@ import { jammed } from "./unroll-and-jam.js";
 /** Ways of moving that take several elements or rows a turn. */
 type Unrolled = Exclude<GatherStrategy, { readonly by: "rows" | "one by one" }>;
 
-/** True if a gather's strategy moves several elements or rows in one iteration. */
+/** True if a gather's strategy copies several elements or rows in one iteration. */
 export const isUnrolled = (moving: GatherStrategy): moving is Unrolled =>
   moving.by !== "rows" && moving.by !== "one by one";
 
@@ -30,8 +30,8 @@ export const isUnrolled = (moving: GatherStrategy): moving is Unrolled =>
 type OneByOne = (pointers: Pointers, count: WasmAmount) => void;
 
 /**
- * Emitter of a gather that moves several elements or short rows in one iteration. Their indices are compared
- * by vectors or come from a table.
+ * Emitter of the code of a gather that copies several elements or short rows in one iteration. Their indices
+ * are checked by vectors or come from a table.
  */
 export class UnrolledGather {
   private readonly code: CodeBuilder;

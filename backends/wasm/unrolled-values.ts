@@ -10,10 +10,13 @@ import { maxSizesOf } from "../plan/gather.js";
 import { advanceAlong, beginsAtMultiples } from "../plan/step-advance.js";
 import type { PointerWalk } from "./memory-addresses.js";
 
-/** Number of output elements that an unrolled step computes. */
+/** Number of output elements that one iteration of an unrolled loop computes. */
 export type StepElements = 16 | 32;
 
-/** Unrolled step of a gather whose elements are computed in vectors. */
+/**
+ * Unrolled step (16 or 32 output elements computed together in vectors) of a gather or scatter. For each
+ * read, it says whether all elements use one operand element.
+ */
 export interface UnrolledValues {
   readonly elements: StepElements;
   /**
@@ -35,9 +38,9 @@ interface ComputedElements {
 }
 
 /**
- * Returns the unrolled steps of a gather that computes its elements. Undefined if elements are computed one
- * by one. The reasons are short rows, reads that do not advance with the elements, an index value that
- * changes within a step, or an exact sum. `reads`: element types of the reads.
+ * Returns the unrolled step (16 or 32 elements computed in vectors) of a gather. Undefined if elements are
+ * computed one by one. The reasons are short rows, reads that do not advance with the elements, an index
+ * value that changes within a step, or an exact sum. `reads`: element types of the reads.
  */
 export function unrolledValues(
   { indices, loops, reads: addresses, sizes, values }: ComputedElements,

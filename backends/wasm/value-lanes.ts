@@ -31,7 +31,10 @@ import { assertNever, at, bitsOf, bytesOf, invariant } from "../../ir/types.js";
 import type { LocalId } from "./code.js";
 import type { LaneCode, LaneOp } from "./lane-code.js";
 
-/** Inputs of a step of a value: locals of earlier steps, loaded elements and the result of the reduction. */
+/**
+ * Inputs of the code that computes one step of a value: locals of earlier steps, loaded elements and the
+ * result of the reduction.
+ */
 export interface StepInputs {
   /** Returns the local that holds a value, by the number of its step. */
   readonly of: (step: number) => LocalId;
@@ -41,7 +44,7 @@ export interface StepInputs {
   readonly reduced: LocalId | undefined;
 }
 
-/** Emits a step of a value. Returns a new local that holds the result. */
+/** Emits one step of the computation of a value. Returns a new local that holds the step's result. */
 export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }: StepInputs): LocalId {
   switch (step.kind) {
     case "read":
@@ -71,9 +74,9 @@ export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }
 }
 
 /**
- * Emits a reduction that accumulates its elements one after the other, in `locals` accumulators side by side.
- * Returns the locals of the results. `each` emits the loop over the reduction elements. It calls `take` with
- * a function that returns the element of each accumulator.
+ * Emits a reduction that accumulates its elements one after the other. Returns the locals of the results.
+ * `locals`: number of independent accumulators. `each` emits the loop over reduction elements and calls
+ * `take` with a function that returns the current element of accumulator `k`.
  */
 export function emitStepwise(
   lanes: LaneCode,
@@ -107,8 +110,8 @@ export function emitStepwise(
 }
 
 /**
- * Pops the bits of an element and pushes its value, floats as f32. Of an integer or an f32, the bits are the
- * value.
+ * Emits code that pops the bits of an element and pushes its value, floats as f32. Bits of an integer or an
+ * f32 stay unchanged.
  */
 function widen(lanes: LaneCode, type: SourceType): void {
   switch (type) {
@@ -149,8 +152,8 @@ function widen(lanes: LaneCode, type: SourceType): void {
 }
 
 /**
- * Pops the bits of an f16 and pushes its value as an f32. The code shifts exponent and digits up by 13 bits
- * and adds 112 to the exponent. An infinity or NaN gets all bits of the exponent.
+ * Emits code that pops the bits of an f16 and pushes its value as an f32. The code shifts exponent and
+ * mantissa up by 13 bits and adds 112 to the exponent. For infinity and NaN it sets all exponent bits.
  */
 function widenHalf(lanes: LaneCode): void {
   const [half, wide] = [lanes.local("half"), lanes.local("wide")];
@@ -168,9 +171,8 @@ function rebiasByProduct(lanes: LaneCode, wide: LocalId): void {
 }
 
 /**
- * Emits the change of the exponent bias by sums, without a product. A product is slow on x86 if one of four
- * lanes is subnormal. A subnormal number stands for digits below 2^-14: a difference takes 2^-14 away from
- * their sum.
+ * Emits the change of the exponent bias from f16 to f32 by additions. A product is slow on x86 if one of four
+ * lanes is subnormal. A subnormal f16 gets the exponent of 2^-14; subtracting 2^-14 then leaves its value.
  */
 function rebiasBySums(lanes: LaneCode, wide: LocalId): void {
   lanes.set(wide).get(wide).const(0x38800000).op("i32.add").asFloat();
@@ -181,9 +183,9 @@ function rebiasBySums(lanes: LaneCode, wide: LocalId): void {
 }
 
 /**
- * Pops the bits of an 8-bit float without infinities and pushes its value as an f32. In the fields of an f32,
- * the bits stand for the number times a power of two. The product that removes this factor is exact, also for
- * subnormal numbers.
+ * Emits code that pops the bits of an 8-bit float without infinities and pushes its value as an f32. The bits
+ * are moved to the fields of an f32 and multiplied by a power of two, to correct the exponent bias. The
+ * product is exact, also for subnormal numbers.
  */
 function widenByte(lanes: LaneCode, { mantissa, bias, nan }: Float8Format): void {
   const byte = lanes.local("byte");
@@ -205,7 +207,7 @@ function widenByte(lanes: LaneCode, { mantissa, bias, nan }: Float8Format): void
   lanes.op("i32.eq").op("select").asFloat();
 }
 
-/** Pops an exponent of 8 bits and pushes the power of two that it stands for. */
+/** Emits code that pops an 8-bit exponent `e` and pushes 2^(e-127) as an f32; NaN for 0xff. */
 function widenExponent(lanes: LaneCode): void {
   const byte = lanes.local("byte");
   lanes.set(byte).const(floatFormats.f32.nan);
@@ -226,7 +228,7 @@ const integerOps = { add: "i32.add", sub: "i32.sub", mul: "i32.mul" } as const s
   Record<Exclude<IntegerOperation, "min" | "max">, LaneOp>
 >;
 
-/** Pushes the result of an operation on two values. */
+/** Emits code that pushes the result of an operation on the values in two locals. */
 function emitOperation(lanes: LaneCode, op: Operation, type: ArithmeticType, a: LocalId, b: LocalId): void {
   if (type === "f32") lanes.get(a).get(b).op(floatOps[op]);
   else if (op === "min" || op === "max")
@@ -242,7 +244,7 @@ function emitOperation(lanes: LaneCode, op: Operation, type: ArithmeticType, a: 
   }
 }
 
-/** Pushes a value after a cast to another type. */
+/** Emits code that pushes the value in a local after a cast to another type. */
 function cast(lanes: LaneCode, from: SourceType, to: ValueType, value: LocalId): void {
   if (to === "f32") asFloat(lanes, from, to, value);
   else if (isRounded(to)) {
@@ -254,7 +256,10 @@ function cast(lanes: LaneCode, from: SourceType, to: ValueType, value: LocalId):
 
 type IntegerValueType = Exclude<ValueType, FloatValueType>;
 
-/** Pushes a float truncated to an integer and clamped to the range of the type. NaN gives 0. */
+/**
+ * Emits code that pushes a float truncated to an integer and clamped to the range of the type `to`. NaN gives
+ * 0.
+ */
 function truncate(lanes: LaneCode, to: IntegerValueType, value: LocalId): void {
   const [lowest, highest] = integerRanges[to];
   const signed = lowest < 0;
@@ -276,8 +281,8 @@ function truncate(lanes: LaneCode, to: IntegerValueType, value: LocalId): void {
 }
 
 /**
- * Pushes an integer modulo the range of another type: its low bits, with the sign extended if that type is
- * signed.
+ * Emits code that pushes an integer modulo the range of the type `to`: its low bits, with the sign extended
+ * if that type is signed.
  */
 function wrap(lanes: LaneCode, to: IntegerValueType, value: LocalId): void {
   lanes.get(value);
@@ -293,7 +298,10 @@ type RoundedType = Exclude<FloatValueType, "f32">;
 /** True if a cast to a type rounds to fewer digits than f32 has. */
 const isRounded = (type: SourceType): type is RoundedType => isFloatValue(type) && type !== "f32";
 
-/** Result of a list of steps, in the form in which it is stored. */
+/**
+ * Value of an output element as code stores it: its type, the steps that compute it, and the code that pushes
+ * its bits.
+ */
 export interface StoredValue {
   readonly type: ValueType;
   /**
@@ -305,7 +313,7 @@ export interface StoredValue {
   readonly bits: (lanes: LaneCode, of: (step: number) => LocalId) => void;
 }
 
-/** Returns the steps to compute before a store, with the code that pushes the bits to store. */
+/** Returns the steps to compute before a value is stored, with the code that pushes the bits to store. */
 export function storedValue(steps: readonly ValueStep[]): StoredValue {
   const last = at(steps, steps.length - 1);
   const { type } = last;
@@ -325,7 +333,7 @@ export function storedValue(steps: readonly ValueStep[]): StoredValue {
   };
 }
 
-/** Pushes the bits of a value after a cast to f16 or bf16, rounded to nearest. */
+/** Emits code that casts a value to f16 or bf16, rounded to nearest, and pushes the resulting bits. */
 function castBits(lanes: LaneCode, from: SourceType, to: RoundedType, value: LocalId): void {
   const wide = lanes.local("wide", "f32");
   asFloat(lanes, from, to, value);
@@ -342,8 +350,8 @@ function asFloat(lanes: LaneCode, from: SourceType, to: FloatValueType, value: L
 }
 
 /**
- * Pushes a 32-bit integer as an f32 that rounds to bf16 as the integer would. The code drops the lowest eight
- * bits; the last bit that stays records if any of them was set.
+ * Emits code that pushes a 32-bit integer as an f32 that rounds to the bf16 nearest to the integer. The code
+ * drops the lowest eight bits; the lowest remaining bit records whether any of them was set.
  */
 function sticky(lanes: LaneCode, signed: boolean, value: LocalId): void {
   const [sign, magnitude] = [lanes.local("sign"), lanes.local("magnitude")];
@@ -359,7 +367,7 @@ function sticky(lanes: LaneCode, signed: boolean, value: LocalId): void {
   lanes.get(sign).shift("i32.shl", 31).op("i32.or").asFloat();
 }
 
-/** Pushes the bits in which a value of a type is stored. */
+/** Emits code that pushes the bits in which a value of a type is stored. */
 function valueBits(lanes: LaneCode, type: ValueType, value: LocalId): void {
   if (type === "f32") {
     lanes.get(value).asBits().const(floatFormats.f32.nan);
@@ -368,7 +376,7 @@ function valueBits(lanes: LaneCode, type: ValueType, value: LocalId): void {
   else lanes.get(value);
 }
 
-/** Pushes the bits of the f16 or bf16 that is nearest to a value, ties to even. */
+/** Emits code that pushes the bits of the f16 or bf16 that is nearest to an f32 value, ties to even. */
 function roundedBits(lanes: LaneCode, type: RoundedType, value: LocalId): void {
   const { nan, infinity } = floatFormats[type];
   const [bits, magnitude, near] = [lanes.local("bits"), lanes.local("magnitude"), lanes.local("near")];

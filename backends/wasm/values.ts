@@ -14,19 +14,25 @@ import { loads, stores, type CodeBuilder, type LocalId } from "./code.js";
 import { LaneCode } from "./lane-code.js";
 import { emitStep, emitStepwise, storedValue } from "./value-lanes.js";
 
-/** Function that pushes the base address of the memory of a read. */
+/**
+ * Function that emits code which pushes the base address of the memory of an operand. `read`: number of the
+ * read in the value's computation.
+ */
 export type MemoryOf = (read: number) => void;
 
 /**
- * Locals that locate the elements to read, by number of the read. A local holds an address, or the number of
- * a packed element in its memory.
+ * Locations of the elements that a value reads, by number of the read. Each local holds a byte address or,
+ * for packed elements (several in a byte), the number of the element in its memory.
  */
 export interface ReadAddresses {
   readonly addresses: readonly LocalId[];
   readonly memory: MemoryOf;
 }
 
-/** Emits a value and its store. `reduced`: the result of the reduction. */
+/**
+ * Emits the computation of a value and its store to the address in local `out`. `reduced`: local that holds
+ * the result of the reduction.
+ */
 export function emitValue(
   code: CodeBuilder,
   steps: readonly ValueStep[],
@@ -42,8 +48,8 @@ export function emitValue(
 }
 
 /**
- * Emits the reduction of an element and returns the local that holds the result. `each` emits the loop over
- * reduction elements. It calls `take` with the addresses of what a reduction element reads.
+ * Emits the reduction of an output element and returns the local that holds the result. `each` emits the loop
+ * over reduction elements. It calls `take` with the addresses of the operands of a reduction element.
  */
 export function emitReduction(code: CodeBuilder, reduction: ReductionSteps, each: EachElement): LocalId {
   if (reduction.how === "exact") return emitExact(code, reduction, each);
@@ -57,16 +63,16 @@ export function emitReduction(code: CodeBuilder, reduction: ReductionSteps, each
 }
 
 /**
- * Function that emits the loop over reduction elements. Calls `take` with the addresses of the elements that
- * one of them reads.
+ * Function that emits the loop over reduction elements. Calls `take` with the addresses of the operands of
+ * the current reduction element.
  */
 export type EachElement = (take: (reads: ReadAddresses) => void) => void;
 
 /**
- * Emits an exact sum and returns the local that holds it. The reduction elements are multiples of 2^`unit`.
- * f64 converts them to counts of this unit, which are added in 64 bits. NaN and infinite elements are added
- * separately. If the product of the count and the unit is subnormal, the count has at most 24 digits, so that
- * it is rounded once.
+ * Emits an exact sum and returns the local that holds it. All reduction elements are multiples of 2^`unit`;
+ * as f64 they are converted to multiples of that unit, which are added in 64 bits. NaN and infinite elements
+ * are added separately. The result is rounded once, also if it is subnormal: the sum of units then has at
+ * most 24 digits.
  */
 function emitExact(
   code: CodeBuilder,
@@ -104,7 +110,10 @@ function emitExact(
 const lastOf = (steps: readonly ValueStep[], values: ReadonlyMap<number, LocalId>): LocalId =>
   localOf(values, steps.length - 1);
 
-/** Returns the local that holds the value of a step. Throws an InternalError if the step was not emitted. */
+/**
+ * Returns the local that holds the result of step number `step`. Throws an InternalError if the step was not
+ * emitted.
+ */
 export function localOf(values: ReadonlyMap<number, LocalId>, step: number): LocalId {
   const local = values.get(step);
   invariant(local !== undefined, `step ${step} was emitted`);
@@ -112,8 +121,8 @@ export function localOf(values: ReadonlyMap<number, LocalId>, step: number): Loc
 }
 
 /**
- * Emits steps in order, or only those for which `isWanted` is true. Returns the locals that hold their
- * values, by number of the step.
+ * Emits the steps of a value in order, or only those for which `isWanted` is true. Returns the locals that
+ * hold their results, by number of the step.
  */
 export function emitSteps(
   code: CodeBuilder,
@@ -134,10 +143,13 @@ export function emitSteps(
   return values;
 }
 
-/** Step of a value that reads an element. */
+/** Step of the computation of a value that reads an element of an operand. */
 export type ReadStep = Extract<ValueStep, { readonly kind: "read" }>;
 
-/** Pushes the bits of an element that a step reads. Of an integer or an f32, the bits are the value. */
+/**
+ * Emits code that pushes the bits of an element that a step reads. The bits of an integer or an f32 are its
+ * value.
+ */
 function loadElement(
   code: CodeBuilder,
   { read, type }: ReadStep,
@@ -156,7 +168,10 @@ function loadElement(
 
 const valueLoads = { i8: "i32.load8_s", i16: "i32.load16_s", f32: "f32.load" } as const;
 
-/** Pushes the offset in bytes, from the start of its memory, of the byte that holds a packed element. */
+/**
+ * Emits code that pushes the position of the byte that holds a packed element, counted in bytes from the
+ * start of its memory. `element`: local that holds the element's number.
+ */
 export function pushByte(code: CodeBuilder, type: PackedType, element: LocalId): void {
   code
     .get(element)
@@ -165,8 +180,8 @@ export function pushByte(code: CodeBuilder, type: PackedType, element: LocalId):
 }
 
 /**
- * Pops the base address of packed elements and pushes the value of one. `element`: local with the number of
- * that element.
+ * Emits code that pops the base address of packed elements (several in a byte) and pushes the value of one
+ * element. `element`: local that holds its number.
  */
 function loadPacked(code: CodeBuilder, type: PackedType, element: LocalId): void {
   const [bits, each] = [bitsOf(type), elementsInByte(type)];

@@ -26,12 +26,15 @@ import {
 const vectorElements = 4;
 
 /**
- * Results of a reduction for the elements of an unrolled step: one local if all elements share the result,
- * otherwise a vector for each four.
+ * Results of a reduction for the elements of an unrolled step (16 or 32 elements). One local if all elements
+ * share the result, otherwise a vector for every four elements.
  */
 export type StepSums = LocalId | readonly LocalId[];
 
-/** Emits the elements of an unrolled step, and stores them from address `out` on. */
+/**
+ * Emits the computation of the elements of an unrolled step (16 or 32 elements), and their stores from the
+ * address in local `out` on. `sums`: results of the reduction.
+ */
 export function emitVectorValues(
   code: CodeBuilder,
   steps: readonly ValueStep[],
@@ -47,8 +50,8 @@ export function emitVectorValues(
 }
 
 /**
- * Stores the elements of a step whose type is not f32: narrows the vectors to the bits of the type before
- * each store.
+ * Emits the stores of the 16 or 32 elements of an unrolled step, for a type other than f32. The vectors are
+ * narrowed to the bits of that type first.
  */
 function storeNarrowed(
   values: StepValues,
@@ -74,9 +77,9 @@ function storeNarrowed(
 }
 
 /**
- * Stores f32 vectors as computed, and stores them again with the one form of NaN if a value may be NaN. One
- * test covers all vectors: their sum is NaN if one value is, or if infinities of both signs occur. A test of
- * every vector takes a third of a short value's time.
+ * Emits the stores of f32 vectors. If a value may be NaN, the code stores the vectors again, with the
+ * canonical bits of NaN. One test covers all vectors: their sum is NaN if one value is, or if infinities of
+ * both signs occur. A test of every vector takes a third of a short value's time.
  */
 function storeFloats(
   values: StepValues,
@@ -114,8 +117,8 @@ function storeFloats(
 }
 
 /**
- * Emits the reductions of the elements of an unrolled step and returns their results. `each`: emits the loop
- * over reduction elements, as {@link emitReduction} takes it.
+ * Emits the reductions of the elements of an unrolled step (16 or 32 elements) and returns their results.
+ * `each`: emits the loop over reduction elements, as for {@link emitReduction}.
  */
 export function emitVectorReduction(
   code: CodeBuilder,
@@ -204,7 +207,7 @@ class StepValues {
   }
 }
 
-/** Returns the numbers of the steps that a step uses as operands. */
+/** Returns the numbers of the steps whose results a step uses as operands. An empty list if it uses none. */
 function operandsOf(step: ValueStep): readonly number[] {
   switch (step.kind) {
     case "cast":
@@ -219,9 +222,9 @@ function operandsOf(step: ValueStep): readonly number[] {
 }
 
 /**
- * Pushes the bits of four consecutive elements; of integers and f32, the bits are the values. `address`:
- * local with the address of the unrolled step. `k`: number of the vector in the step. `pair`: returns the
- * local for bytes that two vectors share.
+ * Emits code that pushes the bits of four consecutive elements; for integers and f32, their values.
+ * `address`: local with the address of the first of the 16 or 32 elements that are computed together. `k`:
+ * 0-based number of the vector among them. `pair`: returns the local for bytes that two vectors share.
  */
 function loadVector(
   lanes: LaneCode,
@@ -281,8 +284,8 @@ const narrowings: Readonly<Record<ValueType, readonly PlainOp[]>> = {
 };
 
 /**
- * Pushes several vectors as one, each lane narrowed to fewer bits. `ops`: instructions that merge two vectors
- * into one, in order.
+ * Emits code that merges several vectors into one, with each lane narrowed to fewer bits, and pushes the
+ * result. `ops`: instructions that merge two vectors into one, in order.
  */
 function pushNarrowed(code: CodeBuilder, ops: readonly PlainOp[], vectors: readonly LocalId[]): void {
   const last = ops[ops.length - 1];

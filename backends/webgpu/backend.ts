@@ -6,7 +6,7 @@ import type { Backend } from "../backend.js";
 import { untilAborted } from "../long-run.js";
 import type { Runner } from "./runner.js";
 
-/** Returns a backend that runs kernels on a WebGPU runner. */
+/** Returns the backend `webgpu`, which runs kernels through a WebGPU runner. */
 export const webgpuBackend = (runner: Runner): Backend => ({
   name: "webgpu",
   prepare(kernel) {

@@ -8,11 +8,11 @@ import { keysWith, type WgslBinding } from "../wgsl/index.js";
 import { copyDstUsage, copySrcUsage, mapReadUsage, storageUsage, uniformUsage } from "./usage.js";
 
 /**
- * Buffers of the runner's device for a launch, by the keys of `runner.wgsl(kernel).bindings`: operands and
- * `status`. The status word has another key if an operand is called `status`. The key of the output is its
- * name if an input is called `output`. Each buffer has at least the size of its tensor in whole words of 4
- * bytes (4 bytes if empty), and the usages given here. `runner.wgsl(kernel).bindings` states the bytes. A
- * launch on other buffers throws a CompileError (TC702).
+ * Buffers for a launch on the runner's device, by the keys of `runner.wgsl(kernel).bindings`: operands and
+ * `status`. The status word has another key if an operand is called `status`; the output's key is its name if
+ * an input is called `output`. Each buffer needs at least the bytes that the binding states (whole 4-byte
+ * words, 4 bytes for an empty tensor), and the usages given here. A launch on other buffers throws a
+ * CompileError (TC702).
  */
 export interface GpuBuffers {
   /**
@@ -28,7 +28,7 @@ export interface GpuBuffers {
   readonly status?: GPUBuffer;
 }
 
-/** Returns the buffers of a program by key: one for each operand, and its status word. */
+/** Returns the buffers of a program by key: one buffer for each operand, and `status` for the status word. */
 export function buffersOf(
   func: Pick<TileFunc, "operands">,
   bufferOf: (operand: Operand) => GPUBuffer,
@@ -55,8 +55,8 @@ export const bufferUsage = {
 } as const;
 
 /**
- * Returns the buffers of some bindings, in order. Throws a CompileError (TC702) with a diagnostic for each
- * buffer that is missing, too small, without the usage, or written and bound twice.
+ * Returns the buffer of each binding, in order. Throws a CompileError (TC702) with a diagnostic for each
+ * buffer that is missing, too small, without `usage`, or written and bound twice.
  */
 export function requireBuffers(
   buffers: GpuBuffers,
@@ -77,8 +77,7 @@ export function requireBuffers(
 }
 
 /**
- * Returns a diagnostic (TC702) if a buffer is missing, too small or without the usage; an empty list
- * otherwise.
+ * Returns a diagnostic (TC702) if a buffer is missing, too small or without `usage`; an empty list otherwise.
  */
 function misfit(
   buffer: GPUBuffer | undefined,
@@ -107,8 +106,8 @@ function misfit(
 }
 
 /**
- * Refuses (TC702) a buffer that one binding writes and another one reads or writes: WebGPU does not accept
- * it.
+ * Returns a diagnostic (TC702) for each buffer that one binding writes and another binding reads or writes,
+ * because WebGPU does not accept it. An empty list if there is none.
  */
 function sharedBuffers(buffers: GpuBuffers, bindings: readonly WgslBinding[]): Diagnostic[] {
   return bindings.flatMap(({ key, access }, k) => {

@@ -3,7 +3,7 @@ import { CompileError, error, RunError } from "../../ir/diagnostic.js";
 import { InternalError } from "../../ir/types.js";
 import type { DeviceFaults } from "./work.js";
 
-/** Returns TC504. `message` is the device's own and may be empty. */
+/** Returns the error (TC504) for a lost device. `message`: the device's message, which may be empty. */
 export function deviceLost(message: string): RunError {
   const hint =
     "request a new device from a new adapter and run on `await createRunner(device)`: kernels and host arrays stay good, buffers of the lost device do not";
@@ -15,7 +15,10 @@ export function deviceLost(message: string): RunError {
   ]);
 }
 
-/** Returns TC702, for buffers that the device refuses although their sizes and usages are right. */
+/**
+ * Returns the error (TC702) for buffers that the device refuses although their sizes and usages are right.
+ * `message`: the device's message.
+ */
 export const buffersRefused = (message: string): CompileError =>
   new CompileError([
     error("TC702", `the device refused the buffers: ${message}`, {
@@ -27,7 +30,7 @@ export const buffersRefused = (message: string): CompileError =>
 export const kernelRefused = (message: string, code: string): InternalError =>
   new InternalError(`WebGPU refused a kernel: ${message}\n${code}`);
 
-/** Errors that a runner throws for faults that its device reports. */
+/** Functions that make the errors which a runner throws for faults that its device reports. */
 export const deviceFaults: DeviceFaults = {
   lost: deviceLost,
   "out-of-memory": (message) =>

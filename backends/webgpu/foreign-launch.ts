@@ -8,7 +8,7 @@ import { bufferUsage } from "./buffers.js";
 import { deviceFaults } from "./errors.js";
 import { describePipeline, orRefused, resourcesOn, settle, workOn } from "./work.js";
 
-/** Compute shader, with the bindings of its group 0. */
+/** Compute shader that tilec did not emit, with the bindings of its group 0. */
 export interface ForeignShader {
   readonly code: string;
   readonly entryPoint: string;
@@ -20,14 +20,20 @@ export interface ForeignShader {
   }[];
 }
 
-/** Contents of a buffer before a launch, and the range of the buffer that is bound, in bytes. */
+/**
+ * Contents of a buffer before a launch, and the range of the buffer that is bound. `offset`, `size`: in
+ * bytes.
+ */
 export interface BoundContents {
   readonly contents: Uint8Array;
   readonly offset: number;
   readonly size: number;
 }
 
-/** Shader on a device, ready for launches. A buffer is reused by the next launch if its size is the same. */
+/**
+ * Launcher of a compute shader on a device. A launch reuses the previous launch's buffer of a binding if its
+ * size is unchanged.
+ */
 export interface ForeignLauncher {
   /**
    * Launches once, with a buffer for each binding in their order, and resolves to what each holds after it.

@@ -10,8 +10,8 @@ export interface DeviceLifetime {
 }
 
 /**
- * Tracks the loss of a device. `deviceLost`: makes the error from the device's own message, which may be
- * empty.
+ * Returns an observer of the loss of a device. `deviceLost`: makes the error from the device's message, which
+ * may be empty.
  */
 export function lifetimeOf(device: GPUDevice, deviceLost: (message: string) => Error): DeviceLifetime {
   let loss: string | undefined;

@@ -61,8 +61,8 @@ import {
 } from "./work.js";
 
 /**
- * Kernel in the form that a runner takes. A kernel for another target is compiled again for the device,
- * through `forTarget`.
+ * Kernel that a runner can run. If it was compiled for another target, the runner compiles it again for the
+ * device through `forTarget`.
  */
 export interface GpuKernel {
   readonly tile: TileFunc;
@@ -70,7 +70,7 @@ export interface GpuKernel {
   readonly forTarget?: (target: Target) => GpuKernel;
 }
 
-/** Duration of one launch, in nanoseconds. */
+/** Measured duration of one launch, in nanoseconds, and how it was measured. */
 export interface LaunchTime {
   readonly nanoseconds: number;
   /**
@@ -85,7 +85,7 @@ export interface LaunchTime {
   readonly launches: number;
 }
 
-/** Options of a runner: what it keeps between runs. */
+/** Options of a runner: the number of cached pipelines, and the arithmetic of f32 values. */
 export interface RunnerOptions {
   /**
    * Pipelines kept for kernels that come again, at least 1; the least recently used makes room. Default 256.
@@ -99,10 +99,10 @@ export interface RunnerOptions {
 }
 
 /**
- * Runner of kernels on a WebGPU device. Calls throw or reject with a RunError (TC504) if the device is lost
- * or out of memory. They throw or reject with a CompileError if the device cannot fit the kernel (TC502) or
- * the arguments do not fit the kernel (TC702). They throw or reject with an InternalError if the device finds
- * the kernel invalid.
+ * Runner of kernels on a WebGPU device. Its calls throw or reject with a RunError (TC504) if the device is
+ * lost or out of memory. They throw or reject with a CompileError if the kernel exceeds the device's limits
+ * (TC502) or the arguments do not fit the kernel (TC702). They throw or reject with an InternalError if the
+ * device finds the kernel invalid.
  */
 export interface Runner {
   readonly device: GPUDevice;
@@ -543,8 +543,8 @@ class DeviceRunner implements Runner {
 }
 
 /**
- * Returns a function that maps the key of a binding to its buffer. That function throws an InternalError for
- * an unknown key.
+ * Returns a function that gives the buffer of a binding by the binding's key. That function throws an
+ * InternalError for an unknown key.
  */
 function boundBy(
   bindings: readonly WgslBinding[],
@@ -572,8 +572,8 @@ const launchOf = ({ dispatch, bindings }: WgslKernel): LaunchSizes => ({
 });
 
 /**
- * Records a copy of the timestamps of a query set, in nanoseconds, to the host. Returns a function that reads
- * them once the copy is submitted.
+ * Records a copy of a query set's timestamps to the host. Returns a function that reads the timestamps, in
+ * nanoseconds, once the copy is submitted.
  */
 function resolvedStamps(
   resources: Resources,

@@ -1,6 +1,6 @@
 /** Work between error scopes of its own. */
 
-/** Reason that the device refused work. */
+/** Error that a device reported for work that it refused. */
 export interface Refusal {
   readonly kind: GPUErrorFilter;
   /** In the device's words. */
@@ -11,9 +11,9 @@ export interface Refusal {
 const kinds = ["out-of-memory", "internal", "validation"] as const satisfies readonly GPUErrorFilter[];
 
 /**
- * Runs `action` in new error scopes. Returns its value, and a promise of the error that the device reported,
- * undefined if none. A device has one stack of scopes for all users. Scopes are pushed and popped
- * synchronously, so that concurrent work and the caller's scopes nest. `refusal` never rejects.
+ * Runs `action` in new error scopes of the device. Returns the action's value, and a promise of the error
+ * that the device reported, undefined if there is none. That promise never rejects. Scopes are pushed and
+ * popped synchronously, because all users of a device share one stack of scopes.
  */
 export function scoped<T>(
   device: GPUDevice,
@@ -31,7 +31,7 @@ export function scoped<T>(
   return { value, refusal: firstOf(errors) };
 }
 
-/** Resolves to the first error among popped scopes, with its kind; undefined if there is none. */
+/** Resolves to the first error among popped error scopes, with its kind; undefined if there is no error. */
 async function firstOf(errors: readonly Promise<GPUError | null>[]): Promise<Refusal | undefined> {
   const caught = await Promise.all(errors);
   const [refusal] = kinds.flatMap((kind, k) => {

@@ -12,9 +12,12 @@ export const noneBad = 0xffffffff;
  */
 export const maxPerAccess = 64;
 
-/** Returns the four bytes of a status word before launches. */
+/** Returns the 4 bytes of a status word that no launch has written: 0xffffffff. */
 export const unwritten = (): Uint8Array<ArrayBuffer> => new Uint8Array(4).fill(0xff);
 
-/** Returns the status word that `bytes` hold. Without bytes, returns `noneBad`: every index is in range. */
+/**
+ * Returns the status word in `bytes`: the lowest output element with an index out of range, or `noneBad`.
+ * Returns `noneBad` if `bytes` is undefined.
+ */
 export const statusIn = (bytes: Uint8Array | undefined): number =>
   bytes === undefined ? noneBad : new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);

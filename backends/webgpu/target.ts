@@ -3,7 +3,7 @@ import "../platform.js";
 import { webgpu, withLimits, type Target } from "../../ir/target.js";
 import { limitNames, type WgslLimits } from "../../ir/wgsl-limits.js";
 
-/** Returns the device limits that kernels are planned against, as plain data. */
+/** Returns the limits of a device on which the planning of kernels depends, as a plain object. */
 export function limitsOf(limits: GPUSupportedLimits): WgslLimits {
   return Object.fromEntries(limitNames.map((name) => [name, limits[name]])) as unknown as WgslLimits;
 }

@@ -10,27 +10,29 @@ import { scoped, type Refusal } from "./scoped.js";
 import { computeStage, copyDstUsage, mapReadUsage } from "./usage.js";
 
 /**
- * Functions that make the error for each fault that a device reports. They receive the device's message,
- * which may be empty.
+ * Functions that make the error to throw for each kind of fault that a device reports. They receive the
+ * device's message, which may be empty.
  */
 export type DeviceFaults = Readonly<
   Record<"lost" | Exclude<GPUErrorFilter, "validation">, (message: string) => Error>
 >;
 
 /**
- * Function that makes the error for a validation error of the device. It decides if the caller or tilec made
- * the mistake.
+ * Function that makes the error to throw for a validation error of the device. It decides whether the caller
+ * or tilec is at fault. `message`: the device's message.
  */
 export type AtFault = (message: string) => Error | Promise<Error>;
 
-/** Device with its lifetime, and the errors that its user throws for faults. */
+/** WebGPU device, with an observer of its loss and the functions that make the errors for its faults. */
 export interface DeviceWork {
   readonly device: GPUDevice;
   readonly lifetime: DeviceLifetime;
   readonly faults: DeviceFaults;
 }
 
-/** Returns a device with its lifetime and the errors for its faults. */
+/**
+ * Returns a WebGPU device with an observer of its loss and the functions that make the errors for its faults.
+ */
 export const workOn = (device: GPUDevice, faults: DeviceFaults): DeviceWork => ({
   device,
   lifetime: lifetimeOf(device, faults.lost),
@@ -48,8 +50,8 @@ export const faultOf = (
 ): Error | Promise<Error> => (kind === "validation" ? atFault : faults[kind])(message);
 
 /**
- * Starts work within the call and resolves to its result. Rejects with the error for work that the device
- * refused, and as soon as the device is lost.
+ * Calls `begin` synchronously and resolves to the result of the work that it starts. Rejects with an error by
+ * {@link faultOf} if the device refuses the work, and as soon as the device is lost.
  */
 export async function settle<T>(work: DeviceWork, begin: () => Promise<T>, atFault: AtFault): Promise<T> {
   const { value, refusal } = scoped(work.device, begin);
@@ -60,8 +62,8 @@ export async function settle<T>(work: DeviceWork, begin: () => Promise<T>, atFau
 }
 
 /**
- * Waits for a promise of the device and resolves to its result. Rejects with the error of a refused pipeline
- * if the device states a reason. A rejection without a reason means that the device is lost.
+ * Resolves to the result of a promise of the device. Rejects with an error by {@link faultOf} if the device
+ * refused a pipeline and stated a reason. Rejects with the error of a lost device if there is no reason.
  */
 export async function orRefused<T>(
   work: Pick<DeviceWork, "faults">,
@@ -85,7 +87,7 @@ const bufferTypes = {
   uniform: "uniform",
 } as const satisfies Readonly<Record<WgslBinding["access"], GPUBufferBindingType>>;
 
-/** Text of a kernel, with the bindings of its group 0. */
+/** WGSL text of a kernel, with its entry point, override values and the bindings of its group 0. */
 export interface KernelText {
   readonly code: string;
   readonly entryPoint: string;
@@ -102,8 +104,8 @@ export interface DescribedPipeline {
 }
 
 /**
- * Creates the bind group layout and the shader module of a kernel. Returns the descriptor of its pipeline
- * with the layout.
+ * Returns the descriptor of a kernel's compute pipeline, with its bind group layout. Creates that layout and
+ * the shader module on the device; the pipeline is not created.
  */
 export function describePipeline(
   { device }: Pick<DeviceWork, "device">,
@@ -124,7 +126,7 @@ export function describePipeline(
   return { descriptor, layout };
 }
 
-/** Buffers and query sets of a device that are destroyed together. */
+/** Collection of a device's buffers and query sets that are destroyed together. */
 export interface Resources {
   track<T extends { destroy(): undefined }>(resource: T): T;
   /** A buffer of some bytes, which begins with `contents`. Throws the error of want of memory. */
@@ -139,7 +141,7 @@ export interface Resources {
   destroy(): void;
 }
 
-/** Returns an empty collection of resources on a device. */
+/** Returns an empty collection of buffers and query sets on a device, which `destroy` destroys together. */
 export function resourcesOn(work: Pick<DeviceWork, "device" | "faults">): Resources {
   const { device, faults } = work;
   const kept: { destroy(): undefined }[] = [];
@@ -186,13 +188,18 @@ export interface Pipeline extends Pick<DescribedPipeline, "layout">, Pick<Kernel
   readonly gpu: GPUComputePipeline;
 }
 
-/** Number of workgroups of a launch along x, y and z, and the bytes of each binding. */
+/**
+ * Sizes of a launch: the number of workgroups along x, y and z (`dispatch`), and the bytes of each binding.
+ */
 export interface LaunchSizes {
   readonly dispatch: readonly [number, number, number];
   readonly bytes: readonly number[];
 }
 
-/** Records launches of a pipeline in a pass. `bound`: one buffer for each binding, in order. */
+/**
+ * Records `launches` launches of a pipeline in a compute pass. `bound`: one buffer for each binding, in
+ * order.
+ */
 export function recordLaunch(
   { device }: Pick<DeviceWork, "device">,
   pass: GPUComputePassEncoder,
@@ -212,7 +219,7 @@ export function recordLaunch(
 
 /**
  * Launches a pipeline once. Resolves to the contents of the buffers that the kernel writes, in the order of
- * their bindings. `bind`: returns a buffer for each binding, and is called synchronously.
+ * their bindings. `bind` is called synchronously and returns a buffer for each binding.
  */
 export const launchOnce = (
   work: DeviceWork,
@@ -242,8 +249,8 @@ export const launchOnce = (
   );
 
 /**
- * Reads `size` bytes of a buffer from `offset` on, a multiple of 4. `after`: bytes that are written to the
- * start of the buffer after the read.
+ * Resolves to `size` bytes of a buffer from byte `offset` on. The offset is a multiple of 4. `after`: bytes
+ * that are written to the start of the buffer after the read.
  */
 export async function readBuffer(
   work: DeviceWork,
@@ -271,7 +278,7 @@ export async function readBuffer(
   }
 }
 
-/** Reads the index value at a position, in elements, of a buffer. */
+/** Resolves to the exact index value at a 0-based position, in elements, of a buffer. */
 export async function readIndex(
   work: DeviceWork,
   from: GPUBuffer,

@@ -5,19 +5,22 @@ import type { IndexRule } from "../../ir/policy.js";
 import { sizeName } from "./names.js";
 
 /**
- * Returns the WGSL text of an index rule's extent: a literal, or a member of `sizes` if the extent is
- * dynamic.
+ * Returns the WGSL text of an index rule's extent: a literal, or a member of the uniform buffer `sizes` if
+ * the extent is dynamic.
  */
 export const extentText = ({ extent, dynamic }: Pick<IndexRule, "extent" | "dynamic">): string =>
   dynamic?.extent === undefined ? `${extent}u` : sizeName(dynamic.extent);
 
 /**
- * Returns the WGSL text of the last element in an index rule's extent, 0 if the extent is 0. A dynamic extent
- * is at least 1.
+ * Returns the WGSL text of the highest element number in an index rule's extent, 0 if the extent is 0. A
+ * dynamic extent is at least 1.
  */
 export const lastText = ({ extent, dynamic }: Pick<IndexRule, "extent" | "dynamic">): string =>
   dynamic?.extent === undefined ? `${Math.max(0, extent - 1)}u` : `(${sizeName(dynamic.extent)} - 1u)`;
 
-/** Returns the WGSL text of the number that is added to negative index values. */
+/**
+ * Returns the WGSL text of the number that is added to negative index values: a literal, or a member of the
+ * uniform buffer `sizes`.
+ */
 export const wrapText = (wrapNegativeBy: number, { dynamic }: Pick<IndexRule, "dynamic">): string =>
   dynamic?.wrapNegativeBy === undefined ? `${wrapNegativeBy}u` : sizeName(dynamic.wrapNegativeBy);

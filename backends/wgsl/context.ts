@@ -21,7 +21,10 @@ interface Loop {
 /** Stands for what is found before a loop; no loop variable of a program is called so. */
 const start = " start";
 
-/** State of the emission of one kernel that all its statements share: plan, text, lanes and names. */
+/**
+ * State that all statements share while the WGSL text of one kernel is emitted: its plan, the text so far,
+ * its lanes and its names.
+ */
 export class WgslContext {
   readonly out = new Lines();
   readonly lanes: Lanes;
@@ -155,13 +158,13 @@ export class WgslContext {
 }
 
 /**
- * Returns the WGSL text of the access that holds element `flat`. `elements`: elements of one access, less
- * than 1 if an element takes several.
+ * Returns the WGSL text of the number of the access that holds element number `flat`. `elements`: number of
+ * elements in one access, less than 1 if an element takes several accesses.
  */
 export function inAccesses(flat: string, elements: number): string {
   if (elements < 1) return `(${flat}) * ${1 / elements}u`;
   return elements === 1 ? flat : `(${flat}) >> ${Math.log2(elements)}u`;
 }
 
-/** Returns a WGSL literal in which the lowest `bits` bits are set, 2 to 16 of them. */
+/** Returns a WGSL literal of a word in which the lowest `bits` bits are set. `bits`: 2 to 16. */
 export const lowBits = (bits: number): string => `0x${(2 ** bits - 1).toString(16)}u`;

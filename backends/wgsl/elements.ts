@@ -7,13 +7,15 @@ import type { WgslContext } from "./context.js";
 import type { GatherMove, AccessWords } from "./gather-move.js";
 
 /**
- * Returns the name of the array that a gather reads its elements from: a staged buffer if there is one, a
- * tensor otherwise.
+ * Returns the name of the array from which a gather reads its elements. It is the buffer into which the data
+ * is loaded first (staged) if there is one, otherwise the tensor.
  */
 export const sourceName = ({ names }: WgslContext, { stmt, staged }: GatherMove): string =>
   names.buffer(staged?.buffer.name ?? stmt.from[gatheredTable]?.buffer ?? "");
 
-/** Returns the WGSL text of the 32-bit word at a position of a gather's source array. */
+/**
+ * Returns the WGSL text of a 32-bit word in the array from which a gather reads. `place`: number of the word.
+ */
 export function wordAt(context: WgslContext, move: GatherMove, place: string | Amount): string {
   const name = sourceName(context, move);
   const { text = "", isTight }: Amount = typeof place === "string" ? { by: 1, text: place } : place;
@@ -23,8 +25,8 @@ export function wordAt(context: WgslContext, move: GatherMove, place: string | A
 }
 
 /**
- * Returns the WGSL text of an access of `width` words at a position of a gather's source array. The position
- * counts such accesses.
+ * Returns the WGSL text of an access of `width` 32-bit words to the array from which a gather reads. `place`:
+ * number of the access, counted in accesses of that width.
  */
 export const accessAt = (
   context: WgslContext,
@@ -33,29 +35,35 @@ export const accessAt = (
   place: string,
 ): string => (width === 1 ? wordAt(context, move, place) : `${sourceName(context, move)}[${place}]`);
 
-/** Returns the name of the output's array in the WGSL text. */
+/** Returns the name of the output's array in the WGSL text of a kernel. */
 export const outputName = ({ names, plan }: WgslContext): string => names.buffer(outputOf(plan.func).name);
 
 /**
- * True if no element is read: an index operand outside the reduction has extent 0, or the data is empty and
- * the map has no reduction.
+ * True if a gather reads no element of the data. Either an index operand outside the reduction has extent 0,
+ * or the data is empty and the map has no reduction.
  */
 export const readsNothing = ({ plan }: WgslContext, { indices, stmt }: GatherMove): boolean =>
   indices.some(({ rule, inReduction }) => !inReduction && rule?.extent === 0) ||
   (stmt.map.reduced === undefined && elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0);
 
 /**
- * True if an element may have no source element and is then filled. An element that is reported may have any
- * bits.
+ * True if an output element may have no source element, so that it must be filled. Elements with an index
+ * that is reported are not filled; they may have any bits.
  */
 export const mayFill = ({ indices }: GatherMove): boolean =>
   indices.some(({ rule, inReduction }) => !inReduction && rule?.mayBeNone === true);
 
-/** Returns the WGSL text of an element that is read. Selects `filled` if an index ended the element. */
+/**
+ * Returns the WGSL text of an output element: `element`, or `filled` if an index value selects no element
+ * (the variable `alive` is then false).
+ */
 export const orFill = (move: GatherMove, filled: string, element: string): string =>
   mayFill(move) ? `select(${filled}, ${element}, alive)` : element;
 
-/** Returns the words of fill elements, beginning at word `first` of an element. */
+/**
+ * Returns the WGSL text of `width` 32-bit words of repeated fill elements, from word `first` of an element
+ * on.
+ */
 export function fillWords({ fill }: GatherMove, first: number, width: AccessWords): string {
   const words = Array.from({ length: width }, (_, w) => {
     const bytes = [3, 2, 1, 0].map((byte) => at([...fill], (4 * (first + w) + byte) % fill.length));

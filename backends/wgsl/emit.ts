@@ -43,8 +43,8 @@ export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel 
 }
 
 /**
- * Returns the kernel that all sizes of a program over symbols share. Undefined if no kernel is known to hold
- * for all sizes; each size then has its own.
+ * Returns the kernel that all sizes of a program with symbolic sizes share. Undefined if no kernel is proved
+ * to work for all sizes; each size then needs a separate kernel.
  */
 export function emitDynamic(program: DynamicTile, options: WgslOptions): DynamicKernel | undefined {
   try {
@@ -56,7 +56,7 @@ export function emitDynamic(program: DynamicTile, options: WgslOptions): Dynamic
   }
 }
 
-/** Emits the kernel of a plan: its text, bindings and dispatch. */
+/** Emits the WGSL kernel of a plan: its text, bindings and dispatch. */
 export function emitText(plan: WgslPlan): WgslKernel {
   const { lanes, grid, bindings, workgroupBytes, func } = plan;
   return {
@@ -121,8 +121,8 @@ function emitKernel(plan: WgslPlan, gather: GatherMove): string {
 }
 
 /**
- * Returns the type of an array. It has a length, so that shapes are visible and no length is read at run
- * time. With `dynamic` it has none: every size has one text.
+ * Returns the WGSL type of an array. The type states the length, so that shapes are visible and no length is
+ * read at run time. With `dynamic` it states no length, because one text serves all sizes.
  */
 function arrayOf(
   { bytes, width, atomic }: Pick<BoundBuffer, "bytes" | "width" | "atomic">,
@@ -132,7 +132,7 @@ function arrayOf(
   return dynamic ? `array<${element}>` : `array<${element}, ${bytes / 4 / width}>`;
 }
 
-/** Emits statements in order, each by its planned move. */
+/** Emits the WGSL code of statements in order. `moves`: plan of each statement except allocs and loops. */
 function emitStmts(context: WgslContext, body: readonly Stmt[], moves: ReadonlyMap<Stmt, WgslMove>): void {
   const { out, names } = context;
   for (const stmt of body) {
@@ -153,7 +153,7 @@ function emitStmts(context: WgslContext, body: readonly Stmt[], moves: ReadonlyM
   }
 }
 
-/** Emits the code of a planned move. An elided move has no code. */
+/** Emits the WGSL code of a statement's plan. An elided statement has no code. */
 function emitMove(context: WgslContext, move: WgslMove): void {
   switch (move.kind) {
     case "elided":

@@ -14,19 +14,19 @@ import {
 import { assertNever, at, isPowerOfTwo } from "../../ir/types.js";
 import { sizeName } from "./names.js";
 
-/** Amount 0: a coordinate that does not move, or an empty sum. */
+/** Amount (factor times text) that is 0: a coordinate that is always 0, or an empty sum. */
 export const zero: Amount = { by: 0 };
 
-/** Returns the amount `by` times a text that needs no parentheses: a name or a call. */
+/** Returns the amount `by` times `text`. The text must need no parentheses: a name or a call. */
 export const named = (text: string, by = 1): Amount => ({ by, text, isTight: true });
 
-/** Returns the amount of an expression, in parentheses. */
+/** Returns an amount (factor times text) with factor 1. Its text is the given expression in parentheses. */
 export const computed = (text: string): Amount => named(`(${text})`);
 
-/** Returns an amount multiplied by `by`. */
+/** Returns an amount (factor times text) with its factor multiplied by `by`. */
 export const times = (amount: Amount, by: number): Amount => ({ ...amount, by: amount.by * by });
 
-/** Names of the atoms of a form in the printed text. */
+/** WGSL names of the loop variables, output dims and index operands in a linear expression. */
 export interface WgslVocabulary {
   readonly iv: (name: string) => string;
   /** By output dim. */
@@ -42,8 +42,8 @@ const u32: Pick<FormLanguage, "literal" | "product"> = {
 };
 
 /**
- * Returns the rules that print linear forms as WGSL. `words`: names of loop variables, dims and index
- * operands.
+ * Returns the rules by which linear expressions are printed as WGSL. `words`: names of loop variables, output
+ * dims and index operands.
  */
 export function wgslForms(words: WgslVocabulary): FormLanguage {
   const language: FormLanguage = {
@@ -78,15 +78,15 @@ const ranks = { iv: 0, dim: 1, index: 2, div: 3, mod: 4, min: 5, symbol: 6 } as 
 >;
 
 /**
- * Sorts terms by stride, the longest first, as addresses are read. Equal strides sort by loop variables,
- * dims, index operands.
+ * Returns the terms of a linear expression sorted by factor, the largest absolute value first. Equal factors
+ * are sorted by kind: loop variables, dims, index operands, then all others.
  */
 export const largestFactorFirst = (terms: readonly Term[]): readonly Term[] =>
   [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by) || ranks[a.of.kind] - ranks[b.of.kind]);
 
 /**
- * Returns `by` times the quotient of a form by `of`; 0 for the form 0. Division by a power of two is a shift
- * or a mask.
+ * Returns `by` times the quotient of a linear expression by `of`, as an amount (factor times WGSL text).
+ * Returns 0 if the expression is 0. Division by a power of two is printed as a shift or a mask.
  */
 function quotient(form: Linear, of: number, by: number, language: FormLanguage): Amount {
   const divided = amountOf(form, language);
@@ -105,13 +105,13 @@ function remainder(form: Linear, of: number, by: number, language: FormLanguage)
   return times(computed(`${operandText(divided, language)} ${rest}`), by);
 }
 
-/** Returns the WGSL text of an amount. */
+/** Returns the WGSL text of an amount (factor times text) in u32. */
 export const numberText = (amount: Amount): string => amountText(amount, u32);
 
-/** Returns an integer, modulo 2^32, as a literal of u32. Addresses are computed in u32. */
+/** Returns the u32 literal in WGSL of an integer, modulo 2^32. Addresses are computed in u32. */
 export const u32Literal = (value: number): string => `${value >>> 0}u`;
 
-/** Returns the WGSL text of a sum of amounts, `0u` if all are 0. */
+/** Returns the WGSL text of a sum of amounts (each a factor times a text), `0u` if all are 0. */
 export function sumText(amounts: readonly Amount[]): string {
   const moving = amounts.filter(({ by }) => by !== 0);
   return moving.length === 0 ? "0u" : moving.map(numberText).join(" + ");

@@ -70,10 +70,10 @@ import { proveValue, type ProvedValue } from "./value-proofs.js";
 import { sizeOfElement } from "./value-steps.js";
 import { readsAlong, type ValueUnit } from "./value-unit.js";
 
-/** Number of 32-bit words of one access. */
+/** Number of 32-bit words that one access to an array reads or writes. */
 export type AccessWords = 1 | 2 | 4;
 
-/** Plan of an index operand: how a kernel reads, resolves and holds its value. */
+/** Plan of an index operand in a kernel: how its value is read, resolved and stored. */
 export interface IndexMove extends IndexStep {
   /** Absent for a sum. */
   readonly dtype?: DType;
@@ -100,25 +100,28 @@ export interface IndexMove extends IndexStep {
 }
 
 /**
- * Sum of the value of index operand `of`, as it is read, and of `rest`, which is at least 0 and less than
- * 2^31.
+ * Index value that is the sum of a loaded value and a linear expression. `of`: number of the index operand
+ * whose value is loaded. `rest`: the expression, at least 0 and less than 2^31.
  */
 export interface SumInWords {
   readonly of: number;
   readonly rest: Linear;
 }
 
-/** Position of a value in an access that reads several: value number `place` of `elements` values. */
+/**
+ * Position of an index value in an access that reads several values: the value with 0-based number `place` of
+ * `elements` values.
+ */
 export interface SharedAccess {
   readonly elements: number;
   readonly place: number;
 }
 
 /**
- * Treatment of a word that several rows share. `recomputed`: the lane whose row holds the word's first
- * element writes the whole word. It finds the other elements by addresses over the whole tensor. `merged`:
- * each row puts in its own bits atomically. This is necessary if addresses differ between tiles or need more
- * than 32 bits, or if the data also holds index values.
+ * Method by which a kernel writes a 32-bit word that several rows share. `recomputed`: the lane whose row
+ * holds the word's first element writes the whole word. It finds the other elements by addresses over the
+ * whole tensor. `merged`: each row inserts its bits atomically. This is necessary if addresses differ between
+ * tiles or need more than 32 bits, or if the data also holds index values.
  */
 export type SharedWords =
   | {
@@ -132,8 +135,8 @@ export type SharedWords =
   | { readonly by: "merged" };
 
 /**
- * Elements that a lane moves at a time. `group`: number of elements along the innermost dim; for packed
- * elements, the number in a word.
+ * Unit of elements that a lane moves at a time. `group`: number of elements along the innermost dim; for
+ * packed elements (several in a word), the number in a 32-bit word.
  */
 export type Unit =
   /**
@@ -145,7 +148,7 @@ export type Unit =
   | ({ readonly how: "computed"; readonly width: AccessWords } & ValueUnit)
   | { readonly how: "packed"; readonly group: number; readonly shared: SharedWords };
 
-/** Rows along a dim that are contiguous in a page of the data and in the output. */
+/** Range of rows along output dim `dim` that is contiguous in a page of the data and in the output. */
 export interface PageRun extends PagedDims {
   readonly dim: number;
   /** True if a page begins at the start of the tile, in every iteration. */
@@ -153,8 +156,8 @@ export interface PageRun extends PagedDims {
 }
 
 /**
- * Plan of a gather in a kernel: the unit that a lane moves at a time, access widths, addresses, index
- * operands and policy.
+ * Plan of a gather in a WGSL kernel: the elements that a lane moves at a time (`unit`), access widths,
+ * addresses, index operands and policy.
  */
 export interface GatherMove {
   readonly kind: "gather";
@@ -204,6 +207,10 @@ interface DeviceShape {
   readonly arithmetic: Arithmetic;
 }
 
+/**
+ * Returns the plan of a gather in a WGSL kernel: the elements that a lane moves at a time, access widths,
+ * addresses and index operands.
+ */
 export function gatherMove(
   func: TileFunc,
   task: Task,
@@ -305,8 +312,9 @@ export function gatherMove(
 }
 
 /**
- * Returns a function that plans the load of the data of a full load. Undefined if the gather reads the data
- * in place. Argument of that function: true for single words, false for the widest accesses possible.
+ * Returns a function that plans the load of a gather's data into a buffer of the unified buffer (UB).
+ * Undefined if the gather reads the data in place. The function's argument: true for accesses of single
+ * words, false for the widest possible accesses.
  */
 function stagedLoad(
   func: TileFunc,
@@ -322,8 +330,9 @@ function stagedLoad(
 }
 
 /**
- * True if vectors can resolve the index values of neighbouring elements. Each value is then read at dims
- * alone. Elements may be filled only with zeros, and only if no value is reported.
+ * True if vectors can resolve the index values of neighbouring elements. Each value must then be read at a
+ * position that depends on no other index value. Elements may be filled only with zeros, and only if no value
+ * is reported.
  */
 function isSimple({ stmt, indexSteps, mayBeNone, fill }: GatherPlan): boolean {
   const reported = indexSteps.some(({ rule }) => rule?.outside === "report");
@@ -344,8 +353,9 @@ function isSimple({ stmt, indexSteps, mayBeNone, fill }: GatherPlan): boolean {
 }
 
 /**
- * Returns how to write words that rows share. `recomputed`: the addresses are the same in every tile and fit
- * into 32 bits, so that each element of a tensor can be found by them. Otherwise `merged`.
+ * Returns the method by which a kernel writes 32-bit words that several rows share. `recomputed` if the
+ * addresses are equal in all tiles and fit into 32 bits, so that they locate each element of a tensor.
+ * Otherwise `merged`.
  */
 function sharedWords(
   func: TileFunc,
@@ -371,8 +381,8 @@ const needsInt128 = ({ table, rule, index }: IndexStep, { map }: GatherStmt): bo
   table === undefined || rule === undefined || !countsFromBound(at(map.indices, index));
 
 /**
- * Returns an index value as the sum of one value as it is read and other terms. Undefined for an index value
- * that is no such sum, or that replaces values out of range.
+ * Returns an index value as the sum of one loaded value and a linear expression below 2^31. Undefined for
+ * other index values, for rules that replace values out of range, and if negative values count from the end.
  */
 function sumInWords(
   func: TileFunc,
@@ -421,8 +431,8 @@ interface Walks {
 }
 
 /**
- * Returns the unit in which a gather moves elements. Undefined if elements share words. `simple`: true if
- * neighbours may be resolved by vectors.
+ * Returns the unit of elements that a lane of a gather moves at a time. Undefined if elements of different
+ * units share a 32-bit word. `simple`: true if vectors can resolve the index values of neighbouring elements.
  */
 function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): Unit | undefined {
   const { func, staged, sharing, isTable } = setting;
@@ -464,8 +474,9 @@ const valueGroups = [8, 4, 2] as const;
 const unitStatements = 256;
 
 /**
- * Returns the largest unit of neighbours that a lane can compute together. The unit fills whole words of the
- * output, and each read advances with its elements. Undefined if there is no such unit.
+ * Returns the largest unit of neighbouring elements that a lane can compute together. The unit fills whole
+ * 32-bit words of the output, and each read advances with the unit's elements. Undefined if there is no such
+ * unit.
  */
 function valuesUnit(
   setting: Setting,
@@ -505,8 +516,8 @@ const wordsOf = (size: number, { staged, isTable }: Setting): AccessWords =>
   staged !== undefined || isTable ? 1 : ((size / 4) as AccessWords);
 
 /**
- * Returns the widest access, in words, that divides rows into whole accesses in the data and in the output.
- * Undefined if there is none.
+ * Returns the widest access, in 32-bit words, that divides rows into whole accesses in both the data and the
+ * output. Undefined if there is none.
  */
 function rowWidth(setting: Setting, { sizes, addresses }: LaneTile, size: number): AccessWords | undefined {
   const { func, staged, isTable, loops } = setting;
@@ -535,7 +546,7 @@ const startsIn = ({ func, loops, stmt }: Setting, address: Linear, tensor: Opera
   startsAtMultiples(address, stmt.to.sizes.length - 1, group, loops) &&
   residue(elementsOf(func, tensor), group, loops) === 0;
 
-/** Returns the words of one access of each operand. */
+/** Returns the number of 32-bit words in one access of each operand, in operand order. */
 function widthsOf(
   setting: Setting,
   asItLies: LaneTile,
@@ -561,9 +572,9 @@ function widthsOf(
 }
 
 /**
- * Returns the words of one access of each table that values are read from, by table number. They apply if
- * lanes read together and all reads of a table take full accesses. Undefined for a table that is read by
- * single words.
+ * Returns the number of 32-bit words in one access of each input from which elements are computed, by input
+ * number. Undefined for an input that is read by single words. Wider accesses require that neighbouring lanes
+ * read side by side and that all reads of the input use every word.
  */
 function widthsOfReads(
   { func, loops, stmt, laneBytes }: Setting,
@@ -598,9 +609,9 @@ interface IndexAccess {
 }
 
 /**
- * Returns the access, by table, of tables that hold only index values, for lanes that read side by side. One
- * access reads a tuple of values, or a whole value of 64 bits. Undefined for a table that is read by single
- * words or by fours.
+ * Returns the access by which lanes read several index values of an input, by input number. One access reads
+ * a tuple of values, or a whole 64-bit value. Undefined for an input that is read by single words or by
+ * fours, or that holds other values too.
  */
 function indexAccesses(
   setting: Setting,
@@ -641,7 +652,10 @@ const placeIn = (form: Linear, of: number, loops: readonly ForStmt[]): number | 
     ? residue(loopForm(form), of, loops)
     : undefined;
 
-/** Returns the words of one access of the data in place, and of the output. */
+/**
+ * Returns the number of 32-bit words in one access of the data, if it is read in place, and in one access of
+ * the output. `size`: bytes of an element.
+ */
 function wordsPerAccess(unit: Unit, size: number): readonly [data: AccessWords, output: AccessWords] {
   switch (unit.how) {
     case "rows":
@@ -673,8 +687,9 @@ const readInFours = (
   );
 
 /**
- * Returns the dim next to the rows if one read holds the indices of four rows along it; undefined otherwise.
- * Callers need it for rows of one access, if lanes do not read side by side.
+ * Returns the output dim before the innermost if one access reads the index values of four rows along it;
+ * undefined otherwise. It serves rows that one access copies, on devices whose lanes do not read side by
+ * side.
  */
 function fourRows(setting: Setting, walk: LaneTile): number | undefined {
   const { func, stmt, loops } = setting;
@@ -685,8 +700,8 @@ function fourRows(setting: Setting, walk: LaneTile): number | undefined {
 }
 
 /**
- * True if runs of `group` elements along a dim, from a multiple of `group`, are contiguous and start at
- * addresses that are multiples of `group`.
+ * True if an address is contiguous along dim `along` and each group of `group` elements starts at an address
+ * that is a multiple of `group`.
  */
 function startsAtMultiples(
   address: Linear,
@@ -705,8 +720,9 @@ function startsAtMultiples(
 }
 
 /**
- * Returns the run of rows that lanes take by pages, along the dim that lanes along y share. Each lane has a
- * run of rows, whose index values depend on this dim by the page alone.
+ * Returns the range of rows that a lane copies page by page, along the dim of {@link laneRowDim}. Undefined
+ * if there are no pages along that dim, or the rows of a page are not contiguous. Index values depend on this
+ * dim only through the page.
  */
 function pageRun(
   { sizes, tile, addresses }: LaneTile,
@@ -724,7 +740,7 @@ function pageRun(
   return { ...page, dim: d, aligned: residue(start, page.by, loops) === 0 };
 }
 
-/** True if the form has a quotient or a remainder whose dividend may leave u32. */
+/** True if a linear expression has a quotient or a remainder whose dividend may be 2^32 or more. */
 export const isLarge = (form: Linear, ranges: Ranges): boolean =>
   atomsOf(form).some(
     (of) => (of.kind === "div" || of.kind === "mod") && rangeOf(of.of, ranges)[1] >= 2 ** 32,

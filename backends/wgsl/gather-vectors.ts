@@ -11,7 +11,10 @@ import type { GatherMove, IndexMove } from "./gather-move.js";
 import { declareResolved, indexNames } from "./index-values.js";
 import { fourOf, none } from "./resolve.js";
 
-/** Emits the helpers that groups call, before main. */
+/**
+ * Emits the WGSL functions that move groups of neighbouring elements, before `main`. Emits nothing for
+ * elements of more than 4 bytes.
+ */
 export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
   const { out } = context;
   const { size } = context.plan.element;
@@ -57,8 +60,8 @@ export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
 }
 
 /**
- * Returns the call of `resolve_k` at a coordinate. If the function reads four values together, its argument
- * is the number of their access.
+ * Returns the WGSL call of `resolve_k`, the function that resolves index operand `k`, at a coordinate. If
+ * that function reads four values together, its argument is the number of their access.
  */
 function resolved(
   context: WgslContext,
@@ -77,8 +80,8 @@ const mayMiss = ({ indices }: GatherMove): readonly IndexMove[] =>
   indices.filter(({ rule }) => rule?.mayBeNone === true);
 
 /**
- * Declares `at<k>` for each index operand `k`: the elements that it selects for four rows, from a coordinate
- * on.
+ * Emits the declaration of `at<k>` for each index operand `k`: the element numbers that it selects for four
+ * neighbouring rows, from the coordinates `coords` on.
  */
 export function declareFourRows(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const place = context.address(move.addresses.output, coords);
@@ -88,7 +91,7 @@ export function declareFourRows(context: WgslContext, move: GatherMove, coords: 
   }
 }
 
-/** Emits the copy of 16 bytes of each of four rows. */
+/** Emits the copy of 16 bytes in each of four neighbouring rows along dim `along`. */
 export function emitFourRows(
   context: WgslContext,
   move: GatherMove,
@@ -124,8 +127,8 @@ const shiftedBy = (coords: readonly Amount[], along: number, by: number): Amount
   });
 
 /**
- * Declares `at<k>_<n>`, the elements that index operand `k` selects for a group. Also declares `none<k>_<n>`
- * if an index may select no element.
+ * Emits the declarations of `at<k>_<n>`: the element numbers that index operand `k` selects for a group of
+ * neighbouring output elements. Also declares `none<k>_<n>` if an index may select no element.
  */
 export function declareGroup(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const { out } = context;
@@ -146,7 +149,7 @@ export function declareGroup(context: WgslContext, move: GatherMove, coords: rea
   }
 }
 
-/** Emits the output of a group from the elements that it gathers. */
+/** Emits code that gathers the elements of a group of neighbouring output elements and stores them. */
 export function emitGroup(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const { out } = context;
   const { size } = context.plan.element;
@@ -181,7 +184,10 @@ function elementAt(context: WgslContext, move: GatherMove, coords: readonly Amou
 const resolvedText = ({ index, rule }: IndexMove, n: number, zero: string): string =>
   rule?.mayBeNone === true ? `select(at${index}_${n}, ${zero}, none${index}_${n})` : `at${index}_${n}`;
 
-/** Returns the WGSL text of a vector with the data addresses of four neighbours, from a coordinate on. */
+/**
+ * Returns the WGSL text of a vector with the data addresses of four neighbouring output elements, from the
+ * coordinates `coords` on.
+ */
 function quadAddress(
   context: WgslContext,
   { addresses, indices }: GatherMove,

@@ -32,7 +32,7 @@ import { valueHelpers } from "./value-steps.js";
 import { declareValue } from "./values.js";
 import { emitPages, emitRun, emitTileLoops } from "./tile-loops.js";
 
-/** Emits the functions that a gather calls, before main. */
+/** Emits the WGSL functions that the code of a gather calls, before `main`. */
 export function emitGatherHelpers(context: WgslContext, move: GatherMove): void {
   emitIndexHelpers(context, move);
   const { unit } = move;
@@ -41,7 +41,7 @@ export function emitGatherHelpers(context: WgslContext, move: GatherMove): void 
   if (move.values !== undefined) emitValueHelpers(context.out, valueHelpers(move.values));
 }
 
-/** Emits a gather, in which each lane moves units of the tile. */
+/** Emits the WGSL code of a gather. Each lane moves units (groups of elements) of the tile. */
 export function emitGather(context: WgslContext, move: GatherMove): void {
   const { unit } = move;
   if (unit.how === "packed") emitPackedGather(context, move, unit);
@@ -52,8 +52,8 @@ export function emitGather(context: WgslContext, move: GatherMove): void {
 type WordUnit = Exclude<Unit, { readonly how: "packed" }>;
 
 /**
- * Emits a gather of units of whole words, with the report of indices out of range. Full tiles get a separate
- * branch if the plan says so.
+ * Emits a gather whose units are whole 32-bit words, with the report of indices out of range. Full tiles get
+ * a separate branch if the plan says so.
  */
 function emitUnits(context: WgslContext, move: GatherMove, unit: WordUnit): void {
   const { out } = context;
@@ -75,7 +75,10 @@ function emitUnits(context: WgslContext, move: GatherMove, unit: WordUnit): void
   });
 }
 
-/** Emits the units of a tile of the move's sizes. */
+/**
+ * Emits the loops in which each lane moves its units (groups of elements) of a tile. `move` gives the tile's
+ * sizes.
+ */
 function emitTile(context: WgslContext, move: GatherMove, unit: WordUnit): void {
   const { sizes, tile, resolved, sharing, page } = move;
   const loops = { tile, sizes, groups: groupsOf(move), axes: axesOf(tile) };
@@ -110,8 +113,8 @@ function declare(context: WgslContext, move: GatherMove, coords: readonly Amount
 }
 
 /**
- * Emits the move of one unit at a coordinate. `rows`: number of contiguous rows that a unit of rows takes, or
- * its WGSL text.
+ * Emits the code that moves one unit (group of elements) at the coordinates `coords`. `rows`: number of
+ * contiguous rows in a unit of rows, as a number or WGSL text.
  */
 function emitUnit(
   context: WgslContext,
@@ -140,8 +143,8 @@ function emitUnit(
 }
 
 /**
- * Emits the dim of the pages. `take` is given the coordinates at which the rows of one page begin, and the
- * number of rows.
+ * Emits the loop over the pages of an output dim. `take` emits the body. It receives the coordinates of the
+ * first row of a page, and the page's number of rows.
  */
 function emitByPages(
   context: WgslContext,
@@ -177,8 +180,8 @@ const sourceAt = (
     : context.access(move.addresses.data, elements, coords, indexNames(move));
 
 /**
- * Emits the copy of a row that one index value serves, or of rows that lie end to end. The start is computed
- * once.
+ * Emits the copy of one row, or of `rows` contiguous rows, that one index value selects. The start address is
+ * computed once.
  */
 function emitRows(
   context: WgslContext,
@@ -223,7 +226,7 @@ function lengthOf({ out }: WgslContext, row: number | string, rows: number | str
   return "end";
 }
 
-/** Emits one element of whole words. */
+/** Emits the WGSL code for one output element that consists of whole 32-bit words. */
 function emitWords(
   context: WgslContext,
   move: GatherMove,
@@ -259,7 +262,10 @@ function emitWords(
   each((shift, access) => orFill(move, filled(access), accessAt(context, move, width, `source${shift}`)));
 }
 
-/** Emits elements that are computed together, by accesses of whole words. */
+/**
+ * Emits the computation of neighbouring output elements together, and their stores by accesses of whole
+ * 32-bit words.
+ */
 function emitValues(
   context: WgslContext,
   move: GatherMove,
@@ -284,8 +290,8 @@ function emitValues(
 }
 
 /**
- * Returns the WGSL text of an access of `width` words that computed elements fill, from word `first` on.
- * `named(e)`: name of the bits of element `e`.
+ * Returns the WGSL text of the `width` words, from word `first` on, that computed elements of `size` bytes
+ * fill. `named(e)`: WGSL name of the bits of element `e`.
  */
 function accessOf(
   named: (element: number) => string,
@@ -299,8 +305,8 @@ function accessOf(
 }
 
 /**
- * Returns the WGSL text of a word that computed elements of `size` bytes fill. Bits of an element above its
- * size are ignored. `named(e)`: name of the bits of element `e`.
+ * Returns the WGSL text of a 32-bit word that computed elements of `size` bytes fill. Bits of an element
+ * above its size are ignored. `named(e)`: WGSL name of the bits of element `e`.
  */
 function wordOf(named: (element: number) => string, word: number, size: number): string {
   const [perWord, bits] = [4 / size, 8 * size];

@@ -6,8 +6,8 @@ import type { ParallelLoop, ParallelNest } from "../../ir/task/index.js";
 import type { WgslLimits } from "../../ir/wgsl-limits.js";
 
 /**
- * Grid of workgroups. `folded`: true if tasks are numbered and folded over x and y, false if each parallel
- * loop has a dim of the grid.
+ * Grid of workgroups of a launch. `folded`: true if tasks are numbered consecutively and spread over x and y,
+ * false if each parallel loop has a dim of the grid.
  */
 export interface WorkgroupGrid {
   readonly dispatch: readonly [x: number, y: number, z: number];
@@ -15,16 +15,16 @@ export interface WorkgroupGrid {
 }
 
 /**
- * True if tasks are numbered consecutively and folded over the grid, because the loops do not fit into three
- * dims of it.
+ * True if tasks are numbered consecutively and spread over the grid of workgroups, because the parallel loops
+ * do not fit into the grid's three dims.
  */
 export const isFolded = ({ loops, tasks }: ParallelNest, limits: WgslLimits): boolean =>
   tasks > 0 &&
   (loops.length > 3 || loops.some(({ trips }) => trips > limits.maxComputeWorkgroupsPerDimension));
 
 /**
- * Returns the number of workgroups along x, y and z. `folded`: as in {@link WorkgroupGrid}. `max`: maximum
- * number along a dim. Undefined if a folded grid cannot hold all tasks.
+ * Returns the number of workgroups along x, y and z. Undefined if a folded grid cannot hold all tasks.
+ * `folded`: see {@link WorkgroupGrid}. `max`: maximum number of workgroups along a dim.
  */
 export function dispatchOf(
   { loops, tasks }: { readonly loops: readonly Pick<ParallelLoop, "trips">[]; readonly tasks: number },

@@ -24,15 +24,15 @@ import {
 } from "./resolve.js";
 import { emitInt128Helpers, int128Form, int128Literal, type Int128Words } from "./int128.js";
 
-/** Returns the WGSL names of a gather's index operands, by number. */
+/** Returns the WGSL names of a gather's index operands, in the order of the operands. */
 export const indexNames = ({ indices }: GatherMove): string[] => indices.map(indexName);
 
 const indexName = ({ int128, rule, index }: IndexMove): string =>
   int128 && rule === undefined ? `i128_${index}` : `at${index}`;
 
 /**
- * Returns the WGSL text of a position or an address, which is less than 2^31. Its intermediate values may
- * need 128 bits.
+ * Returns the WGSL text of a position or an address, which is less than 2^31. The text computes in 128 bits
+ * if intermediate values may need them.
  */
 export const narrowForm = (
   context: WgslContext,
@@ -44,7 +44,9 @@ export const narrowForm = (
     ? `${int128Form(form, wordsOf(context, move, coords))}.x`
     : context.address(form, coords, indexNames(move));
 
-/** Returns the texts of the dims and index operands that 128-bit forms of a gather refer to. */
+/**
+ * Returns the WGSL texts of the output dims and index operands that 128-bit expressions of a gather refer to.
+ */
 function wordsOf(context: WgslContext, move: GatherMove, coords: readonly Amount[]): Int128Words {
   const names = indexNames(move);
   return {
@@ -61,7 +63,7 @@ function wordsOf(context: WgslContext, move: GatherMove, coords: readonly Amount
   };
 }
 
-/** Emits the functions that resolve index values, before main. */
+/** Emits the WGSL functions that resolve index values, before `main`. */
 export function emitIndexHelpers(context: WgslContext, move: GatherMove): void {
   const { out, names, plan } = context;
   for (const index of move.indices) {
@@ -87,7 +89,7 @@ const usesInt128 = ({ indices, addresses, ranges }: GatherMove): boolean =>
     (form) => isLarge(form, ranges),
   );
 
-/** Position at which the index values of an element are read, and the number of the element in the output. */
+/** Output element whose index values are read: its coordinates, and its number in the output (`place`). */
 export interface ElementAt {
   readonly coords: readonly Amount[];
   /** By index operand. Default: those of the tile. */
@@ -97,8 +99,8 @@ export interface ElementAt {
 }
 
 /**
- * Declares all index operands of an output element, except those of its reduction elements. Also declares
- * `alive`, true until an index ends the element, if one may.
+ * Emits the declarations of all index operands of an output element, except those of its reduction elements.
+ * If an index may select no element, also declares `alive`: true while all indices so far select one.
  */
 export function declareIndices(context: WgslContext, move: GatherMove, element: ElementAt): void {
   const { out } = context;
@@ -114,9 +116,9 @@ export function declareIndices(context: WgslContext, move: GatherMove, element: 
 }
 
 /**
- * Declares the index operands of a reduction element, whose last coordinate is its number in the reduction.
- * Returns true if one of them may end that element. If so, also declares `alive`, which is false for an
- * element that has ended.
+ * Emits the declarations of the index operands of a reduction element. Its number in the reduction is the
+ * last coordinate. Returns true if an index may select no element. It then also declares `alive`: false if an
+ * index selects none.
  */
 export function declareReductionIndices(context: WgslContext, move: GatherMove, element: ElementAt): boolean {
   const ends = mayEnd(move, true);
@@ -128,13 +130,14 @@ export function declareReductionIndices(context: WgslContext, move: GatherMove, 
 }
 
 /**
- * WGSL texts of the number of an output element's first reduction element, and of the number after its last.
+ * WGSL texts of the bounds of an output element's reduction: the number of its first reduction element, and
+ * the number after its last.
  */
 export type ReductionBounds = readonly [first: string, end: string];
 
 /**
- * Returns the texts of the first r of an element and of the end of its range; undefined if no element has a
- * reduction element.
+ * Returns the WGSL texts of an output element's first reduction element and of the end of its range.
+ * Undefined if no output element has a reduction element.
  */
 export function reductionBounds({ out }: WgslContext, move: GatherMove): ReductionBounds | undefined {
   const { map } = move.stmt;
@@ -158,7 +161,7 @@ export function reductionBounds({ out }: WgslContext, move: GatherMove): Reducti
 const indicesIn = ({ indices }: Pick<GatherMove, "indices">, inReduction: boolean): readonly IndexMove[] =>
   indices.filter((index) => index.inReduction === inReduction);
 
-/** Emits the report of a segment that has more elements than its maximum. */
+/** Emits code that reports an output element whose segment has more elements than the maximum `max`. */
 function emitLongSegment(
   { out }: WgslContext,
   move: GatherMove,
@@ -179,16 +182,16 @@ function reached(indices: readonly IndexMove[]): readonly IndexMove[] {
 const isReported = ({ rule }: IndexMove): boolean => rule?.outside === "report";
 
 /**
- * Declares `bad`, the lowest output element with an index out of range that a lane found. Declares nothing if
- * the policy does not report.
+ * Emits the declaration of `bad`, the lowest output element with an index out of range that a lane found.
+ * Emits nothing if the policy does not report.
  */
 export function declareBad({ out }: WgslContext, move: GatherMove): void {
   if (move.reports) out.line(`var bad = ${none};`);
 }
 
 /**
- * Emits the update of the status word with `bad`, if the policy reports. The host then searches for the exact
- * element: an access resolves the indices of a few elements together, and keeps the place of the first.
+ * Emits the update of the status word with `bad`, if the policy reports. `bad` may be the first of a few
+ * elements whose indices are resolved together; the host then searches for the exact element.
  */
 export function emitReport(
   context: WgslContext,
@@ -204,8 +207,8 @@ export function emitReport(
 type Accesses = Map<string, string>;
 
 /**
- * Returns the name of an access that reads a value together with values of other index operands. Declares the
- * access if none of them has.
+ * Returns the WGSL name of an access that reads an index value together with values of other index operands.
+ * Emits the declaration of that name if there is none yet.
  */
 function sharedAccess(
   context: WgslContext,
@@ -226,8 +229,8 @@ function sharedAccess(
 }
 
 /**
- * Declares an index operand of an element, resolved under its rule. Also updates `alive` and `bad` if the
- * index may end the element or is reported.
+ * Emits the declaration of an index operand of an element, resolved under its rule. Also emits updates of
+ * `alive` if the index may select no element, and of `bad` if it is reported.
  */
 function declareIndex(
   context: WgslContext,
@@ -300,8 +303,8 @@ interface Resolved {
 }
 
 /**
- * Declares `name`, the element that an index value selects. If the rule reports a value out of range, also
- * updates `bad` with its place.
+ * Emits the declaration of `name`, the number of the element that an index value selects. If the rule reports
+ * a value out of range, also emits the update of `bad` with the output element's number.
  */
 export function declareResolved(
   { out }: WgslContext,
@@ -330,8 +333,8 @@ const int128Count = (count: number, { dynamic }: IndexMove): string =>
     : `vec4u(${sizeName(dynamic.wrapNegativeBy)}, 0u, 0u, 0u)`;
 
 /**
- * Returns the WGSL text by which an index operand reads: `element`, clamped to the extent if it may be out of
- * range. Under `unchecked`, the index is valid only if no earlier index ended the output element.
+ * Returns the WGSL text of the element number with which an index operand reads: `element`, clamped to the
+ * extent if necessary. Under `unchecked`, it is 0 if an earlier index selected no element.
  */
 function elementInRange(
   { indices }: GatherMove,
@@ -379,7 +382,7 @@ const mayEnd = ({ indices, unit }: GatherMove, inReduction: boolean): boolean =>
 const isByVectors = (unit: GatherMove["unit"]): boolean =>
   unit.how === "groups" || (unit.how === "rows" && unit.fourAlong !== undefined);
 
-/** Returns the WGSL text of the index value at `position`, as a 128-bit number. */
+/** Returns the WGSL text of the index value at the variable `position`, as a 128-bit number. */
 function rawValue({ names, plan }: WgslContext, { table, dtype }: IndexMove): string {
   if (table === undefined || dtype === undefined) throw new InternalError("a sum is read nowhere");
   const buffer = names.buffer(inputOf(plan.func, table).name);
@@ -391,7 +394,8 @@ function rawValue({ names, plan }: WgslContext, { table, dtype }: IndexMove): st
 }
 
 /**
- * Emits the code that sets an index operand to the element that the 128-bit `value` selects under its rule.
+ * Emits code that sets the variable `name` to the number of the element that the 128-bit `value` selects
+ * under an index rule.
  */
 function emitResolved(
   context: WgslContext,

@@ -6,7 +6,7 @@ import type { Linear } from "../../ir/linear.js";
 import { assertNever, at, InternalError } from "../../ir/types.js";
 import type { Lines } from "../lines.js";
 
-/** Names of the atoms of a form in 128 bits. */
+/** WGSL texts by which a 128-bit expression refers to output dims, loop variables and index operands. */
 export interface Int128Words {
   /** A form of dims, loop variables and resolved index operands, as a u32. */
   readonly narrow: (form: Linear) => string;
@@ -18,7 +18,7 @@ export interface Int128Words {
 
 const int128FromU32 = (narrow: string): string => `vec4u(${narrow}, 0u, 0u, 0u)`;
 
-/** Returns the WGSL text of a form's value as a 128-bit number. */
+/** Returns the WGSL text of a linear expression's value as a 128-bit number. */
 export function int128Form(form: Linear, words: Int128Words): string {
   const terms = form.terms.map(({ by, of }) => {
     const value = atomOf({ at: 0, terms: [{ by: 1, of }] }, words);
@@ -29,7 +29,10 @@ export function int128Form(form: Linear, words: Int128Words): string {
   return [...constant, ...terms].reduce((sum, term) => `add_i128(${sum}, ${term})`);
 }
 
-/** Returns the WGSL text of a 128-bit number times a factor of up to 53 bits, multiplied by words. */
+/**
+ * Returns the WGSL text of a 128-bit number times a positive factor of up to 53 bits. The product is the sum
+ * of the products by the factor's 32-bit words.
+ */
 function productOf(value: string, by: number): string {
   if (by === 1) return value;
   const [low, high] = [by % 2 ** 32, Math.floor(by / 2 ** 32)];
@@ -39,7 +42,10 @@ function productOf(value: string, by: number): string {
   return `add_i128(${byLow}, vec4u(0u, ${byHigh}.xyz))`;
 }
 
-/** Returns the WGSL text, as a 128-bit number, of a form that consists of one atom. */
+/**
+ * Returns the WGSL text, as a 128-bit number, of a linear expression that is a single variable, quotient,
+ * remainder or minimum.
+ */
 function atomOf(form: Linear, words: Int128Words): string {
   const { of } = at(form.terms, 0);
   // A division by 128 bits is a loop.
@@ -64,8 +70,8 @@ function atomOf(form: Linear, words: Int128Words): string {
 }
 
 /**
- * Returns an integer as a 128-bit WGSL literal. Throws an InternalError for a number that is not a safe
- * integer.
+ * Returns an integer as a 128-bit WGSL literal (`vec4u`, lowest word first). Throws an InternalError for a
+ * number that is not a safe integer.
  */
 export function int128Literal(value: number): string {
   if (!Number.isSafeInteger(value)) throw new InternalError(`${value} is no whole number`);
@@ -78,7 +84,7 @@ export function int128Literal(value: number): string {
   return `vec4u(${words.join(", ")})`;
 }
 
-/** Emits the functions that 128-bit forms and their resolution call. */
+/** Emits the WGSL functions for 128-bit arithmetic on index values and addresses. */
 export function emitInt128Helpers(out: Lines): void {
   out.line("// whole numbers of 128 bits, two's complement, lowest word first");
   out.block("fn add_i128(a: vec4u, b: vec4u) -> vec4u", () => {

@@ -7,7 +7,7 @@ import { UniqueNames } from "../../ir/unique-names.js";
 
 /**
  * Buffer that a kernel binds in group 0: a storage buffer, or the uniform buffer of numbers that depend on
- * dynamic sizes.
+ * dynamic sizes (`sizes`).
  */
 export interface WgslBinding {
   readonly binding: number;
@@ -30,7 +30,7 @@ export interface WgslBinding {
   readonly values?: readonly number[];
 }
 
-/** Returns the keys of the bindings `status` and `sizes`. They differ from the keys of all operands. */
+/** Returns the keys of the bindings `status` and `sizes`, which differ from the keys of all operands. */
 export function keysWith({
   operands,
 }: Pick<TileFunc, "operands">): Readonly<Record<"status" | "sizes", string>> {

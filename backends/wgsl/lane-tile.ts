@@ -22,8 +22,8 @@ import {
 import { at, isPowerOfTwo, type Shape } from "../../ir/types.js";
 
 /**
- * Tile with fused dims: the last of several fused dims has the elements of all of them, and the others have
- * one entry.
+ * Tile over which the lanes of a workgroup loop, with neighbouring dims fused. Of several fused dims, the
+ * last has the elements of all of them, and each of the others has extent 1.
  */
 export interface LaneTile {
   readonly sizes: readonly Linear[];
@@ -33,8 +33,8 @@ export interface LaneTile {
 }
 
 /**
- * Returns the dim that lanes along y share: the innermost dim outside the rows with an extent above 1.
- * Undefined if there is none.
+ * Returns the dim over which lanes along y are distributed: the innermost dim with an extent above 1, other
+ * than the last dim. Undefined if there is none.
  */
 export function laneRowDim(tile: Shape): number | undefined {
   const d = tile.slice(0, -1).findLastIndex((extent) => extent > 1);
@@ -42,9 +42,9 @@ export function laneRowDim(tile: Shape): number | undefined {
 }
 
 /**
- * Returns the tile with neighbouring dims fused. `varies`: true for each dim that picks index values. Such a
- * dim is fused only with another such dim; the others are copied by rows of the data, which a shift and a
- * mask cannot find.
+ * Returns the tile with neighbouring dims fused where their elements are contiguous. `varies`: true for each
+ * dim on which index values depend. A dim is fused only with a dim of equal `varies`; dims with false are
+ * copied as rows of the data.
  */
 export function fusedDims(start: LaneTile, varies: readonly boolean[]): LaneTile {
   const steps = isAffine(start.addresses.data);
@@ -62,8 +62,8 @@ export function fusedDims(start: LaneTile, varies: readonly boolean[]): LaneTile
 }
 
 /**
- * Returns the tile with two dims as one. Undefined if the two dims are no single run; `mayBeApart`: they may
- * be two runs in the data.
+ * Returns the tile with the dims `outer` and `inner` fused. Undefined if their elements are not contiguous.
+ * `mayBeApart`: true if rows need not be contiguous in the data.
  */
 function join(
   { sizes, tile, addresses }: LaneTile,
@@ -90,9 +90,9 @@ function join(
 }
 
 /**
- * Returns a form of two dims as a form of `inner` alone, which counts on past the end of its rows of `row`
- * elements. Undefined if the rows are not contiguous in the form. With `mayBeApart`, they need not be if a
- * shift and a mask of the position find the row.
+ * Returns a linear expression in two dims as one in `inner` alone, whose coordinate then counts through all
+ * rows of `row` elements. Undefined if the rows are not contiguous in the expression. With `mayBeApart`, rows
+ * may lie apart if a shift and a mask of the coordinate find the row.
  */
 function alongOne(
   form: Linear,

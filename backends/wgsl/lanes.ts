@@ -19,7 +19,9 @@ const fewestLanes = 16;
  */
 const idleShare = 0.25;
 
-/** Lanes of a workgroup along x and y, and how lanes along y share the rows. */
+/**
+ * Shape of a workgroup's lanes: their numbers along x and y, and how lanes along y share the rows of a tile.
+ */
 export interface LaneShape {
   readonly x: number;
   readonly y: number;
@@ -27,10 +29,10 @@ export interface LaneShape {
   readonly inRuns: boolean;
 }
 
-/** Axis of lanes in a workgroup. `all`: all lanes, numbered over both axes. */
+/** Axis of the lanes in a workgroup. `all`: all lanes, numbered consecutively over x and y. */
 export type LaneAxis = "x" | "y" | "all";
 
-/** Names of a workgroup's lanes in a kernel's text, with the built-in values that the text uses. */
+/** WGSL names of the lane numbers in a kernel, with a record of the built-in values that its text uses. */
 export class Lanes {
   /** Builtins that the text mentions. */
   readonly used = new Set<"lane" | "lane_index">();
@@ -50,22 +52,22 @@ export class Lanes {
 }
 
 /**
- * Returns the axis of lanes along each dim of a tile: x for the innermost dim, y for the dim of {@link
+ * Returns the axis of lanes that covers each dim of a tile: x for the last dim, y for the dim of {@link
  * laneRowDim}. Undefined for the other dims.
  */
 export const axesOf = (tile: Shape): (LaneAxis | undefined)[] =>
   tile.map((_, d) => (d === tile.length - 1 ? "x" : d === laneRowDim(tile) ? "y" : undefined));
 
-/** Returns the number of coordinates that a lane takes at a time along each dim. */
+/** Returns the number of coordinates along each dim of a tile that a lane takes at a time. */
 export const groupsOf = ({ tile, unit }: Pick<GatherMove, "tile" | "unit">): number[] =>
   tile.map((_, d) =>
     d === tile.length - 1 ? unit.group : unit.how === "rows" && d === unit.fourAlong ? 4 : 1,
   );
 
 /**
- * True if full tiles get a separate branch, because loops that also serve short tiles would have no constant
- * number of iterations. False on software adapters, which run both sides of a branch. False for computed
- * elements, whose text is long, and for packed ones.
+ * True if full tiles get a separate branch, in which loops have a constant number of iterations. False on
+ * software adapters, which run both sides of a branch. False for computed elements, whose text is long, and
+ * for packed elements.
  */
 export function branchesOnFullTiles(move: GatherMove, shape: LaneShape, { target }: Device): boolean {
   const { sizes, tile, unit, values } = move;
@@ -84,7 +86,10 @@ interface Device {
   readonly target: Target;
 }
 
-/** Returns the shape of the lanes for elements of `size` bytes. `tasks`: number of tasks of this length. */
+/**
+ * Returns the shape of a workgroup's lanes for a gather. `size`: bytes of an element. `tasks`: number of
+ * tasks of the kernel.
+ */
 export function lanesFor({ tile, unit }: GatherMove, size: number, tasks: number, device: Device): LaneShape {
   const { group } = unit;
   const units = Math.ceil((tile[tile.length - 1] ?? 1) / group);
@@ -107,7 +112,10 @@ interface LanePartition {
   readonly tasks: number;
 }
 
-/** Returns the number of lanes along x and y for a tile's rows and units. */
+/**
+ * Returns the number of lanes along x and y for the rows of a tile. A row consists of units (groups of
+ * elements), each moved by one lane.
+ */
 function laneShape(
   { rows, units, together, tasks }: LanePartition,
   { limits, target }: Device,
@@ -128,8 +136,8 @@ function laneShape(
 }
 
 /**
- * Returns the largest power of two of lanes, at most `max`, that leaves at most the share `idle` of them
- * without a unit. Returns 1 if there is none.
+ * Returns the largest power of two, at most `max`, of lanes for `units` units of work. At most the share
+ * `idle` (0 to 1) of the lanes may lack a unit. Returns 1 if there is no larger number.
  */
 function widest(units: number, max: number, idle: number): number {
   for (let x = Math.min(max, powerAbove(units)); x > 1; x /= 2) {

@@ -10,8 +10,9 @@ import type { LoadStmt, UbBuffer } from "../../ir/tile.js";
 import { at, invariant, meanBytes } from "../../ir/types.js";
 
 /**
- * Plan of a load into workgroup memory. `words`: rows start and end at words, and move in accesses of `width`
- * words. `packed`: each word is assembled from elements.
+ * Plan of the load of a tile into workgroup memory; {@link loadMove} makes it. `words`: rows start and end at
+ * 32-bit word boundaries and are copied in accesses of `width` words. `packed`: each word is assembled from
+ * elements.
  */
 export interface LoadMove {
   readonly kind: "load";
@@ -28,8 +29,9 @@ export interface LoadMove {
 }
 
 /**
- * Plans the load of a staged tile. `byWords`: the kernel reads words of the tensor elsewhere too, and one
- * binding has one width.
+ * Returns the plan of the load of a tile into the workgroup buffer `staged`. `byWords`: true if the kernel
+ * also reads single 32-bit words of the tensor. The load then uses one-word accesses too, because a binding
+ * has one access width.
  */
 export function loadMove(
   func: TileFunc,

@@ -10,7 +10,10 @@ import type { LoadMove } from "./load-move.js";
 import { laneRowDim } from "./lane-tile.js";
 import { emitTileLoops, emitUnrolled } from "./tile-loops.js";
 
-/** Emits a load of a tile from global to workgroup memory, with lanes side by side along its rows. */
+/**
+ * Emits the WGSL code that loads a tile from global into workgroup memory. Neighbouring lanes load
+ * neighbouring accesses of a row.
+ */
 export function emitLoad(context: WgslContext, move: LoadMove): void {
   const { out, lanes } = context;
   const { stmt, buffer, waits, width, stagedWidth } = move;
@@ -50,7 +53,10 @@ export function emitLoad(context: WgslContext, move: LoadMove): void {
   });
 }
 
-/** Returns the number of accesses of a row, as WGSL text if its size is not constant. */
+/**
+ * Returns the number of memory accesses that load one row of a tile: a number if the row size is constant,
+ * otherwise a WGSL expression.
+ */
 function unitsOf(context: WgslContext, { stmt, buffer, width }: LoadMove): number | string {
   const size = at(stmt.from.sizes, buffer.shape.length - 1);
   const elements = (width * 4) / meanBytes(buffer.dtype);
@@ -61,8 +67,8 @@ function unitsOf(context: WgslContext, { stmt, buffer, width }: LoadMove): numbe
 }
 
 /**
- * Emits one access of a row. `place(n)`: WGSL text of its position in workgroup memory, where it takes `n`
- * accesses.
+ * Emits the WGSL code that copies one access of a row to workgroup memory. `place(n)` returns the WGSL
+ * expression of the target position, if each access of the tensor fills `n` accesses of the buffer.
  */
 function emitUnit(context: WgslContext, move: LoadMove, place: (accesses: number) => string): void {
   const { out, names } = context;

@@ -9,7 +9,10 @@ import type { LoadMove } from "./load-move.js";
 import { howOfPlain } from "./plain.js";
 import type { WgslMove, WgslPlan } from "./plan.js";
 
-/** Returns the plan of moves of a kernel, as `compile --emit moves` prints it. */
+/**
+ * Returns the printable move plan of a kernel for `compile --emit moves`: numbers of the kernel, and the way
+ * each statement is emitted.
+ */
 export const movesOf = (plan: WgslPlan): MovePlan => ({
   backend: "wgsl",
   figures: {
@@ -21,7 +24,10 @@ export const movesOf = (plan: WgslPlan): MovePlan => ({
   diagnostics: plan.diagnostics,
 });
 
-/** Returns a planned move in printable form. */
+/**
+ * Returns the printable form of one planned statement: its text, the way it is emitted, and its numbers. A
+ * statement without code gets the reason instead of numbers.
+ */
 function moveOf(plan: WgslPlan, move: WgslMove): Move {
   const stmt = printStmtHead(move.stmt);
   if (move.kind === "elided") return { stmt, how: "elided", why: move.because, figures: {} };
@@ -40,8 +46,8 @@ const dimsText = (list: readonly number[]): string =>
   list.length === 0 ? "no dim" : list.map((d) => `d${d}`).join(" ");
 
 /**
- * Returns the figures of a gather: elements that a lane moves at a time, bytes of one access of each operand,
- * and the dims along which indices are resolved.
+ * Returns the numbers that the move plan prints for a gather. They are the elements that a lane moves at a
+ * time, the bytes of one access of each operand, and the dims along which indices are resolved.
  */
 function gatherFigures(
   { func, bindings, branchesOnFullTiles }: WgslPlan,

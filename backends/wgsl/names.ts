@@ -2,10 +2,10 @@
 import { isSymbolName } from "../../ir/symbols/symbols.js";
 
 /**
- * Returns the struct member for a number that depends on dynamic sizes: `dim_N` for the symbol `N`. A number
- * that the compiler derives keeps its name.
+ * Returns the name of the member of the WGSL struct `sizes` that holds a runtime parameter: `dim_N` for the
+ * symbol `N`. A name that the compiler derived is returned unchanged.
  */
 export const memberName = (name: string): string => (isSymbolName(name) ? `dim_${name}` : name);
 
-/** Returns the WGSL text that reads a number from `sizes`. */
+/** Returns the WGSL expression that reads a runtime parameter from the uniform struct `sizes`. */
 export const sizeName = (name: string): string => `sizes.${memberName(name)}`;

@@ -5,10 +5,13 @@
 import { defaultLimits, overLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
 import type { WgslKernel } from "./kernel.js";
 
-/** Properties of a kernel that determine the limits that it needs. */
+/** Properties of a kernel that determine which device limits it needs. */
 export type LimitedKernel = Pick<WgslKernel, "bindings" | "dispatch" | "workgroupBytes" | "workgroupSize">;
 
-/** Returns how much a kernel needs of each device limit: counts, or bytes of its largest buffers. */
+/**
+ * Returns, for each WebGPU device limit, the lowest value at which a kernel can run. Values are counts, or
+ * bytes for the limits of buffers and workgroup memory.
+ */
 export function neededLimits({
   bindings,
   dispatch,
@@ -34,8 +37,8 @@ export function neededLimits({
 }
 
 /**
- * Returns the limits that a device must be requested with to run a kernel, as `requiredLimits` of
- * `requestDevice`. Limits that every device has are absent.
+ * Returns the device limits of a kernel that exceed the WebGPU defaults, to pass to `requestDevice` as
+ * `requiredLimits`. Limits whose default suffices are absent.
  */
 export const raisedLimits = (kernel: LimitedKernel): Partial<WgslLimits> =>
   overLimits(neededLimits(kernel), defaultLimits);

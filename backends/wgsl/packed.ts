@@ -21,7 +21,10 @@ import { emitTileLoops, emitUnrolled } from "./tile-loops.js";
 
 type Packed = Extract<Unit, { readonly how: "packed" }>;
 
-/** Emits a gather of 8- or 16-bit elements whose rows share words with their neighbours. */
+/**
+ * Emits the WGSL code of a gather of 8- or 16-bit elements whose output rows share 32-bit words with
+ * neighbouring rows.
+ */
 export function emitPackedGather(context: WgslContext, move: GatherMove, unit: Packed): void {
   const { out } = context;
   const { stmt, tile, maybeEmpty } = move;
@@ -82,8 +85,8 @@ const isRun = ({ tile, resolved, addresses, values }: GatherMove): boolean =>
   stepAlong(addresses.data, "dim", tile.length - 1) === 1;
 
 /**
- * Emits the write of a whole output word by one lane. A word that reaches beyond the row gets the elements of
- * the next rows too.
+ * Emits the code by which one lane writes a whole 32-bit output word. A word that extends beyond the row also
+ * gets elements of the next rows.
  */
 function emitWord(context: WgslContext, move: GatherMove, unit: Packed, shared: Recomputed, row: Row): void {
   const { out } = context;
@@ -114,8 +117,8 @@ function emitWord(context: WgslContext, move: GatherMove, unit: Packed, shared: 
 }
 
 /**
- * Emits a word that spans several rows, by the coordinates of the tensor: after the end of a row comes the
- * start of the next.
+ * Emits the code that assembles a 32-bit output word whose elements belong to several rows. The code steps
+ * through the coordinates of the output tensor: after the end of a row comes the start of the next row.
  */
 function emitAcrossRows(
   context: WgslContext,
@@ -146,8 +149,8 @@ function emitAcrossRows(
 }
 
 /**
- * Emits the advance of the coordinates `c<d>` of a tensor to the next element. `moving`: dims with an extent
- * above 1.
+ * Emits the code that advances the WGSL variables `c<d>`, the coordinates of an element, to the next element
+ * in row-major order. `moving`: dims with an extent above 1, outermost first.
  */
 function emitNext(context: WgslContext, shape: readonly number[], moving: readonly number[]): void {
   const { out } = context;
@@ -161,7 +164,10 @@ function emitNext(context: WgslContext, shape: readonly number[], moving: readon
   });
 }
 
-/** Emits the bits that one row has in an output word, and their atomic merge into that word. */
+/**
+ * Emits the code that assembles the bits of one row in a 32-bit output word and merges them atomically into
+ * that word.
+ */
 function emitPackedElement(context: WgslContext, move: GatherMove, unit: Packed, { size, along }: Row): void {
   const { out } = context;
   const { group: perWord } = unit;
@@ -180,7 +186,10 @@ function emitPackedElement(context: WgslContext, move: GatherMove, unit: Packed,
   out.line(`atomicOr(&${outputName(context)}[word], packed);`);
 }
 
-/** Emits an element of the tile itself, to its place in `packed`. */
+/**
+ * Emits the code that puts one element of the tile into the WGSL variable `packed`, an output word, at
+ * position `e` of that word.
+ */
 function emitElementBits(
   context: WgslContext,
   move: GatherMove,
@@ -199,7 +208,8 @@ function emitElementBits(
 type Recomputed = Extract<SharedWords, { readonly by: "recomputed" }>;
 
 /**
- * Emits one output element by the coordinates of the tensors, from global memory to its place in `packed`.
+ * Emits the code that reads one output element and puts it into the WGSL variable `packed`, an output word.
+ * The code uses coordinates of the whole tensors and reads global memory.
  */
 function emitElement(
   context: WgslContext,
@@ -223,7 +233,10 @@ function emitElement(
   emitBits(context, move, unit, source, (word) => `${data}[${word}]`);
 }
 
-/** Emits a computed element, or its fill, to place `e` of `packed`. */
+/**
+ * Emits the code that puts a computed element, or the fill element, at position `e` of the WGSL variable
+ * `packed`. `declared` emits the computation and returns the name of its result.
+ */
 function emitComputed(
   context: WgslContext,
   move: GatherMove,
@@ -241,7 +254,10 @@ function emitComputed(
 /** Returns the bits of an element that has none. */
 const fillBits = ({ fill }: GatherMove): string => `${fill.reduceRight((sum, byte) => sum * 256 + byte, 0)}u`;
 
-/** Emits the element at an address, or its fill, to place `e` of `packed`. */
+/**
+ * Emits the code that puts the element at address `source`, or the fill element, at position `e` of the WGSL
+ * variable `packed`. `word` returns the WGSL text of the 32-bit word at an address.
+ */
 function emitBits(
   context: WgslContext,
   move: GatherMove,
@@ -260,13 +276,19 @@ function emitBits(
   out.line(`packed |= ${orFill(move, filled, context.unpack(word, "source"))} << (e * ${bits}u);`);
 }
 
-/** Emits the helper that a packed gather calls, before main. */
+/**
+ * Emits the WGSL helper function `run` that a packed gather calls; emits nothing for a gather that does not
+ * call it.
+ */
 export function emitPackedHelpers(context: WgslContext, move: GatherMove, unit: Packed): void {
   if (unit.shared.by === "recomputed" && isRun(move) && !readsNothing(context, move))
     emitRun(context, move, unit);
 }
 
-/** Emits fn run(source), which returns contiguous elements of one word, from element `source` on. */
+/**
+ * Emits the WGSL function `run(source)`. The function returns a 32-bit word of contiguous elements of the
+ * data, from element number `source` on.
+ */
 function emitRun(context: WgslContext, move: GatherMove, { group: perWord }: Packed): void {
   const { out } = context;
   const log = Math.log2(perWord);

@@ -13,16 +13,16 @@ import { assertNever } from "../../ir/types.js";
 import type { Lines } from "../lines.js";
 import type { How } from "../moves.js";
 
-/** Statement that is emitted without a plan. */
+/** Statement whose WGSL code is emitted without a plan. At present this is only `sync`. */
 export type PlainStmt = Exclude<
   Stmt,
   ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt | ScatterStmt | FillStmt
 >;
 
-/** Names of the printed moves of plain statements, by op. */
+/** Names under which `compile --emit moves` prints statements that need no plan, by op. */
 export const howOfPlain: Readonly<Record<PlainStmt["op"], How>> = { sync: "barrier" };
 
-/** Emits the WGSL lines of a plain statement. */
+/** Emits the WGSL code of a statement that needs no plan: a workgroup barrier for `sync`. */
 export function emitPlain(out: Lines, stmt: PlainStmt): void {
   const { op } = stmt;
   switch (op) {

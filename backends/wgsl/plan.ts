@@ -37,7 +37,7 @@ import { sizeNames } from "./sizes.js";
 import type { LimitedKernel } from "./needed-limits.js";
 import { beyondLimits, beyondU32, beyondInt128, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
 
-/** Device limits and target that a plan is made for. */
+/** Options of {@link planWgsl}: device limits, target and f32 arithmetic. */
 export interface WgslOptions {
   /** Default: the limits that every device has. */
   readonly limits?: WgslLimits;
@@ -49,7 +49,10 @@ export interface WgslOptions {
   readonly arithmetic?: Arithmetic;
 }
 
-/** Layout of elements in 32-bit words. */
+/**
+ * Layout of an element type in 32-bit words: bytes of an element, elements in a word, and words in an
+ * element.
+ */
 export interface ElementWords {
   /** Bytes. */
   readonly size: number;
@@ -59,30 +62,39 @@ export interface ElementWords {
   readonly wordsPer: number;
 }
 
-/** Buffer that a kernel binds, with the width of its accesses. `atomic`: true if its words are atomics. */
+/**
+ * Buffer that a kernel binds. `width`: number of 32-bit words of one access. `atomic`: true if the words are
+ * declared as WGSL atomics.
+ */
 export interface BoundBuffer extends WgslBinding {
   /** Words of one access. */
   readonly width: AccessWords;
   readonly atomic: boolean;
 }
 
-/** Statement that has no code in a kernel, with the reason. */
+/** Plan of a statement for which a kernel has no code. `because`: the reason, as printed. */
 export interface ElidedMove {
   readonly kind: "elided";
   readonly stmt: LoadStmt | StoreStmt | SyncStmt;
   readonly because: string;
 }
 
-/** Statement that is emitted without further decisions. */
+/** Plan of a statement whose code follows from the statement alone, such as a barrier. */
 export interface PlainMove {
   readonly kind: "plain";
   readonly stmt: PlainStmt;
 }
 
-/** Plan of one statement in a kernel. */
+/**
+ * Plan of one statement in a WGSL kernel: a gather, a load, a statement without code, or a statement without
+ * decisions.
+ */
 export type WgslMove = GatherMove | LoadMove | ElidedMove | PlainMove;
 
-/** Plan of a kernel: every decision that precedes its text. */
+/**
+ * Plan of a WGSL kernel: all decisions that precede the kernel's text, such as grid, lanes and bindings.
+ * {@link planWgsl} makes it.
+ */
 export interface WgslPlan {
   readonly func: TileFunc;
   readonly names: Names;
@@ -111,9 +123,10 @@ export interface WgslPlan {
 }
 
 /**
- * Returns the plan of a tile program's kernel. Throws a CompileError (TC502) if no kernel on a device with
- * these limits can compute the program. The decisions for a program over symbols hold for every size. Its
- * grid and its bytes are those of the largest sizes; each size is checked against the device's limits.
+ * Returns the plan of the WGSL kernel of a tile program. Throws a CompileError: TC505 for a scatter, TC502 if
+ * no kernel within the device limits can compute the program. With dynamic sizes, the plan holds for every
+ * size, and its grid and bytes are those of the largest sizes. The device limits are checked again for each
+ * size.
  */
 export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan {
   refuseScatter(source, "WGSL");
@@ -168,7 +181,7 @@ interface Launch {
   readonly device: { readonly limits: WgslLimits; readonly target: Target };
 }
 
-/** Returns the grid, lanes and moves of a kernel that has output elements to write. */
+/** Returns the grid, lanes and statement plans of a kernel that has output elements to write. */
 function launchedPlan(
   gather: GatherMove,
   { dispatch = [0, 0, 0], folded, element, task, device }: Launch,
@@ -201,7 +214,10 @@ function elementWords(dtype: DType): ElementWords {
   return { size, perWord: Math.max(1, 4 / size), wordsPer: Math.max(1, size / 4) };
 }
 
-/** Plans the gather of a program. Undefined for an empty output. */
+/**
+ * Returns the plan of a program's gather; undefined if the program has no gather or its output has no
+ * elements.
+ */
 function planGather(
   func: TileFunc,
   task: Task,
@@ -213,8 +229,8 @@ function planGather(
 }
 
 /**
- * Returns the bindings of a kernel: its operands, `status` if it reports indices out of range, and `sizes` if
- * sizes are dynamic.
+ * Returns the buffers that a kernel binds, in binding order. They are the operands, `status` if the kernel
+ * reports indices out of range, and `sizes` if sizes are dynamic.
  */
 function bindingsOf(
   func: TileFunc,
@@ -250,15 +266,21 @@ function bindingsOf(
   );
 }
 
-/** Returns the part of a bound buffer that a device binds. */
+/** Returns a bound buffer without `width` and `atomic`, which only the emitter of the kernel uses. */
 export const asBinding = ({ width: _width, atomic: _atomic, ...binding }: BoundBuffer): WgslBinding =>
   binding;
 
-/** Returns the bytes of a binding. An array has one access at least, even for a tensor without elements. */
+/**
+ * Returns the size of a binding in bytes: the bytes of the tensor rounded up to 4, and at least one access of
+ * `width` words. A tensor without elements also has one access.
+ */
 export const bindingBytes = (type: TensorType, width: AccessWords): number =>
   Math.max(4 * width, alignUp(byteCount(type), 4));
 
-/** Returns the move of a statement; an empty list for a loop or an alloc. */
+/**
+ * Returns a list with the plan of one statement; an empty list for a loop or an alloc, which need no plan.
+ * Throws an InternalError for a scatter or fill.
+ */
 function moveOf(stmt: Stmt, gather: GatherMove, task: Task): WgslMove[] {
   const { staged } = gather;
   if (stmt.op === "for" || stmt.op === "alloc") return [];

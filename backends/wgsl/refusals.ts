@@ -23,7 +23,10 @@ import {
 import type { GatherMove } from "./gather-move.js";
 import { neededLimits, type LimitedKernel } from "./needed-limits.js";
 
-/** Refuses (TC502) parallel loops that are no workgroups, and tiles whose extent is not known. */
+/**
+ * Returns an error (TC502) for each parallel loop that cannot become a dim of the workgroup grid. Also
+ * returns one for each gather whose region size has no constant upper bound.
+ */
 export function unknownForms(nest: ParallelNest): Diagnostic[] {
   return flatten(nest.body).flatMap((stmt) => {
     if (stmt.op === "for" && stmt.mode === "parallel") {
@@ -47,9 +50,9 @@ const refused = (stmt: Stmt, message: string): Diagnostic =>
 const maxU32 = 2 ** 32 - 1;
 
 /**
- * Returns a diagnostic for each statement with a value that may leave u32, in which kernels compute. Sums and
- * products are exact modulo 2^32. So only literals and compared values must fit: sides of a minimum, loop
- * bounds and variables, and regions.
+ * Returns an error (TC502) for each statement with a value that may leave the u32 range, in which kernels
+ * compute. Only literals and compared values are checked: sides of a minimum, loop bounds and variables, and
+ * regions. Sums and products are exact modulo 2^32.
  */
 export const beyondU32 = (func: TileFunc): Diagnostic[] =>
   statementsOf(func).flatMap((located) => {
@@ -63,8 +66,8 @@ export const beyondU32 = (func: TileFunc): Diagnostic[] =>
   });
 
 /**
- * Returns the forms of a statement that a kernel compares: loop bounds, or offsets and sizes of regions, each
- * with the sides of its minima.
+ * Returns the linear expressions of a statement that a kernel compares: loop bounds, or offsets and sizes of
+ * regions. Each side of a minimum in these expressions is included.
  */
 function compared({ stmt }: Located): Linear[] {
   if (stmt.op !== "for")
@@ -83,8 +86,8 @@ const literalsFit = ({ at: constantTerm, terms }: Linear): boolean =>
   Math.abs(constantTerm) <= maxU32 && terms.every(({ by }) => Math.abs(by) <= maxU32);
 
 /**
- * Returns a diagnostic if a sum of index values may exceed the limit of 128-bit arithmetic, 2^126; an empty
- * list otherwise.
+ * Returns a list with an error (TC502) if a sum of index values may reach 2^126, the limit of 128-bit
+ * arithmetic; an empty list otherwise.
  */
 export function beyondInt128({ stmt, indices, ranges }: GatherMove): Diagnostic[] {
   const beyond = indices.findIndex(({ form }) => {
@@ -95,7 +98,8 @@ export function beyondInt128({ stmt, indices, ranges }: GatherMove): Diagnostic[
 }
 
 /**
- * Returns TC502 for a staged buffer whose rows are no multiple of 4 bytes: a kernel's memory is 32-bit words.
+ * Returns a list with an error (TC502) if the rows of a staged buffer are not a multiple of 4 bytes; an empty
+ * list otherwise. Workgroup memory consists of 32-bit words.
  */
 export function unevenRows(func: TileFunc, staged: UbBuffer | undefined): Diagnostic[] {
   const alloc = flatten(func.body).find((stmt) => stmt.op === "alloc" && stmt.buffer.name === staged?.name);
@@ -111,7 +115,8 @@ export function unevenRows(func: TileFunc, staged: UbBuffer | undefined): Diagno
 }
 
 /**
- * Returns TC502 for each limit of a device that a kernel exceeds; bindings are in the order of the operands.
+ * Returns an error (TC502) for each device limit that a kernel exceeds; an empty list if the kernel fits. The
+ * bindings of `kernel` are in the order of the operands of `func`.
  */
 export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: WgslLimits): Diagnostic[] {
   const { span } = func;
@@ -143,7 +148,7 @@ export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: Wgsl
   });
 }
 
-/** Returns the error (TC502) for a program with more tasks than a dispatch has workgroups. */
+/** Returns the error (TC502) for a program that has more tasks than a dispatch can have workgroups. */
 export function tooManyTasks(func: TileFunc, { tasks }: ParallelNest, limits: WgslLimits): Diagnostic {
   const limit = limits.maxComputeWorkgroupsPerDimension;
   const message = `the program has ${tasks} tasks, and a dispatch ${limit} x ${limit} workgroups`;

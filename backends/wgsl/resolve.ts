@@ -17,7 +17,10 @@ import { extentText, wrapText, lastText } from "./bounds.js";
 import type { AccessWords, SharedAccess } from "./gather-move.js";
 import type { Lines } from "../lines.js";
 
-/** Index operand whose value `resolve_k` resolves as it is read. */
+/**
+ * Index operand whose value the WGSL function `resolve_k` reads and resolves (`k`: the field `index`). To
+ * resolve a value is to convert it to the number of the element that it selects.
+ */
 export interface ReadIndex {
   readonly index: number;
   readonly rule: IndexRule;
@@ -35,12 +38,12 @@ export interface ReadIndex {
 const paramOf = ({ words, shared }: ReadIndex): string =>
   shared === undefined ? "position: u32" : `words: vec${words}u`;
 
-/** Result of `resolve_k` for an index that names no element. */
+/** WGSL literal that `resolve_k` returns for an index value that selects no element. */
 export const none = "0xffffffffu";
 
 /**
- * Emits the function that resolves an index value. `indices`: the storage variable of the index operand's
- * table.
+ * Emits the WGSL function `resolve_k`, which converts an index value to the number of the element that it
+ * selects. `indices`: the WGSL storage variable with the index values.
  */
 export function emitResolver(out: Lines, index: ReadIndex, indices: string): void {
   const { index: number, rule, four } = index;
@@ -90,8 +93,8 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
 }
 
 /**
- * Emits the function `resolve_k` of an index operand whose policy reports values out of range. The extent of
- * the operand is not 0.
+ * Emits the WGSL function `resolve_k` for an index operand whose policy reports values out of range. For
+ * these values the function returns the extent or more. The extent of the operand must not be 0.
  */
 export function emitReportedResolver(out: Lines, index: ReadIndex, indices: string): void {
   const { index: number, rule, four, biased } = index;
@@ -125,28 +128,32 @@ const reportedType = (biased: boolean, four: boolean): string =>
 
 const signed = (four: boolean): string => (four ? "vec4i" : "i32");
 
-/** Returns the WGSL type of four results of `resolve_k`. */
+/**
+ * Returns the WGSL type of four results of `resolve_k`: `vec4i` if values out of range are reported and
+ * results are biased (signed and 2^31 too low), otherwise `vec4u`.
+ */
 export const fourOf = ({ outside }: IndexRule, biased: boolean): string =>
   reportedType(biased && outside === "report", true);
 
 const signBit = "0x80000000u";
 
 /**
- * Returns the WGSL text of an unsigned number, or a vector of four, as signed numbers that are 2^31 lower.
- * `value`: a name, a literal or a call.
+ * Returns the WGSL expression that converts an unsigned number to a signed number that is 2^31 lower. `four`:
+ * true for a vector of four numbers. `value`: a WGSL name, literal or call.
  */
 export const asSigned = (value: string, four: boolean): string =>
   `bitcast<${signed(four)}>(${value} ^ ${splatOf(four)(signBit)})`;
 
 /**
- * Returns the WGSL text of signed numbers that are 2^31 too low as the unsigned numbers that they stand for.
+ * Returns the WGSL expression that converts a signed number to an unsigned number that is 2^31 higher; the
+ * inverse of {@link asSigned}. `four`: true for a vector of four numbers.
  */
 export const asUnsigned = (value: string, four: boolean): string =>
   `bitcast<${four ? "vec4u" : "u32"}>(${value}) ^ ${splatOf(four)(signBit)}`;
 
 /**
- * Returns a function on WGSL text. It makes a scalar a vec4u of four equal components if `four` is true, and
- * changes nothing otherwise.
+ * Returns a function that converts the WGSL text of a scalar to the text of a `vec4u` with four equal
+ * components. If `four` is false, the function returns its argument.
  */
 export const splatOf =
   (four: boolean) =>
@@ -164,8 +171,8 @@ const isNegative = (wide: boolean, splat: (value: string) => string): string =>
   wide ? `high == ${splat("0xffffffffu")}` : `low >= ${splat("0x80000000u")}`;
 
 /**
- * Returns the WGSL text of the element that an index value selects. For a value out of range, the element is
- * at least the extent.
+ * Returns the WGSL expression for the number of the element that an index value selects. For a value out of
+ * range, the expression yields the extent or more.
  */
 function checked(rule: IndexRule, four: boolean): string {
   const splat = splatOf(four);
@@ -178,8 +185,8 @@ function checked(rule: IndexRule, four: boolean): string {
 }
 
 /**
- * Returns the WGSL text of the low 32 bits of the index value at `position`. A shorter value is extended with
- * its sign.
+ * Returns the WGSL expression for the low 32 bits of the index value at `position`, a WGSL variable. A
+ * shorter signed value is sign-extended.
  */
 export function lowWord({ bytes, signed }: Pick<IndexRule, "bytes" | "signed">, indices: string): string {
   if (bytes >= 4) return `${indices}[${bytes === 8 ? "2u * " : ""}position]`;
@@ -191,8 +198,8 @@ export function lowWord({ bytes, signed }: Pick<IndexRule, "bytes" | "signed">, 
 }
 
 /**
- * Declares `low`, the low words of the index values that are read, and `high`, the high words of 64-bit
- * values.
+ * Emits the WGSL declarations of `low` and `high`. `low` holds the low 32-bit words of the index values that
+ * are read; `high` holds the high words and is declared for 64-bit values only.
  */
 function emitReads(out: Lines, { rule, four, words, shared }: ReadIndex, indices: string): void {
   const wide = rule.bytes === 8;
@@ -220,8 +227,8 @@ function emitReads(out: Lines, { rule, four, words, shared }: ReadIndex, indices
 }
 
 /**
- * Emits the replacement of elements out of range by wrapped ones, and their return. The code is a loop:
- * adapters that run both sides of a branch still skip a loop.
+ * Emits the code that replaces element numbers out of range by the index value modulo the extent, and returns
+ * the result. The code is a loop, because adapters that run both sides of a branch still skip a loop.
  */
 function emitWrapped(out: Lines, { index, rule, four }: ReadIndex): void {
   const [wide, n] = [rule.bytes === 8, extentText(rule)];
@@ -239,8 +246,8 @@ function emitWrapped(out: Lines, { index, rule, four }: ReadIndex): void {
 }
 
 /**
- * Emits fn wrap_k: the value modulo the bound, never negative. -v - 1 is ~v, so -v mod n needs no 64-bit
- * negation.
+ * Emits the WGSL function `wrap_k`, which returns an index value modulo the extent, never negative. For a
+ * negative v it uses ~v = -v - 1, which needs no 64-bit negation.
  */
 function emitWrap(out: Lines, rule: IndexRule, index: number): void {
   const { signed, bytes } = rule;

@@ -8,7 +8,10 @@ import type { Env } from "../../ir/linear.js";
 import { hasDynamicTrips, type ParallelNest } from "../../ir/task/index.js";
 import type { WorkgroupGrid } from "./grid.js";
 
-/** Names of the members of `sizes` that describe a folded grid. */
+/**
+ * Names of the members of the WGSL struct `sizes` that describe a grid whose tasks are numbered and
+ * distributed over x and y.
+ */
 export const gridSizes = {
   tasks: "tasks",
   columns: "columns",
@@ -16,8 +19,9 @@ export const gridSizes = {
 } as const;
 
 /**
- * Returns the names of the runtime parameters: sizes, the bounds that depend on sizes, and for a folded grid
- * its tasks. Empty for a program without symbols.
+ * Returns the names of a kernel's runtime parameters: dynamic sizes and bounds that depend on them. `folded`
+ * (tasks are numbered and distributed over x and y) adds names for the grid if a loop has a dynamic number of
+ * iterations. The list is empty for a program without symbols.
  */
 export function sizeNames(func: TileFunc, { loops }: ParallelNest, folded: boolean): string[] {
   const trips = loops.flatMap((loop, k) => (hasDynamicTrips(loop) ? [gridSizes.trips(k)] : []));
@@ -26,7 +30,8 @@ export function sizeNames(func: TileFunc, { loops }: ParallelNest, folded: boole
 }
 
 /**
- * Returns the values of the numbers `names` for a program at given sizes, whose tasks and dispatch are given.
+ * Returns the values of the runtime parameters `names`, in that order, for a program at given sizes.
+ * `values`: the sizes by name. The nest and the dispatch are those at these sizes.
  */
 export function sizeValues(
   names: readonly string[],

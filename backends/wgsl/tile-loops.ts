@@ -7,8 +7,8 @@ import { numberText, named, sumText, times, zero } from "./forms.js";
 import type { LaneAxis } from "./lanes.js";
 
 /**
- * Loop over one coordinate of a tile, which the lanes along an axis share round-robin, or along y in
- * contiguous runs.
+ * Loop over one coordinate of a tile, whose iterations are shared by the lanes along an axis. Lanes take
+ * coordinates round-robin; along y they may take contiguous ranges instead.
  */
 export interface UnrolledLoop {
   readonly name: string;
@@ -25,10 +25,10 @@ export interface UnrolledLoop {
 }
 
 /**
- * Emits a loop along a dim; `body` is given the coordinate. If `group` coordinates are taken at a time, the
- * coordinate is a product whose factor is counted. Addresses in accesses of `group` elements then need no
- * division. If the end is a constant, so is the number of iterations: a compiler may unroll them and overlap
- * their loads.
+ * Emits a loop along one dim of a tile. `body` emits the code for the coordinate that it gets. If `group`
+ * exceeds 1, the coordinate is a counter times `group`, so that addresses in accesses of `group` elements
+ * need no division. A constant end gives a constant number of iterations, which a compiler may unroll to
+ * overlap loads.
  */
 export function emitUnrolled(
   context: WgslContext,
@@ -80,7 +80,10 @@ export function emitUnrolled(
   });
 }
 
-/** Emits a loop. `outside`: the coordinates around it, for a loop over a dim of a tile. */
+/**
+ * Emits a WGSL loop with the given header and body. `outside`: coordinates of the enclosing loops; undefined
+ * for a loop that does not run over a dim of a tile.
+ */
 function emitLoop(
   context: WgslContext,
   outside: readonly Amount[] | undefined,
@@ -95,8 +98,8 @@ function emitLoop(
 }
 
 /**
- * Declares the contiguous run of a coordinate that a lane along y takes: a block partition, as even as
- * possible. Returns the texts of its start and its end.
+ * Emits the bounds of the contiguous coordinate range that one lane along y takes. The ranges are a block
+ * partition, as even as possible. Returns the WGSL expressions of start and end (exclusive).
  */
 function emitRunBounds(
   { out, lanes }: WgslContext,
@@ -114,7 +117,10 @@ function emitRunBounds(
   return { start, stop };
 }
 
-/** Loop over one coordinate by pages, in which each lane along y takes a contiguous run. */
+/**
+ * Loop over one coordinate of a tile page by page, in which each lane along y takes a contiguous range. `by`:
+ * number of coordinates in a page.
+ */
 export interface Paged {
   readonly name: string;
   /** As that of turns. */
@@ -129,8 +135,8 @@ export interface Paged {
 }
 
 /**
- * Emits the pages of a dim. `body` is given the start of a lane's part of a page and its length, which is a
- * constant where possible.
+ * Emits a loop over the pages of a dim. For each page, `body` gets the first coordinate of the part that a
+ * lane takes, and the length of that part. The length is a number if constant, otherwise WGSL text.
  */
 export function emitPages(
   context: WgslContext,
@@ -166,8 +172,8 @@ export function emitPages(
 }
 
 /**
- * Emits the accesses of a run, round-robin over the lanes along x. `body` is given the addend to the start of
- * the run.
+ * Emits the accesses of a contiguous range, distributed round-robin over the lanes along x. `end`: number of
+ * accesses. `body` gets the WGSL text to add to the start address.
  */
 export function emitRun(context: WgslContext, end: number | string, body: (shift: string) => void): void {
   if (end === 1) body("");
@@ -177,7 +183,10 @@ export function emitRun(context: WgslContext, end: number | string, body: (shift
     });
 }
 
-/** Loops over the dims of a tile that lanes share, with the body to emit inside. */
+/**
+ * Nested loops over the dims of a tile, whose iterations are shared by lanes: extents, lane axes, and the
+ * body to emit inside. {@link emitTileLoops} emits them.
+ */
 export interface TileLoops {
   /** Extents of the whole tile, and of this one. */
   readonly tile: Shape;
@@ -192,8 +201,8 @@ export interface TileLoops {
 }
 
 /**
- * Emits nested loops over the dims of a tile, outermost first. Dims without a loop keep their entries in
- * `coords`.
+ * Emits nested loops over the dims of a tile, outermost first. Each loop sets the entry of its dim in
+ * `coords`; a dim without a loop keeps its entry.
  */
 export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Amount[]): void {
   const { tile, sizes } = loops;

@@ -401,10 +401,10 @@ fn f32_to_whole(bits: u32, lowest: u32, highest: u32) -> u32 {
   },
 } as const satisfies Readonly<Record<string, { readonly text: string; readonly calls: readonly string[] }>>;
 
-/** Name of a WGSL helper function on the bits of floats. */
+/** Name of a WGSL helper function that operates on floats given by their bits, such as `f32_add`. */
 export type HelperName = keyof typeof helpers;
 
-/** Emits the helper functions with these names and those that they call, each once. */
+/** Emits the WGSL helper functions with the given names and all functions that they call, each once. */
 export function emitValueHelpers(out: Lines, names: ReadonlySet<HelperName>): void {
   const needed = new Set<HelperName>();
   const need = (name: HelperName): void => {
@@ -418,7 +418,8 @@ export function emitValueHelpers(out: Lines, names: ReadonlySet<HelperName>): vo
 }
 
 /**
- * Returns the number of statements of a function and of the functions that it calls, counted at each call.
+ * Returns the number of statements of a WGSL helper function plus those of the functions that it calls. A
+ * function that several of them call is counted several times.
  */
 export function helperSize(name: HelperName): number {
   const { text, calls }: Helper = helpers[name];

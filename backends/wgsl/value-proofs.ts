@@ -23,7 +23,10 @@ const { f32 } = floatFormats;
 /** Digits of a number whose product with any f32 takes 32 bits at most. */
 const fewDigits = 32 - f32.digits;
 
-/** Proof that a step has the right bits without 64-bit integer arithmetic. */
+/**
+ * Reason why a step of a computed value needs no 64-bit integer arithmetic. `native`: the caller accepts the
+ * device's f32. The other kinds are proofs that the bits equal those of the reference.
+ */
 export type StepProof =
   /** None: the step is the device's own, as it was asked for. */
   | { readonly kind: "native" }
@@ -37,7 +40,10 @@ export type StepProof =
    */
   | { readonly kind: "few"; readonly of: 0 | 1; readonly digits: number };
 
-/** Proofs of a value's steps, by number; undefined for a step without a proof. */
+/**
+ * Proofs for the steps of a computed value. Each list has one entry per step, in step order; undefined for a
+ * step without a proof.
+ */
 export interface ValueProofs {
   readonly steps: readonly (StepProof | undefined)[];
   readonly ofReduction: readonly (StepProof | undefined)[];
@@ -45,13 +51,17 @@ export interface ValueProofs {
   readonly take?: StepProof;
 }
 
-/** Steps of an output element, with their proofs. */
+/** Plan of the steps that compute an output element, with the proofs of these steps. */
 export interface ProvedValue {
   readonly plan: ValuePlan;
   readonly proofs: ValueProofs;
 }
 
-/** Proves what it can of a value, of up to so many terms an element; native arithmetic needs no proof. */
+/**
+ * Returns the plan of a computed value with a proof for each step that has one. `maxReductionElements`: the
+ * most reduction elements of one output element. For `native` arithmetic, steps are marked as native instead
+ * of proved.
+ */
 export const proveValue = (
   plan: ValuePlan,
   maxReductionElements: number,
@@ -61,7 +71,10 @@ export const proveValue = (
   proofs: arithmetic === "native" ? nativeProofs(plan) : proofsOf(plan, maxReductionElements),
 });
 
-/** True if a step is computed natively where that is asked for. */
+/**
+ * True if at least one step of the value is computed in the device's f32, because the caller requested native
+ * arithmetic.
+ */
 export const isNative = ({ proofs }: ProvedValue): boolean =>
   [...proofs.steps, ...proofs.ofReduction, proofs.take].some((proof) => proof?.kind === "native");
 
@@ -74,8 +87,8 @@ const isOfDevice = (step: ValueStep): boolean =>
     : step.kind === "cast" && isFloatValue(step.type) && (!isRealSource(step.from) || step.from === "f16");
 
 /**
- * Returns native arithmetic for each step of f32, and for each cast to it. What counts exactly stays as it
- * is.
+ * Returns the marks (`native`) for the steps that native arithmetic leaves to the device: f32 operations, f32
+ * accumulation, and casts from an integer or f16 to a float type. Other steps and exact sums have no mark.
  */
 function nativeProofs({ steps, reduction }: ValuePlan): ValueProofs {
   const ofSteps = (list: readonly ValueStep[]): readonly (StepProof | undefined)[] =>
@@ -87,7 +100,10 @@ function nativeProofs({ steps, reduction }: ValuePlan): ValueProofs {
   };
 }
 
-/** Returns the proofs of a value's steps and of its reduction. */
+/**
+ * Returns the proofs of the steps of a value and of its reduction. `maxReductionElements`: the most reduction
+ * elements of one output element.
+ */
 function proofsOf({ steps, reduction }: ValuePlan, maxReductionElements: number): ValueProofs {
   if (reduction === undefined) return { steps: proveSteps(steps, gridsOf(steps)), ofReduction: [] };
   const reductionGrids = gridsOf(reduction.steps);
@@ -110,8 +126,8 @@ const proveSteps = (
 ): readonly (StepProof | undefined)[] => steps.map((step, k) => proveStep(step, at(grids, k), grids));
 
 /**
- * Returns the proof of a step, undefined if there is none. `grid`: range, unit and significant bits of its
- * result. `grids`: those of all steps, by number.
+ * Returns the proof of a step; undefined if there is none. `grid`: range, unit and significant bits of the
+ * result of the step. `grids`: the same properties of all steps, in step order.
  */
 function proveStep(step: ValueStep, grid: GridResult, grids: readonly GridResult[]): StepProof | undefined {
   switch (step.kind) {
@@ -145,8 +161,8 @@ function exact(grid: GridResult): StepProof | undefined {
 const isNormal = ({ lsb }: ValueGrid): boolean => lsb >= f32.least;
 
 /**
- * Returns the proof of a product with a side that has few digits and is not subnormal. Undefined if there is
- * no such side.
+ * Returns the proof of a product in which one factor has at most 8 significant bits and is not subnormal;
+ * undefined if neither factor has these properties.
  */
 function few(sides: readonly GridResult[]): StepProof | undefined {
   for (const of of [0, 1] as const) {

@@ -22,12 +22,12 @@ import type { ProvedValue, StepProof } from "./value-proofs.js";
 import type { ReadAlong } from "./value-unit.js";
 
 /**
- * Function that receives each call of a helper, by name. It returns the call's text, or only collects the
- * name.
+ * Function that receives each call of a WGSL helper function: its name and arguments. It returns the WGSL
+ * text of the call, or collects the name and returns an empty text.
  */
 export type Call = (name: HelperName, ...args: readonly (string | number)[]) => string;
 
-/** Returns the names of the helper functions that the text of a value calls. */
+/** Returns the names of the WGSL helper functions that the text of a computed value calls. */
 export function valueHelpers({ plan: { steps, reduction }, proofs }: ProvedValue): ReadonlySet<HelperName> {
   const names = new Set<HelperName>();
   const call: Call = (name) => {
@@ -47,8 +47,8 @@ export function valueHelpers({ plan: { steps, reduction }, proofs }: ProvedValue
 export const printed: Call = (name, ...args) => `${name}(${args.join(", ")})`;
 
 /**
- * Returns the WGSL text of a step. The text is empty for a read and for the result of the reduction, which
- * are declared separately. `value`: returns the text of an earlier step.
+ * Returns the WGSL expression of one step. The expression is empty for a read and for the result of a
+ * reduction, which are declared separately. `value`: returns the WGSL text of an earlier step.
  */
 export function stepText(
   step: ValueStep,
@@ -74,7 +74,10 @@ export function stepText(
 
 const infix = { add: "+", sub: "-", mul: "*" } as const;
 
-/** Returns the WGSL text of an operation on two values. Operations on f32 call helper functions. */
+/**
+ * Returns the WGSL expression of an operation on two values. Operations on f32 call helper functions unless
+ * `proof` marks the step as native.
+ */
 function opText(
   op: Operation,
   type: ArithmeticType,
@@ -106,7 +109,10 @@ function opText(
   }
 }
 
-/** Returns the text of an operation on f32 as the device has it. */
+/**
+ * Returns the WGSL expression of an f32 operation in the device's arithmetic. `a`, `b`: WGSL texts of the
+ * operands' bits.
+ */
 function nativeText(op: Operation, a: string, b: string): string {
   const [x, y] = [a, b].map((bits) => `bitcast<f32>(${bits})`);
   switch (op) {
@@ -131,7 +137,7 @@ function productText(proof: StepProof | undefined, a: string, b: string, call: C
   return call("f32_mul_few", few, `${proof.digits}u`, other);
 }
 
-/** Returns the WGSL text of a cast of a value from one type to another. */
+/** Returns the WGSL expression that casts a value from one type to another. */
 function castText(
   from: SourceType,
   to: ValueType,
@@ -179,7 +185,10 @@ function castText(
 const narrowed = (to: FloatValueType, value: string, call: Call): string =>
   to === "f32" ? value : call(`f32_to_${to}`, value);
 
-/** Returns the WGSL text of a reduction's accumulator after one more reduction element. */
+/**
+ * Returns the WGSL expression for the accumulator of a reduction after one more reduction element. `sum`:
+ * text of the present accumulator.
+ */
 export function takenText(
   reduction: ReductionSteps,
   proof: StepProof | undefined,
@@ -193,8 +202,9 @@ export function takenText(
 }
 
 /**
- * Returns the WGSL text of a reduction's result from its accumulator. A mean is divided, an exact sum
- * rounded; a mean, minimum or maximum of no elements is 0.
+ * Returns the WGSL expression for the result of a reduction, computed from its accumulator `sum`. A mean
+ * divides the accumulator by the number of elements; an exact sum rounds it. A mean, minimum or maximum of no
+ * elements is 0.
  */
 export function reducedText(
   reduction: ReductionSteps,
@@ -218,8 +228,8 @@ export function reducedText(
 }
 
 /**
- * Returns the number of statements that each element of a unit adds to a kernel's text. The statements of the
- * functions that it calls count too.
+ * Returns the number of statements that each element of a unit adds to the kernel's text (unit: neighbours
+ * that a lane computes together). Statements of called helper functions count too.
  */
 export function sizeOfElement(
   { plan: { steps, reduction }, proofs }: ProvedValue,

@@ -4,27 +4,28 @@ import { bitsOf, type DType } from "../../ir/types.js";
 import { advanceAlong, beginsAtMultiples, type UnrolledSteps } from "../plan/step-advance.js";
 
 /**
- * Relation of a unit's elements to a read. `still`: all elements use one element of the read. `each`: each
- * uses the next one. `words`: as `each`, and they fill whole words of their array.
+ * Relation between the neighbouring elements that a lane computes together and a read. `still`: all use one
+ * element of the read. `each`: each neighbour uses the next element. `words`: as `each`, and the elements
+ * fill whole 32-bit words.
  */
 export type ReadAlong = "still" | "each" | "words";
 
-/** Unit of neighbours that a lane computes together: their number, and their relation to each read. */
+/** Group of neighbouring output elements that a lane computes together. `group`: number of elements. */
 export interface ValueUnit {
   readonly group: number;
   /** Relation of the elements to each read, by its number. */
   readonly reads: readonly ReadAlong[];
 }
 
-/** Address of a read, with the type of its elements. */
+/** Address of a read, in elements of the tensor, with the type of these elements. */
 export interface TypedAddress {
   readonly address: Linear;
   readonly type: DType;
 }
 
 /**
- * Returns the relation of a unit's elements to each read. Undefined if a read advances in another way, or an
- * index value changes within a unit.
+ * Returns the relation of the neighbours that a lane computes together to each read. Undefined if a read
+ * advances by anything but 0 or 1 element per neighbour, or if an index value changes between neighbours.
  */
 export function readsAlong(
   reads: readonly TypedAddress[],

@@ -31,8 +31,8 @@ import { printed, reducedText, stepText, takenText } from "./value-steps.js";
 import type { ValueUnit } from "./value-unit.js";
 
 /**
- * Position of output elements to compute. `reads`: addresses in the tensors; if present, the data are read
- * from the tensors too.
+ * Position of output elements to compute. `reads`: addresses of the reads in the whole tensors. If present,
+ * the data are also read from global memory rather than from the staged tile.
  */
 export interface ValueAt extends ElementAt {
   readonly reads?: readonly Linear[];
@@ -46,8 +46,8 @@ export interface ValueAt extends ElementAt {
 type Named = (element: number) => string;
 
 /**
- * Declares the steps of an output element, or of the elements of a unit. Returns a function that gives the
- * name of an element's bits.
+ * Emits the WGSL declarations of the steps that compute an output element, or the neighbouring elements of a
+ * unit. Returns a function from the number of an element to the WGSL name of its bits.
  */
 export function declareValue(
   context: WgslContext,
@@ -70,8 +70,8 @@ interface StepsAt {
 }
 
 /**
- * Declares each step once for all elements that share its value. Returns a function that gives the name of
- * the last step for an element.
+ * Emits the WGSL declaration of each step, once for all elements that share its value. Returns a function
+ * from the number of an element to the WGSL name of its last step.
  */
 function declareSteps(
   context: WgslContext,
@@ -125,8 +125,8 @@ const isStillIn =
 const sumName = (isStill: boolean, e: number): string => (isStill ? "sum" : `sum_${e}`);
 
 /**
- * Declares the results of the reductions of elements, which are accumulated in order. Returns true if all
- * elements of the unit share one result.
+ * Emits the WGSL code of the reductions of the elements, which are accumulated in order. Returns true if all
+ * elements share one result.
  */
 function declareSum(
   context: WgslContext,
@@ -172,7 +172,7 @@ function declareSum(
   return still;
 }
 
-/** Emits a loop over reduction elements, in which each is accumulated before the next is read. */
+/** Emits a loop over reduction elements that accumulates each element before the next is read. */
 function emitReduction(
   context: WgslContext,
   move: GatherMove,
@@ -198,9 +198,9 @@ interface UnrolledReduction {
 }
 
 /**
- * Emits a loop over reduction elements by fours. All four are read before the first is accumulated, so that
- * their loads overlap; they are accumulated in order. After the end, the last element is read again and not
- * accumulated.
+ * Emits a loop over reduction elements that handles `reductionUnroll` (4) elements per iteration. All four
+ * are read before the first is accumulated, so that their loads overlap; they are accumulated in order. Past
+ * the end, the last element is read again but not accumulated.
  */
 function emitUnrolledReduction(
   context: WgslContext,
@@ -284,8 +284,8 @@ interface UnitRead {
 }
 
 /**
- * Returns the texts by which the elements of a unit are read: the declarations that they share, and the text
- * of each element.
+ * Returns the WGSL texts of one read for the elements of a unit: the declarations that all elements share,
+ * and a function for each element's text.
  */
 function readOf(
   context: WgslContext,
@@ -346,7 +346,7 @@ function readOf(
 
 const shifted = (name: string, by: number): string => (by === 0 ? name : `${name} + ${by}u`);
 
-/** Returns the WGSL text of the element at an address, extracted from the word that holds it. */
+/** Returns the WGSL expression of the element at an address, extracted from the 32-bit word that holds it. */
 function elementText(type: SourceType, word: (place: string) => string, address: string): string {
   const bits = bitsOf(type);
   if (bits === 32) return word(address);

@@ -12,8 +12,8 @@ import { gridSizes } from "./sizes.js";
 const axes = ["x", "y", "z"] as const;
 
 /**
- * Declares the loop variables of this workgroup's task. A workgroup beyond the tasks or the view returns at
- * once.
+ * Emits the WGSL declarations of the loop variables of this workgroup's task. A workgroup returns at once if
+ * its number exceeds the tasks or its iteration lies outside the view.
  */
 export function emitWorkgroupLoops(context: WgslContext): void {
   const { out, plan } = context;
@@ -33,7 +33,10 @@ export function emitWorkgroupLoops(context: WgslContext): void {
   });
 }
 
-/** Declares `task`, the number of this workgroup's task. A workgroup beyond the tasks returns at once. */
+/**
+ * Emits the WGSL declaration of `task`, the number of this workgroup's task. A workgroup without a task
+ * returns at once.
+ */
 function emitTask({ out, plan }: WgslContext): void {
   const { nest, grid } = plan;
   if (nest.loops.some(hasDynamicTrips)) {
@@ -47,8 +50,8 @@ function emitTask({ out, plan }: WgslContext): void {
 }
 
 /**
- * Returns the iteration of parallel loop `k` that a task belongs to. Task numbers advance through the
- * innermost loop first.
+ * Returns the iteration of parallel loop `k` (0 is outermost) that a task executes, as an expression of the
+ * WGSL variable `task`. Consecutive tasks advance the innermost loop first.
  */
 function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
   const inner = tripsOf(loops.slice(k + 1), k + 1);
@@ -59,8 +62,8 @@ function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
 }
 
 /**
- * Returns the product of the numbers of iterations of some loops. `first`: number of the first of these
- * loops.
+ * Returns the product of the numbers of iterations of some loops, as a number or a WGSL expression. `first`:
+ * number of the first of these loops in the nest.
  */
 function tripsOf(loops: readonly ParallelLoop[], first: number): Amount {
   const fixed = loops.reduce((product, loop) => (hasDynamicTrips(loop) ? product : product * loop.trips), 1);

@@ -12,8 +12,8 @@ import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
 import { boundTo, resolveTargetOf, scheduled, type CompileOptions } from "./compile.js";
 
 /**
- * Returns the access level of a program, before its schedule is chosen; undefined for a tile program. Throws
- * a CompileError when a rule of the dialect is broken.
+ * Returns the access program of a source or access program: its index map before a schedule is chosen.
+ * Undefined for a tile program. Throws a CompileError if the program breaks a rule of its dialect.
  */
 export const accessOf = (program: Func, options: CompileOptions = {}): AccessFunc | undefined =>
   canonicalized(program, options)?.access;
@@ -27,9 +27,9 @@ type AccessResult =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Lowers a program to its access level under another profile. Returns the access program, or the diagnostics
- * of the dialect that refuse the program. For a tile program, which has no access level, `ok` is false and
- * there are no diagnostics.
+ * Lowers a program to the access level under another profile (reading of PyPTO's full-load rule). Returns the
+ * access program, or the diagnostics of the dialect that refuse the program. For a tile program, which has no
+ * access level, `ok` is false and there are no diagnostics.
  */
 export function accessUnder(profile: Profile, program: Func, options: CompileOptions = {}): AccessResult {
   try {
@@ -42,14 +42,14 @@ export function accessUnder(profile: Profile, program: Func, options: CompileOpt
 }
 
 /**
- * Returns the warnings of the dialect about a legal operator; an empty list for a tile program. Throws a
- * CompileError if the program breaks a rule of its dialect.
+ * Returns the warnings of the dialect about a legal operator; an empty list if there are none or for a tile
+ * program. Throws a CompileError if the program breaks a rule of its dialect.
  */
 export const operatorWarnings = (program: Func, options: CompileOptions = {}): readonly Diagnostic[] =>
   canonicalized(program, options)?.diagnostics ?? [];
 
 /**
- * Lowers a program to its access level. Returns the access program and the warnings about its operator;
+ * Lowers a program to the access level. Returns the access program and the warnings about its operator;
  * undefined for a tile program. Throws a CompileError for sizes, types or attributes that a rule refuses.
  */
 function canonicalized(

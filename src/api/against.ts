@@ -23,7 +23,8 @@ import { showElement } from "../formats/elements.js";
 import { differencesBetween, type TensorValue } from "../formats/tensor.js";
 
 /**
- * Computes the bytes of the output that a source or access program defines for the inputs of a tile program.
+ * Returns the bytes of the output that a source or access program (`definition`) computes from the inputs of
+ * a tile program.
  *
  * Throws a CompileError: TC702 if the tensors of the two programs differ or `definition` is a tile program,
  * TC1xx if `definition` breaks a rule of its dialect. Throws a RunError (TC601) for an index out of range
@@ -70,9 +71,9 @@ const withoutOnes = (shape: readonly number[]): string => {
 };
 
 /**
- * Returns a TC610 error for the first element that differs; undefined if no element differs. The error names
- * the index values that the element needed, the tile and task that produced it, and the statement that wrote
- * it. `who` names the run.
+ * Returns an error (TC610) about the first element at which two outputs differ; undefined if no element
+ * differs. The error states the element's index values, the tile and task that produced the element, and the
+ * statement that wrote it. `who` names the run in the message.
  */
 export function differenceFrom(
   side: RunInputs,

@@ -33,21 +33,21 @@ import type { Kernel } from "./compile.js";
 
 export type { BackendRun } from "../../backends/index.js";
 
-/** Names of the built-in backends, as the command line and case files write them. */
+/** Names of the built-in backends, as used on the command line and in case files. */
 export const backendNames = ["reference", "sim", "webgpu"] as const;
-/** Name of a built-in backend. */
+/** Name of a built-in backend: `reference`, `sim` or `webgpu`. */
 export type BackendName = (typeof backendNames)[number];
 
 /** Backend that runs a kernel: the name of a built-in backend, or a backend object of the caller. */
 export type BackendChoice = BackendName | Backend;
 
-/** Returns the name of a backend for messages and results. */
+/** Returns the name of a backend: the built-in name, or the field `name` of a backend object. */
 export const nameOf = (backend: BackendChoice): string =>
   typeof backend === "string" ? backend : backend.name;
 
 /**
- * Returns a note for a message that states the origin of a loaded backend; empty for a backend without a
- * stated origin.
+ * Returns a list with a note on the origin of a loaded backend, for an error message; an empty list for a
+ * backend without a stated origin.
  */
 export const placeOf = (backend: BackendName | Pick<Backend, "name" | "origin">): readonly string[] =>
   typeof backend === "string" || backend.origin === undefined ? [] : [`${backend.name} is ${backend.origin}`];
@@ -65,12 +65,12 @@ export const backendField = {
   words: backendNames,
 } as const satisfies Field;
 
-/** Options of the built-in backends: those of `sim`, and the runner that `webgpu` needs. */
+/** Options of the built-in backends: those of `sim`, and the WebGPU `runner` that `webgpu` needs. */
 export interface BackendOptions extends SimulateLongOptions {
   readonly runner?: Runner | undefined;
 }
 
-/** Validation rules for the fields of {@link BackendOptions}. */
+/** Validation rules for the fields of {@link BackendOptions}, by field name. */
 export const backendFields: Fields<BackendOptions> = {
   ...simulateLongFields,
   runner: {
@@ -81,8 +81,8 @@ export const backendFields: Fields<BackendOptions> = {
 };
 
 /**
- * Returns the backend of a name; a backend object is returned as it is. Throws a CompileError: TC503 for
- * `webgpu` without a runner, TC702 for `threads` together with the checked executor.
+ * Returns the backend with a given name; a backend object is returned unchanged. Throws a CompileError: TC503
+ * for `webgpu` without a runner, TC702 for `threads` together with the checked executor.
  */
 function backendFor(name: BackendChoice, options: BackendOptions = {}): Backend {
   if (typeof name !== "string") return name;
@@ -105,9 +105,8 @@ function backendFor(name: BackendChoice, options: BackendOptions = {}): Backend 
 
 /**
  * Runs a kernel once on one backend and resolves to its output. `reference` evaluates the operator, or the
- * access map of a program that has no operator. `webgpu` compiles a kernel of another target again. Rejects
- * with a RunError (TC611) if a backend object supplied by the caller returns an output that is not a
- * Uint8Array of the right size.
+ * access map of a program without an operator. `webgpu` recompiles a kernel of another target. Rejects with a
+ * RunError (TC611) if the caller's backend object does not return a Uint8Array of the output's size.
  */
 export async function runOn(
   backend: BackendChoice,
@@ -133,8 +132,8 @@ export async function runOn(
 }
 
 /**
- * Throws a RunError (TC611) unless the value that a caller's backend returns from `prepare` has the functions
- * `run` and `release`.
+ * Throws a RunError (TC611) if the value that a caller's backend returned from `prepare` lacks the function
+ * `run` or `release`.
  */
 export function checkPrepared(backend: Pick<Backend, "name" | "origin">, prepared: unknown): void {
   const isComplete =
@@ -146,8 +145,8 @@ export function checkPrepared(backend: Pick<Backend, "name" | "origin">, prepare
 }
 
 /**
- * Throws a RunError (TC611) unless the output of a caller's backend is a Uint8Array with as many bytes as the
- * output tensor of the program.
+ * Throws a RunError (TC611) if the output of a caller's backend is not a Uint8Array with as many bytes as the
+ * program's output tensor.
  */
 function checkOutput(backend: Backend, tile: TileFunc, result: unknown): void {
   const bytes = byteCount(outputOf(tile).type);
@@ -159,8 +158,8 @@ function checkOutput(backend: Backend, tile: TileFunc, result: unknown): void {
 }
 
 /**
- * Returns a diagnostic (TC610) that names the first byte at which two outputs differ, or their lengths if
- * these differ. Undefined if the outputs are equal.
+ * Returns an error (TC610) that states the first byte at which two outputs differ, or their lengths if these
+ * differ. Undefined if the outputs are equal.
  */
 export function firstDifference(
   a: { readonly backend: string; readonly output: Uint8Array },

@@ -56,9 +56,9 @@ import {
 import { didYouMean } from "../../ir/did-you-mean.js";
 
 /**
- * Checks an object against validation rules of its fields. Returns a diagnostic for each field that is
- * unknown, missing or has an invalid value; an empty list if the object is valid. `what` names the object in
- * messages.
+ * Returns a diagnostic for each field of an object that is unknown, missing or has an invalid value; an empty
+ * list if the object is valid. `what` names the object in messages; `fields` holds the validation rule of
+ * each field.
  */
 export const checkOptions = (
   what: string,
@@ -74,7 +74,7 @@ const numbers = (code: Code, takes: string): Field => ({
 });
 
 /**
- * Throws a CompileError if the arguments of a builder are invalid or if one of the fields `needs` is missing.
+ * Throws a CompileError if the arguments of a program builder are invalid or lack one of the fields `needs`.
  */
 export function checkArguments(
   builder: string,
@@ -85,7 +85,10 @@ export function checkArguments(
   throwIfErrors(checkOptions(builder, given, fields, { needs }));
 }
 
-/** Returns the check of a schedule entry's type. The rules of tiling judge its numbers. */
+/**
+ * Returns the validation rule for the type of one schedule entry, such as a list of numbers for `tile`.
+ * Whether the numbers are legal is checked later, by the tiling rules.
+ */
 function entryField(entry: ScheduleEntry): Field {
   const code = entry.key === "tile" ? "TC302" : "TC303";
   switch (entry.form) {
@@ -108,12 +111,12 @@ function entryField(entry: ScheduleEntry): Field {
   }
 }
 
-/** Validation rules for the entries of a schedule. */
+/** Validation rules for the types of schedule entries, by key of the entry. */
 export const scheduleFields = Object.fromEntries(
   Object.values(scheduleEntries).map((entry) => [entry.key, entryField(entry)]),
 ) as Fields<Schedule>;
 
-/** Validation rule for a schedule (TC303). */
+/** Validation rule (TC303) for a schedule object, such as `{ tile: [8, 1024] }`. */
 export const scheduleField: Field = {
   code: "TC303",
   takes: "a schedule, such as { tile: [8, 1024] }",
@@ -121,8 +124,8 @@ export const scheduleField: Field = {
 };
 
 /**
- * Validation rule for the name of a target in a program (TC501): any text. An unknown name is found when the
- * program is compiled.
+ * Validation rule (TC501) for the target name that a program states: any text is valid. An unknown name is
+ * reported when the program is compiled.
  */
 export const targetNameField: Field = {
   code: "TC501",
@@ -130,22 +133,25 @@ export const targetNameField: Field = {
   holds: (value) => typeof value === "string",
 };
 
-/** Validation rule for a list of extents (TC103). */
+/** Validation rule (TC103) for a list of extents: an array of numbers. */
 export const extentsField = numbers("TC103", "a list of extents, such as [4096, 1024]");
 const typeFields: Fields<TensorType> = { dtype: dtypeField, shape: extentsField };
 
 const exampleType = 'such as { dtype: "f32", shape: [4096, 1024] }';
 
-/** Validation rule for a tensor type: an object with `dtype` and `shape` (TC103). */
+/** Validation rule (TC103) for a tensor type: an object with `dtype` and `shape`. */
 export const typeField = record(`a tensor type, ${exampleType}`, typeFields, {
   code: "TC103",
   needs: ["dtype", "shape"],
 });
 
-/** Validation rule for a list of tensor types (TC103). */
+/** Validation rule (TC103) for a list of tensor types. */
 export const typesField = listOf(`a list of tensor types, each ${exampleType}`, typeField, "TC103");
 
-/** Validation rule for a tensor type in the form that builders take: `["f32", [4096, 1024]]`. */
+/**
+ * Validation rule (TC103) for a tensor type written as a pair of element type and shape, as builders take it:
+ * `["f32", [4096, 1024]]`.
+ */
 export const pairField: Field = {
   code: "TC103",
   takes: 'a type and a shape, such as ["f32", [4096, 1024]]',
@@ -157,8 +163,8 @@ export const pairField: Field = {
 };
 
 /**
- * Validation rule for an attribute: a number, a word or a list of numbers. Rules of the dialect check the
- * value itself.
+ * Validation rule (TC105) for the type of an operator attribute: a number, a text or a list of numbers. The
+ * rules of the dialect check the value later.
  */
 export const attributeField: Field = {
   code: "TC105",
@@ -169,7 +175,7 @@ export const attributeField: Field = {
     (Array.isArray(value) && value.every((entry) => typeof entry === "number")),
 };
 
-/** Returns a field check for each attribute of an operator, by the name of its builder argument. */
+/** Returns a validation rule for each attribute of an operator, by the name of its builder argument. */
 export const attributeFields = <D extends OpDef>(def: D): Fields<ArgumentsOf<D>> =>
   Object.fromEntries(
     Object.values(def.attrs).map(({ key, argument = key }) => [argument, attributeField]),
@@ -234,12 +240,15 @@ const figureShapes: Readonly<Record<keyof TargetFigures, "block" | "count" | "ra
 };
 
 /**
- * True if a number that describes a target is a count, such as a number of bytes: only whole numbers are
- * valid.
+ * True if a hardware parameter of a target is a count, such as a number of bytes or cores. Only whole numbers
+ * are valid for a count.
  */
 export const isCount = (name: keyof TargetFigures): boolean => figureShapes[name] === "count";
 
-/** Returns the check of one figure of a target, by its kind: block size, count, rate or cost. */
+/**
+ * Returns the validation rule (TC501) for a hardware parameter of a target. A block size must be a power of
+ * two, 4 or more; a count, a whole number, 1 or more; a rate, 1 or more; a cost, 0 or more.
+ */
 export function figureField(
   name: keyof TargetFigures,
 ): Field & { readonly holds: (value: unknown) => boolean } {
@@ -265,10 +274,10 @@ export function figureField(
   }
 }
 
-/** Names of the numbers that describe a target. */
+/** Names of the hardware parameters of a target, such as `cores`. */
 export const figureNames = Object.keys(defaultTarget.sources) as readonly (keyof TargetFigures)[];
 
-/** Legal values of each enumerated field of a target. */
+/** Legal values of each target field that takes one of a few names, such as the target kind. */
 export const targetWords = {
   kind: targetKinds,
   defaultResidency: residencies,
@@ -278,7 +287,7 @@ export const targetWords = {
   readonly [K in "kind" | "defaultResidency" | "gmGather" | "isa"]: readonly Target[K][];
 };
 
-/** Validation rule for a list of element sizes in bytes. */
+/** Validation rule (TC501) for a list of element sizes in bytes, each 1, 2, 4, 8 or 16. */
 export const sizesField = {
   code: "TC501",
   takes: "a list of element sizes in bytes, such as [2, 4]",
@@ -286,7 +295,7 @@ export const sizesField = {
     Array.isArray(value) && value.every((size) => [1, 2, 4, 8, 16].includes(size as number)),
 } as const satisfies Field;
 
-/** Validation rules for the limits of a WebGPU device: whole numbers, 1 or more. */
+/** Validation rules for the limits of a WebGPU device, by limit name: whole numbers, 1 or more. */
 export const limitFields = Object.fromEntries(
   limitNames.map((name) => [name, integer(1)]),
 ) as Fields<WgslLimits>;
@@ -318,7 +327,10 @@ const targetFields: Fields<Target> = {
   },
 };
 
-/** Validation rule for sizes of symbols, in elements, by name (TC107). */
+/**
+ * Validation rule (TC107) for an object of sizes in elements by symbol name, such as `{ N: 37 }`. A symbol
+ * stands for a dynamic size.
+ */
 export const sizesOfSymbolsField: Field = {
   code: "TC107",
   takes: "sizes of symbols by name, such as { N: 37 }",
@@ -332,8 +344,8 @@ export const sizesOfSymbolsField: Field = {
 const builtIn: ReadonlySet<unknown> = new Set(Object.values(targets));
 
 /**
- * Validation rule for a target object (TC501). A text is refused with a hint that names the target object to
- * pass.
+ * Validation rule (TC501) for a target object, such as `targets.ascendA2`. A target name in place of the
+ * object is refused with a hint that states the object to pass.
  */
 export const targetField: Field = {
   code: "TC501",
@@ -354,7 +366,7 @@ export const targetField: Field = {
   },
 };
 
-/** Validation rule for a target object or the name of a built-in target. */
+/** Validation rule (TC501) for a target: a target object or the name of a built-in target. */
 export const targetOrNameField: Field = {
   ...targetField,
   problems: (value, path) =>
@@ -390,14 +402,14 @@ const operandsField: Field = {
   },
 };
 
-/** Validation rule for the name of an operator. */
+/** Validation rule (TC702) for the name of an operator: any text is valid. */
 export const opField: Field = {
   code: "TC702",
   takes: "an operator, such as onnx.gather",
   holds: (value) => typeof value === "string",
 };
 
-/** Validation rule for a list of operators, as `operatorsWith` returns it. */
+/** Validation rule (TC702) for a list of operators, as `operatorsWith` returns it: any array is valid. */
 export const operatorsField: Field = {
   code: "TC702",
   takes: "operators, such as operatorsWith([mine])",
@@ -405,8 +417,8 @@ export const operatorsField: Field = {
 };
 
 /**
- * Validation rule for an object of attributes (TC105): refuses objects and null as values. Rules of the
- * dialect check which values an attribute takes.
+ * Validation rule (TC105) for an object of operator attributes by name. Objects and null are refused as
+ * values. The rules of the dialect check which values an attribute takes.
  */
 export const attrsField: Field = {
   code: "TC105",
@@ -472,8 +484,9 @@ const levelFields = {
 } as const satisfies Readonly<Record<Level, Readonly<Record<string, Field>>>>;
 
 /**
- * Returns diagnostics for a value that is not a well-formed function at any level. The verifier judges the
- * meaning of its maps and statements.
+ * Returns a diagnostic for each field in which a value differs from the form of a program (source, access or
+ * tile level); an empty list if the value is well-formed. The verifier checks the meaning of maps and
+ * statements later.
  */
 export function checkProgram(program: unknown): Diagnostic[] {
   const level = isObject(program) ? levels.find((name) => name === program["level"]) : undefined;

@@ -18,7 +18,9 @@ import {
 } from "../../ir/index.js";
 import { clockOf, unpinnedSchedule, remedyTo, type Remedy } from "../../passes/index.js";
 
-/** Legal schedule that is compared with the schedule that runs. */
+/**
+ * Legal schedule that {@link compareSchedules} compares with the schedule in use, with its estimated cycles.
+ */
 export interface Alternative {
   /** Difference from the schedule that runs, such as `residency gm`. */
   readonly name: string;
@@ -32,7 +34,10 @@ export interface Alternative {
   readonly flags: string;
 }
 
-/** Comparison of the schedule that runs with other legal schedules of the same gather. */
+/**
+ * Comparison of the schedule in use with other legal schedules of the gather; {@link compareSchedules}
+ * returns it.
+ */
 export interface Comparison {
   /** The schedule that runs comes first. */
   readonly alternatives: readonly Alternative[];
@@ -50,8 +55,8 @@ type Named = readonly (readonly [name: string, way: Remedy | undefined])[];
 const worthTelling = 0.9;
 
 /**
- * Compares the schedule in use with alternatives. `access` is the program with the schedule as the user
- * stated it; `tiling` is the legal schedule that was chosen for it.
+ * Returns a comparison of the schedule in use with other legal schedules of the gather. `access`: the program
+ * with the schedule as the user stated it. `tiling`: the legal schedule that was chosen for the program.
  */
 export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison {
   const { schedule, target } = tiling;
@@ -112,8 +117,9 @@ const otherCopies = ({ buffers }: ResolvedSchedule, { kind }: Target): readonly 
   targetFacts[kind].doubleBuffers ? ([1, 2] as const).filter((copies) => copies !== buffers) : [];
 
 /**
- * Returns the schedule with the given number of buffer copies. A tile that the program states stays;
- * otherwise the compiler chooses the tile. Undefined if no such schedule is legal.
+ * Returns a legal schedule with the given number of copies of each buffer, and the flags that select it;
+ * undefined if there is none. A tile that the program states is kept; otherwise the compiler chooses the
+ * tile.
  */
 function withCopies(access: AccessFunc, tiling: Tiling, buffers: Copies): Remedy | undefined {
   if (access.schedule.tile === undefined) {

@@ -83,8 +83,8 @@ import {
 import { pieceAt, pieceTable, type Piece, type TableRecord } from "./pieces.js";
 
 /**
- * Options of a compilation: schedule entries, the target, and callbacks around each pass. An option overrides
- * what the program states.
+ * Options of {@link compile}: schedule entries, the target, and callbacks around each pass. An option
+ * overrides the same entry of the program.
  */
 export interface CompileOptions extends Schedule, PipelineOptions {
   /**
@@ -108,7 +108,7 @@ export interface CompileOptions extends Schedule, PipelineOptions {
   readonly records?: readonly { readonly record: string }[];
 }
 
-/** Validation rules for the fields of {@link CompileOptions}. */
+/** Validation rules for the fields of {@link CompileOptions}, by field name. */
 export const compileFields: Fields<CompileOptions> = {
   ...scheduleFields,
   bind: sizesOfSymbolsField,
@@ -130,8 +130,8 @@ export const compileFields: Fields<CompileOptions> = {
 };
 
 /**
- * Returns diagnostics for a program or options of the wrong type or form, which the compiler's rules cannot
- * judge.
+ * Returns a diagnostic for each field of a program or of the compile options that has the wrong type or form;
+ * an empty list if there is none. The compiler's rules check legality later.
  */
 export const checkCompile = (program: unknown, options: unknown): Diagnostic[] => [
   ...checkProgram(program),
@@ -139,8 +139,9 @@ export const checkCompile = (program: unknown, options: unknown): Diagnostic[] =
 ];
 
 /**
- * A compiled gather: the IR at each level, and the diagnostics of the rules. Every backend runs the program
- * `tile`: a copy with another one (`{...kernel, tile: mine}`) runs that one.
+ * Compiled gather: the program at each IR level, the diagnostics of the rules, and methods that emit code.
+ * Backends execute the program `tile`. A copy with another tile program (`{...kernel, tile: mine}`) executes
+ * that program.
  */
 export interface Kernel {
   readonly name: string;
@@ -190,14 +191,14 @@ export interface Kernel {
   text(level: Level): string;
 }
 
-/** Result of a compilation: a kernel, or the diagnostics that refuse the program. */
+/** Result of {@link tryCompile}: a kernel, or the diagnostics that refuse the program. */
 export type CompileResult =
   | { readonly ok: true; readonly kernel: Kernel }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Compiles a program to a kernel. Throws a CompileError with all diagnostics if the program or its schedule
- * is not legal.
+ * Compiles a program and returns the kernel. Throws a CompileError with all diagnostics if the program or its
+ * schedule is not legal.
  */
 export function compile(program: Func, options: CompileOptions = {}): Kernel {
   const result = tryCompile(program, options);
@@ -206,8 +207,8 @@ export function compile(program: Func, options: CompileOptions = {}): Kernel {
 }
 
 /**
- * Compiles a program. Returns the kernel, or the diagnostics that refuse the program or the options. Throws a
- * CompileError only for options that no program can have.
+ * Compiles a program and returns the kernel, or the diagnostics that refuse the program or the options.
+ * Throws a CompileError only for options that are invalid for every program.
  */
 export function tryCompile(program: Func, options: CompileOptions = {}): CompileResult {
   const result = compileTiled(program, options);
@@ -215,14 +216,18 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
 }
 
 /**
- * Result of a compilation: a kernel with the tiling of its gather, or the diagnostics that refuse the
- * program. `tiling` is absent if the access program has no complete schedule.
+ * Result of {@link compileTiled}: a kernel with the tiling (applied schedule) of its gather, or the
+ * diagnostics that refuse the program. `tiling` is absent if the access program is missing or has no complete
+ * schedule.
  */
 export type CompiledTiling =
   | { readonly ok: true; readonly kernel: Kernel; readonly tiling?: Tiling }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** Compiles a program as {@link tryCompile} does, and also returns the tiling if the program has one. */
+/**
+ * Compiles a program and returns the kernel with the tiling (applied schedule) of its gather, or the
+ * diagnostics that refuse the program. `tiling` is absent for a program without a complete schedule.
+ */
 export function compileTiled(program: Func, options: CompileOptions): CompiledTiling {
   const wrong = checkCompile(program, options);
   if (wrong.length > 0) return { ok: false, diagnostics: wrong };
@@ -300,8 +305,8 @@ interface KernelFields {
 }
 
 /**
- * Returns the kernel of a compiled tile program, with its methods. `pieces` holds the program at its other
- * levels, the target, the passes and the diagnostics.
+ * Returns the {@link Kernel} object of a compiled tile program. `pieces`: the program at its other levels,
+ * the target, the passes and the diagnostics.
  */
 function kernelOf(compiled: TileFunc, pieces: KernelFields): Kernel {
   const { levels, definition, target, diagnostics, passes, tiling, family } = pieces;
@@ -456,8 +461,9 @@ class KernelsAtSizes {
 }
 
 /**
- * Returns the access program that defines the kernel at the given sizes. This is `gather`, or the kernel's
- * own definition at these sizes if a pass has changed the map.
+ * Returns the access program that defines the output of a kernel at the given sizes. This is `gather`, or the
+ * kernel's `definition` at these sizes if a pass has changed the index map. Throws a CompileError for invalid
+ * sizes.
  */
 function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes: Sizes): AccessFunc {
   const same = definition?.map === access?.map && definition?.symbolic === access?.symbolic;
@@ -468,9 +474,9 @@ function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes:
 }
 
 /**
- * Returns the passes of a pipeline that still apply to a program at its level. A tile program keeps the
- * addresses and syncs that it already has. A custom pass applies unless it requires a level above the
- * program's level.
+ * Returns the passes of a pipeline that still apply to a program at its level. A tile program keeps addresses
+ * and syncs that are already present. A custom pass applies unless it requires a level above the program's
+ * level.
  */
 function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
   if (func.level === "source") return pipeline;
@@ -486,8 +492,8 @@ function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
 const aboveTile: readonly Property[] = ["source", "access", "scheduled"];
 
 /**
- * Returns the built-in passes that a tile program still needs. The list is empty if the program has no UB
- * buffers, or has both addresses and syncs.
+ * Returns the built-in passes that a tile program still needs. The list is empty if the program has no
+ * buffers in the unified buffer (UB), or already has both addresses and syncs.
  */
 function builtInFrom({ body }: TileFunc): readonly Pass[] {
   const allocated = body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
@@ -501,15 +507,16 @@ function builtInFrom({ body }: TileFunc): readonly Pass[] {
 }
 
 /**
- * Returns the program with its symbols bound to the sizes in `options.bind`; the program itself without such
- * sizes. The result has diagnostics in place of a program for invalid sizes.
+ * Returns the program with its symbols (dynamic sizes) bound to the sizes in `options.bind`; the program
+ * itself if `bind` is undefined. For invalid sizes, the result holds diagnostics instead of a program.
  */
 export const boundTo = (program: Func, { bind }: CompileOptions): BindResult =>
   bind === undefined ? { ok: true, func: program } : bindSizes(program, bind);
 
 /**
- * Returns the target that a program is compiled for: that of the options, else that of the program, else the
- * default. Throws a CompileError (TC501) for an unknown name.
+ * Returns the target that a program is compiled for: the target of the options, else the target of the
+ * program, else the default. Throws a CompileError (TC501) for an unknown name or an invalid result of
+ * `findTarget`.
  */
 export function resolveTargetOf(program: Func, options: CompileOptions): Target {
   const target = targetOf(program, options);
@@ -518,8 +525,9 @@ export function resolveTargetOf(program: Func, options: CompileOptions): Target 
 }
 
 /**
- * Finds the target that a program is compiled for: that of the options, else that of the program, else the
- * default. Returns diagnostics (TC501) for an unknown name or an invalid result of `findTarget`.
+ * Returns the target that a program is compiled for: the target of the options, else the target of the
+ * program, else the default. Returns diagnostics (TC501) instead for an unknown name or an invalid result of
+ * `findTarget`.
  */
 function targetOf(
   program: Func,
@@ -547,8 +555,8 @@ function targetOf(
 }
 
 /**
- * Returns the program with the schedule entries of the options in place of its entries, and with the name of
- * the target.
+ * Returns the program with the name of `target`, and with the schedule entries of `options` in place of the
+ * program's entries.
  */
 export function scheduled(program: Func, options: CompileOptions, target: Target): Func {
   return { ...program, target: target.name, schedule: { ...program.schedule, ...givenEntries(options) } };
@@ -572,8 +580,9 @@ function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessF
 }
 
 /**
- * Returns the kernel for the kind of machine of `device`. Compiles it again if it was compiled for another
- * kind. Legality is not checked again, because the kernel passed the checks of its original target.
+ * Returns the kernel for the kind of machine of `device`. This is `kernel` itself, without a new check of
+ * legality, if it was compiled for that kind; otherwise the program is compiled again. Throws a CompileError
+ * (TC502) if the tile program was altered or has no source.
  */
 function forDevice(
   kernel: Kernel,

@@ -20,7 +20,10 @@ import { clockOf, decided, lowered } from "../../passes/index.js";
 import { randomValue } from "../testing/random.js";
 import type { Kernel } from "./compile.js";
 
-/** Cycles, traffic and UB bytes of a kernel under the schedule that ran. */
+/**
+ * Estimated cycles, memory traffic and unified buffer (UB) bytes of a kernel under the schedule in use;
+ * {@link runFigures} returns them.
+ */
 export interface RunFigures {
   readonly tiling: Tiling;
   readonly clock: ClockResult;
@@ -30,8 +33,8 @@ export interface RunFigures {
 }
 
 /**
- * Returns the tiling of the program that runs, whose schedule a pass may have changed. Undefined if its
- * schedule is incomplete.
+ * Returns the tiling (applied schedule) of a kernel's tile program, whose schedule a custom pass may have
+ * changed. Undefined if the schedule is incomplete.
  */
 export function tilingOfRun(kernel: Kernel, gather: AccessFunc): Tiling | undefined {
   const { schedule } = kernel.tile;
@@ -39,8 +42,8 @@ export function tilingOfRun(kernel: Kernel, gather: AccessFunc): Tiling | undefi
 }
 
 /**
- * Returns cycles, traffic and UB bytes of a kernel. If a custom pass has changed the tile program, traffic
- * and UB bytes are counted in a run on random indices.
+ * Returns the estimated cycles, memory traffic and unified buffer (UB) bytes of a kernel. If a custom pass
+ * has changed the tile program, traffic and bytes are counted while the program executes on random indices.
  */
 export function runFigures(kernel: Kernel, tiling: Tiling): RunFigures {
   const { tile, target } = kernel;

@@ -9,7 +9,7 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 
-/** Number that describes a target, with the lower and upper end of its range. */
+/** Hardware parameter of a target whose value is known as a range (low, high): its name, kind and range. */
 export interface RangedFigure {
   readonly figure: keyof BoardFigures | keyof GpuFigures;
   readonly kind: FigureKind;
@@ -17,16 +17,16 @@ export interface RangedFigure {
 }
 
 /**
- * Number of a target whose range changes the cycles by more than {@link wide}, with the cycles at both ends
- * of the range.
+ * Hardware parameter of a target whose range changes the estimated cycles by more than the fraction {@link
+ * wide}. `cycles`: the estimate at both ends of the range.
  */
 export interface WideFigure extends RangedFigure {
   readonly cycles: readonly [atLow: number, atHigh: number];
 }
 
 /**
- * Minimum and maximum of a program's estimated cycles. For each bound, one number of the target at a time is
- * set to an end of its range.
+ * Minimum and maximum of a program's estimated cycles over the ranges of the target's hardware parameters.
+ * One parameter at a time is set to an end of its range.
  */
 export interface CyclesRange {
   readonly low: number;
@@ -35,14 +35,12 @@ export interface CyclesRange {
   readonly figures: readonly WideFigure[];
 }
 
-/**
- * Limit for reporting the range of a target's number: the fraction of the cycles that the range must change.
- */
+/** Fraction of the estimated cycles that a hardware parameter's range must change to be reported. */
 export const wide = 0.1;
 
 /**
- * Returns the numbers of a target that have a range, in the order of {@link BoardFigures} and {@link
- * GpuFigures}.
+ * Returns the hardware parameters of a target that have a range, in the order of {@link BoardFigures} and
+ * {@link GpuFigures}. The list is empty if no parameter has one.
  */
 export const rangedFigures = ({ sources }: Target): readonly RangedFigure[] =>
   [...(Object.keys(fasterWith) as (keyof BoardFigures)[]), ...gpuFigureNames].flatMap((figure) => {
@@ -51,8 +49,8 @@ export const rangedFigures = ({ sources }: Target): readonly RangedFigure[] =>
   });
 
 /**
- * Returns the range of the estimated cycles of a program. Undefined if no number of the target has a range
- * that changes the cycles by more than {@link wide}.
+ * Returns the minimum and maximum of a program's estimated cycles over the ranges of the target's hardware
+ * parameters. Undefined if no range changes the cycles by more than the fraction {@link wide}.
  */
 export function cyclesRange(func: TileFunc, target: Target): CyclesRange | undefined {
   const { cycles } = cyclesOf(func, target);

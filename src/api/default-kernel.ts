@@ -3,9 +3,9 @@ import { CompileError, type AccessFunc, type SourceFunc } from "../../ir/index.j
 import { compile, tryCompile, type CompileOptions, type Kernel } from "./compile.js";
 
 /**
- * Compiles a program with the compiler's choice for each schedule entry that the program leaves open. If no
- * tile is legal under the residency of the target, the choice is among all residencies. Throws a CompileError
- * if no schedule is legal.
+ * Compiles a program and returns its kernel; the compiler chooses each schedule entry that the program does
+ * not state. If no tile is legal under the target's default residency (memory that holds the operands), all
+ * residencies are tried. Throws a CompileError if no schedule is legal.
  */
 export function defaultKernel(
   program: AccessFunc | SourceFunc,

@@ -2,7 +2,10 @@
 import { CompileError, cyclesOf, error, ubBuffers, ubBytes, type Func } from "../../ir/index.js";
 import { compile, type CompileOptions } from "./compile.js";
 
-/** One copy of a buffer in UB, with its first byte and the byte after its last one. */
+/**
+ * Byte range of one copy of a buffer in the unified buffer (UB). `from`: first byte; `to`: the byte after the
+ * last; `copy`: number of the copy, from 0.
+ */
 export interface PlacedBuffer {
   readonly buffer: string;
   readonly copy: number;
@@ -10,7 +13,10 @@ export interface PlacedBuffer {
   readonly to: number;
 }
 
-/** Explanation of a tile program: UB addresses of its buffers, tasks and cycles. */
+/**
+ * Explanation of a tile program: unified buffer (UB) addresses of its buffers, number of tasks, and estimated
+ * cycles. {@link explainTile} returns it.
+ */
 export interface TileExplanation {
   readonly name: string;
   readonly target: string;
@@ -23,8 +29,9 @@ export interface TileExplanation {
 }
 
 /**
- * Explains a tile program: UB addresses, tasks and cycles. Throws a CompileError if the program breaks a
- * rule, and TC702 for a source or access program, which `explain` takes.
+ * Returns the unified buffer (UB) addresses, tasks and estimated cycles of a tile program. Throws a
+ * CompileError if the program breaks a rule, or (TC702) if it is a source or access program. {@link explain}
+ * takes those levels.
  */
 export function explainTile(program: Func, options: CompileOptions = {}): TileExplanation {
   if (program.level !== "tile") {

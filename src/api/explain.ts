@@ -67,7 +67,10 @@ import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
 import { slowerResidency } from "./slower-residency.js";
 import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
 
-/** Reason why no tile is legal, and remedies. */
+/**
+ * Proof that no tile of a program is legal (`arithmetic`), with the schedules that the user can choose
+ * instead.
+ */
 export interface Infeasible {
   readonly arithmetic: string;
   /**
@@ -88,7 +91,8 @@ export interface Infeasible {
 }
 
 /**
- * Verdicts of all rules on one program and schedule, with the numbers: the data that `tilec explain` prints.
+ * Verdicts of all rules on one program and its schedule, with the numbers. {@link explain} returns it and
+ * `tilec explain` prints it.
  */
 export interface Explanation extends Roofline {
   readonly name: string;
@@ -150,8 +154,8 @@ export interface Explanation extends Roofline {
 }
 
 /**
- * Judges a program and its schedule by every rule and returns the verdicts with the numbers. Throws a
- * CompileError if the program breaks a rule of its dialect or is a tile program.
+ * Returns the verdict of every rule on a program and its schedule, with the numbers. The schedule may be
+ * illegal. Throws a CompileError if the program breaks a rule of its dialect or is a tile program.
  */
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
   throwIfErrors(checkCompile(program, options));

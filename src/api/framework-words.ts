@@ -23,7 +23,10 @@ import {
 } from "../../ir/index.js";
 import { clockOf } from "../../passes/index.js";
 
-/** Last entry of a tile, and its alignment under the rule of the framework for vector operators. */
+/**
+ * Alignment of a tile's last entry under the framework's rule for vector operators, with aligned legal
+ * alternatives.
+ */
 export interface TileTail {
   /** Output dim of the entry. */
   readonly dim: number;
@@ -37,7 +40,10 @@ export interface TileTail {
   readonly instead: readonly Shape[];
 }
 
-/** Legal tile as a program of the framework states it. */
+/**
+ * Legal tile as a program of the framework (such as PyPTO) states it: the call that sets the tile, and the
+ * estimated cycles.
+ */
 export interface FrameworkTile {
   readonly tile: Shape;
   /**
@@ -57,7 +63,10 @@ export interface FrameworkTile {
   readonly cores: number;
 }
 
-/** Tile in the form in which a program of a framework states it, with the call that sets it. */
+/**
+ * Tile in the syntax of the framework (such as PyPTO) whose operator is compiled. {@link frameworkWords}
+ * returns it.
+ */
 export interface FrameworkWords {
   readonly name: Framework;
   /** Bytes of an element of the output. */
@@ -75,8 +84,8 @@ export interface FrameworkWords {
 }
 
 /**
- * Returns the statement of a legal tile in the terms of the framework, in place of the tile that the program
- * states. The field `tile` is absent if `legal` is undefined or the target runs no PTO-ISA.
+ * Returns a legal tile in the syntax of the framework, as a replacement for the tile that the program states.
+ * The field `tile` is absent if `legal` is undefined or the target does not execute PTO-ISA.
  */
 export function frameworkWords(
   name: Framework,
@@ -93,8 +102,8 @@ export function frameworkWords(
 }
 
 /**
- * Returns a legal tile as the framework states it: the call, the alignment of its last entry, and the cycles
- * with one and with two copies.
+ * Returns a legal tile as the framework states it: the call and the alignment of the last entry. Also gives
+ * the estimated cycles with one and with two copies of each buffer.
  */
 function tileIn(
   words: FrameworkWords,
@@ -118,23 +127,23 @@ function tileIn(
 }
 
 /**
- * Returns the framework call that sets a tile. Entries of the stated tile that belong to other operators stay
- * at the end.
+ * Returns the framework call that sets a tile, such as `pypto.set_vec_tile_shapes(64, 512)`. Entries of the
+ * stated tile that belong to other operators are appended.
  */
 export const callOf = ({ name, others = [] }: FrameworkWords, tile: Shape): string =>
   tileCall(name, [...tile, ...others]);
 
 /**
- * True if a row of the output tile has a whole number of the bytes that vector operators of the framework
+ * True if a row of the output tile is a multiple of the number of bytes that the framework's vector operators
  * require.
  */
 export const isTailAligned = ({ name, elementBytes }: FrameworkWords, tile: Shape): boolean =>
   (at(tile, tile.length - 1) * elementBytes) % frameworkFacts[name].tailBytes === 0;
 
 /**
- * Compares the last tile dim with the byte multiple that the framework's vector operators require, and lists
- * aligned alternatives. If `viewDepends` is true, the user did not state the view; it then equals the tile in
- * pinned dims.
+ * Returns the alignment of the last tile entry, relative to the byte multiple that the framework's vector
+ * operators require, and legal aligned alternatives. `viewDepends`: true if the user did not state the view,
+ * which then equals the tile in dims that a rule pins.
  */
 function tailOf(words: FrameworkWords, tiling: Tiling, viewDepends: boolean): TileTail {
   const { gather, schedule } = tiling;

@@ -23,8 +23,9 @@ import { isPowerOfTwo } from "../../ir/types.js";
 import { clockOf, flagsTo } from "../../passes/index.js";
 
 /**
- * Returns hints that would make a schedule faster. `given` is the program with the schedule as the user
- * stated it; `tiling` is the legal schedule that was chosen for it.
+ * Returns hints (TC901 to TC904, TC909) on how to make a legal schedule faster; an empty list if there are
+ * none. `given`: the program with the schedule as the user stated it. `tiling`: the legal schedule that was
+ * chosen.
  */
 export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[] {
   const { traffic: traffic, schedule, target, operands } = tiling;
@@ -76,8 +77,8 @@ export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[
 }
 
 /**
- * Returns a copy of the tiling for each tile entry that no rule pins, with that entry as large as is legal.
- * Entries that cannot grow are left out.
+ * Returns, for each tile entry that no rule fixes, a copy of the tiling with that entry as large as is legal.
+ * An entry that cannot grow has no copy.
  */
 function largerTiles(tiling: Tiling): readonly Tiling[] {
   const space = new TileSpace(tiling);
@@ -89,8 +90,8 @@ function largerTiles(tiling: Tiling): readonly Tiling[] {
 }
 
 /**
- * Returns two copies of the tiling for each tile entry that no rule pins, with that entry small enough to
- * give each core a task. One copy keeps the view; in the other the view shrinks with the tile.
+ * Returns, for each tile entry that no rule fixes, two copies of the tiling with that entry reduced until
+ * each core has a task. One copy keeps the view; in the other, the view shrinks with the tile.
  */
 function smallerTiles(tiling: Tiling): readonly Tiling[] {
   const { schedule, tile, traffic } = tiling;
@@ -105,7 +106,10 @@ function smallerTiles(tiling: Tiling): readonly Tiling[] {
   });
 }
 
-/** Returns hint TC909 for a tile entry that crosses page boundaries: `tile[0] = 24 straddles pages of 16`. */
+/**
+ * Returns a hint (TC909) about a tile entry that crosses page boundaries: `tile[0] = 24 straddles pages of
+ * 16`.
+ */
 function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Straddled): Diagnostic {
   const message = `tile[${dim}] = ${entry} straddles pages of ${pages.join(" and ")}`;
   const flags = instead.map((n) => `--tile ${replaced(schedule.tile, dim, n).join()}`);
@@ -115,7 +119,10 @@ function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Strad
   });
 }
 
-/** Returns hints (TC904) with the reason why the gather does not run on the vector unit. */
+/**
+ * Returns a list with a hint (TC904) that states why the gather does not use the vector unit. The list is
+ * empty if the gather uses it, or if the reason is neither the index wrap nor the element size.
+ */
 function onScalarUnit(tiling: Tiling): Diagnostic[] {
   const { gather, target } = tiling;
   if (clockOf(tiling).lowering?.class !== "scalar" || !isPlain(gather.map)) return [];
@@ -136,7 +143,10 @@ function onScalarUnit(tiling: Tiling): Diagnostic[] {
   ];
 }
 
-/** Traffic and cycles of a schedule with its loop order reversed. */
+/**
+ * Traffic in bytes and estimated cycles of a schedule whose loop order is reversed; {@link reversedOrder}
+ * returns it.
+ */
 export interface Reversed {
   readonly order: readonly number[];
   readonly bytes: number;
@@ -147,8 +157,8 @@ export interface Reversed {
 }
 
 /**
- * Returns traffic and cycles of the same tile with the loop order reversed, which shows the effect of reuse
- * of the data. Undefined if the order does not change the traffic.
+ * Returns the traffic and estimated cycles of the tile with the loop order reversed, for comparison of data
+ * reuse. Undefined if the reversed order moves the same number of bytes.
  */
 export function reversedOrder(tiling: Tiling): Reversed | undefined {
   const order = [...tiling.schedule.order].reverse();

@@ -16,9 +16,9 @@ import {
 import type { Kernel } from "./compile.js";
 
 /**
- * Returns whether Ascend cores compute the stated bits of a kernel for the given inputs. Undefined for a
- * kernel for other targets, one that only moves elements, a scatter, or one with steps that can always give
- * other bits.
+ * Returns whether Ascend cores compute the bits of the reference for a kernel's given inputs. Undefined for
+ * other targets, for a scatter, and for a kernel that only moves elements. Undefined also if a step can
+ * always give other bits.
  */
 export function verdictOn(
   { target, definition, tile }: Kernel,
@@ -35,7 +35,10 @@ export function verdictOn(
 const unmetText = ({ operand, element, value, bound }: UnmetCondition): string =>
   `element ${element} of ${operand} is ${value}, not ${bound}`;
 
-/** Returns a hint (TC912) if a core may give other bits for the inputs; otherwise an empty list. */
+/**
+ * Returns a list with a hint (TC912) if an Ascend core may compute other bits than the reference for the
+ * inputs; an empty list otherwise.
+ */
 export function verdictHints(verdict: InputsVerdict): readonly Diagnostic[] {
   if (verdict.kind !== "other bits") return [];
   const { point, step, unmet } = verdict;
@@ -49,7 +52,7 @@ export function verdictHints(verdict: InputsVerdict): readonly Diagnostic[] {
   ];
 }
 
-/** Returns the verdict as one line of a report. */
+/** Returns a verdict of {@link verdictOn} as one line of text. */
 export function verdictText(verdict: InputsVerdict): string {
   switch (verdict.kind) {
     case "met":

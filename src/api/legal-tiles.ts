@@ -64,8 +64,8 @@ import { checkOptions, checkProgram } from "./check-options.js";
 import { compileFields, compileTiled, resolveTargetOf, type CompileOptions } from "./compile.js";
 
 /**
- * Legal tile with its bytes, traffic and cycles. View, order and buffers are those of its fastest schedule
- * unless they were given.
+ * Legal tile with its unified buffer (UB) bytes, traffic in bytes, and estimated cycles. View, order and
+ * buffers are those of the fastest schedule with this tile, unless the user states them.
  */
 export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Roofline {
   readonly bytes: number;
@@ -82,7 +82,10 @@ export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Roofli
 const sharedEntries = ["view", "order", "buffers"] as const;
 type Shared = Partial<Pick<ResolvedSchedule, (typeof sharedEntries)[number]>>;
 
-/** Number of tiles that are legal under a profile. */
+/**
+ * Number of tiles that are legal under a profile (reading of PyPTO's full-load rule), out of the possible
+ * tiles.
+ */
 export interface TileCount {
   readonly profile: Profile;
   /** Source of the profile, such as `PyPTO's pages since 2026-04-02`. */
@@ -95,14 +98,17 @@ export interface TileCount {
 }
 
 /**
- * Returns the number of legal tiles as one line: `under profile pages (PyPTO's pages since 2026-04-02): 8 of
- * 32 tile shapes are legal`.
+ * Returns the number of legal tiles as one line of text: `under profile pages (PyPTO's pages since
+ * 2026-04-02): 8 of 32 tile shapes are legal`.
  */
 export const formatTileCount = ({ profile, stands, count, possible, reason }: TileCount): string =>
   `under profile ${profile} (${stands}): ${count === undefined ? "too many to be counted" : withCommas(count)} of ${withCommas(possible)} tile shapes are legal` +
   (reason === undefined ? "" : `, because ${reason}`);
 
-/** Legal tiles of a program: their number, and a list with the fastest first. */
+/**
+ * Result of {@link legalTiles}: the number of legal tiles of a program, and a list of tiles with the fastest
+ * first.
+ */
 export interface LegalTiles {
   readonly name: string;
   readonly target: string;
@@ -148,8 +154,8 @@ export interface LegalTiles {
 }
 
 /**
- * Options of {@link legalTiles}: those of `compile`, with the entries that are pinned, and a progress
- * callback.
+ * Options of {@link legalTiles}: those of {@link compile}, and a progress callback. Schedule entries that are
+ * given restrict the counted tiles.
  */
 export interface LegalOptions extends CompileOptions {
   /** Called while tiles are counted. */
@@ -163,8 +169,8 @@ const maxVisits = 2_000_000;
 const maxListed = 1_000;
 
 /**
- * Counts and lists the legal tiles of a program; a tile that the program states is ignored. Throws a
- * CompileError for an invalid program or schedule, and for a tile program.
+ * Returns the number of legal tiles of a program and a list of them, fastest first. A tile that the program
+ * states is ignored. Throws a CompileError for an invalid program or schedule, and for a tile program.
  */
 export function legalTiles(program: Func, options: LegalOptions = {}): LegalTiles {
   throwIfErrors([...checkProgram(program), ...checkOptions("legalTiles", options, legalFields)]);
@@ -217,8 +223,8 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
 }
 
 /**
- * True if a gather under profile `strict` is also judged by PyPTO's pages. That requires an Ascend target,
- * and a gather of a framework or one with dims that a profile pins.
+ * True if a gather under profile `strict` is also judged under profile `pages` (PyPTO's pages). Requires an
+ * Ascend target, and a gather that belongs to a framework or has shared dims.
  */
 export const isJudgedByPages = ({ schedule, sharedDims, framework }: AccessFunc, target: Target): boolean =>
   (schedule.profile ?? defaultProfile) === "strict" &&
@@ -226,8 +232,8 @@ export const isJudgedByPages = ({ schedule, sharedDims, framework }: AccessFunc,
   (sharedDims.length > 0 || framework !== undefined);
 
 /**
- * Returns the number of legal tiles of a program under a profile; a tile that the program states is ignored.
- * `count` is absent if there are too many tiles to count.
+ * Returns the number of legal tiles of a program under a profile (reading of PyPTO's full-load rule). A tile
+ * that the program states is ignored. `count` is absent if there are too many tiles to count.
  */
 export function countUnder(
   profile: Profile,
@@ -275,9 +281,9 @@ interface Search extends Pick<LegalTiles, "count" | "possible" | "largestGatherD
 }
 
 /**
- * True if a program that states this schedule compiles with it unchanged. A stated residency `gm` of a
- * framework's operator can stand for several residencies. If a faster one of these is legal, it is listed as
- * a separate schedule.
+ * True if a program that states this schedule is compiled with exactly this schedule. A framework's operator
+ * with residency `gm` (global memory) can stand for several residencies; the result is false if a faster one
+ * of them is legal.
  */
 function isKept(tiling: Tiling): boolean {
   const { gather, schedule, target } = tiling;
@@ -293,8 +299,8 @@ function isKept(tiling: Tiling): boolean {
 }
 
 /**
- * Counts the legal tiles under one residency. Returns this count, the number of tiles within the extents and
- * the view, and the UB bytes of the smallest tile.
+ * Returns the number of legal tiles under one residency, the number of possible tiles, and the unified buffer
+ * (UB) bytes of the smallest tile. `count` is absent if there are too many tiles to count.
  */
 function counted(
   space: TileSpace,
@@ -307,7 +313,7 @@ function counted(
 }
 
 /**
- * Returns the result of a search under one residency: counts, legal candidates, largest gather dims, and the
+ * Returns the legal tiles under one residency: their number, the candidates, the largest gather dims, and the
  * proof if no tile is legal.
  */
 function under(tiling: Tiling, step: (done: number, total: number) => void): Search {
@@ -324,8 +330,8 @@ function under(tiling: Tiling, step: (done: number, total: number) => void): Sea
 }
 
 /**
- * Returns the number of legal tiles. The largest dim is searched by bisection, the other dims entry by entry.
- * Undefined if the other dims have too many combinations of entries.
+ * Returns the number of legal tiles; undefined if there are too many to count. The largest dim is searched by
+ * bisection, the other dims entry by entry.
  */
 function countLegal(space: TileSpace, step: (done: number, total: number) => void): number | undefined {
   const { start, limits } = space;
@@ -359,9 +365,9 @@ function countLegal(space: TileSpace, step: (done: number, total: number) => voi
 const single = (start: Tiling, tile: Shape): Tiling => start.with({ tile, buffers: 1 });
 
 /**
- * Returns the legal candidates that select-tile considers, each in its fastest schedule. No task of a
- * candidate is longer than the limit, unless every tile has longer tasks. If there are too many candidates,
- * only powers of two and whole extents are taken.
+ * Returns the legal tiles that the pass select-tile considers, each with its fastest schedule. Tiles whose
+ * tasks exceed the length limit are left out, unless all tiles do. If there are too many tiles, only entries
+ * that are powers of two or whole extents are used.
  */
 function candidatesOf(space: ScheduleSpace): Tiling[] {
   const { start } = space;
@@ -386,9 +392,7 @@ function candidatesOf(space: ScheduleSpace): Tiling[] {
   return tilings;
 }
 
-/**
- * Returns the schedule with the lowest estimated cycles among the schedules of a tile in every loop order.
- */
+/** Returns the schedule with the lowest estimated cycles for a tile, over all loop orders. */
 function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
   const estimate = estimatesOfTile();
   const weighed = space.schedulesInEveryOrder(tiling).map((variant) => ({
@@ -400,8 +404,8 @@ function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
 }
 
 /**
- * Returns the listed tiles without duplicates, the fastest first. `chosen` is the tiling that the compiler
- * chooses.
+ * Returns the list entries of legal tiles without duplicates, fastest first; an empty list without tiles.
+ * `chosen`: the tiling that the compiler chooses.
  */
 function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTile[] {
   const once = new Map<string, Tiling>();
@@ -445,8 +449,8 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
 }
 
 /**
- * Returns the largest legal extent of each gather dim alone: with rows padded to a block, and with the last
- * tile entry a whole number of blocks.
+ * Returns the largest legal extent of each gather dim alone. `padded`: with rows padded to a block.
+ * `aligned`: with the last tile entry a whole number of blocks; 0 if none is legal.
  */
 function largestDims(tiling: Tiling): LegalTiles["largestGatherDims"] {
   const bytes = inputsOf(tiling.gather).map(({ type }) => meanBytes(type.dtype));

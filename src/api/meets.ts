@@ -5,14 +5,14 @@ import { unmetCondition, type UnmetCondition } from "../../backends/reference/un
 import type { Kernel } from "./compile.js";
 
 /**
- * Verdict on the conditions that a kernel assumes of its inputs: all are met, or the first element that
- * violates one.
+ * Result of {@link meets}: `ok: true` if inputs meet all conditions of a kernel, otherwise the first element
+ * that violates a condition.
  */
 export type Met = { readonly ok: true } | ({ readonly ok: false } & UnmetCondition);
 
 /**
- * Tests the conditions of `kernel.pto().assumes` on the elements that the index values select. Returns `ok:
- * true` if all are met, else the first condition that is violated.
+ * Returns whether inputs meet the conditions of `kernel.pto().assumes`: `ok: true`, or the first violated
+ * condition. Only elements that the index values select are tested.
  *
  * Throws a CompileError: TC505 for a kernel that PTO-ISA cannot express, TC107 for a kernel with dynamic
  * sizes. Throws a RunError for inputs that do not fit the kernel.

@@ -9,12 +9,12 @@ const peers = {
   "WebGPU in Node": ["webgpu"],
   "WebGPU without a GPU": ["@sparticuz/chromium"],
 } as const;
-/** Features that need optional peer dependencies. */
+/** Name of a feature that needs npm packages which tilec does not install (optional peer dependencies). */
 export type PeerUse = keyof typeof peers;
 
 /**
- * Returns a diagnostic (TC703) that names the missing packages of the first use. Its hint is the command that
- * installs the packages of all given uses.
+ * Returns an error (TC703) which states that the packages of the first given feature are not installed. Its
+ * hint is the command that installs the packages of all given features.
  */
 export function missingPeer(...uses: readonly [PeerUse, ...PeerUse[]]): Diagnostic {
   const [use] = uses;
@@ -27,8 +27,8 @@ export function missingPeer(...uses: readonly [PeerUse, ...PeerUse[]]): Diagnost
 }
 
 /**
- * Loads a module that needs optional peer packages, and resolves to it. Rejects with a CompileError (TC703)
- * if one of the packages is not installed.
+ * Loads a module with `load` and resolves to the module. Rejects with a CompileError (TC703) if a package
+ * that the feature `use` needs is not installed.
  */
 export async function withPeer<T>(use: PeerUse, load: () => Promise<T>): Promise<T> {
   try {
@@ -40,8 +40,8 @@ export async function withPeer<T>(use: PeerUse, load: () => Promise<T>): Promise
 }
 
 /**
- * True if an import failed because a package of the given use is not installed. Source: Node, Errors,
- * ERR_MODULE_NOT_FOUND.
+ * True if an import failed because a package that the feature `use` needs is not installed. Source: Node,
+ * Errors, ERR_MODULE_NOT_FOUND.
  */
 export const isAbsent = (thrown: unknown, use: PeerUse): boolean =>
   thrown instanceof Error &&

@@ -17,7 +17,10 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 
-/** Data of a run: the tile program, its target, its inputs and the backend. */
+/**
+ * Execution of a tile program: the program, its target, its inputs, and the backend that executed it. {@link
+ * originOf} takes it.
+ */
 export interface RunInputs {
   readonly tile: TileFunc;
   readonly target: Target;
@@ -29,7 +32,10 @@ export interface RunInputs {
 /** True if a backend runs the tile program itself. */
 const runsTiles: Readonly<Record<BackendName, boolean>> = { reference: false, sim: true, webgpu: true };
 
-/** Origin of an output element: the index values, the tile and task, and the statement that wrote it. */
+/**
+ * Origin of an output element, as notes for a diagnostic: the index values, the tile and task, and the
+ * statement that wrote the element.
+ */
 export interface Origin {
   /** From the values to the statement, as far as the backend ran them. */
   readonly notes: readonly string[];
@@ -37,8 +43,8 @@ export interface Origin {
 }
 
 /**
- * Returns the statement, task and index values that produced an output element; undefined if the program does
- * not write it. `element` is the row-major number of the element in the output.
+ * Returns the index values, task and statement that produced an output element; undefined if the program does
+ * not write the element. `element`: number of the element in the output, in row-major order.
  */
 export function originOf({ tile, target, inputs, backend }: RunInputs, element: number): Origin | undefined {
   const point = coordinates(element, outputOf(tile).type.shape);
@@ -66,8 +72,8 @@ export function originOf({ tile, target, inputs, backend }: RunInputs, element: 
 }
 
 /**
- * Returns the task that runs an iteration: `task 3 on core 3`. On WebGPU, where the machine chooses the core,
- * it returns the task alone: `task 3`.
+ * Returns the text that names the task and core of an iteration: `task 3 on core 3`. On WebGPU, where the
+ * machine chooses the core, the text is `task 3`.
  */
 function taskAt(tile: TileFunc, target: Target, env: Env): string {
   const loops = taskOfTile(tile).nest.loops.map(({ stmt }) => stmt);

@@ -20,7 +20,10 @@ import type { CompileOptions } from "./compile.js";
 /** The profile that a verdict of `strict` is compared with. */
 const newer: Profile = "pages";
 
-/** Verdict of another profile on the same program and schedule. */
+/**
+ * Verdict on a program and its schedule under a profile (reading of PyPTO's full-load rule) other than the
+ * program's.
+ */
 export interface ProfileVerdict {
   readonly profile: Profile;
   /** Source of the profile, such as `PyPTO's pages since 2026-04-02`. */
@@ -39,8 +42,9 @@ export interface ProfileVerdict {
 }
 
 /**
- * Returns the verdict of PyPTO's pages on a program. Undefined if the profile of the program is not `strict`.
- * `access` is the program at its access level; `legal` is the verdict of its profile.
+ * Returns the verdict on a program under profile `pages` (PyPTO's pages); undefined if the program's profile
+ * is not `strict`. `access`: the program at its access level. `legal`: the verdict under the program's
+ * profile.
  */
 export function pagesVerdict(
   program: Func,
@@ -79,8 +83,8 @@ export function pagesVerdict(
 }
 
 /**
- * Returns a line that states the verdict of the other profile. Undefined if both verdicts agree or there is
- * none.
+ * Returns a line of text with a verdict under another profile; undefined if there is no verdict or it agrees
+ * with the program's.
  */
 export function turnedText(verdict: ProfileVerdict | undefined): string | undefined {
   if (verdict?.turns !== true) return undefined;

@@ -5,7 +5,8 @@
 import { printFunc, type AccessFunc, type ResolvedSchedule, type Target } from "../../ir/index.js";
 
 /**
- * Range of sizes of one symbol, in elements and with both ends included, and the schedule for all of them.
+ * Range of sizes of one symbol (dynamic size), in elements with both ends included, and the schedule for
+ * these sizes.
  */
 export interface Piece {
   readonly from: number;
@@ -14,8 +15,8 @@ export interface Piece {
 }
 
 /**
- * Table of schedules by size of a symbol, for one program. The ranges cover 1 to the largest size in
- * ascending order; size 0 has the schedule of the first range.
+ * Table of schedules by size of one symbol (dynamic size), for one program; a search records it. The ranges
+ * cover 1 to the largest size in ascending order. Size 0 uses the schedule of the first range.
  */
 export interface TableRecord {
   readonly record: "table";
@@ -31,15 +32,15 @@ export interface TableRecord {
 }
 
 /**
- * Returns the key of a program's table in the records. Programs that differ only in their name have the same
- * key.
+ * Returns the key under which search records hold the table of a program: program text and target name.
+ * Programs that differ only in their name have the same key.
  */
 export const tableKey = (gather: AccessFunc, target: Target): Pick<TableRecord, "gather" | "target"> => ({
   gather: printFunc({ ...gather, name: "main", target: target.name }),
   target: target.name,
 });
 
-/** Returns the last table for a program and target among records; undefined if there is none. */
+/** Returns the last recorded table of schedules for a program and target; undefined if there is none. */
 export function pieceTable(
   records: readonly { readonly record: string }[],
   gather: AccessFunc,
@@ -52,8 +53,8 @@ export function pieceTable(
 }
 
 /**
- * Returns the range that a size lies in; the first range for size 0. Undefined for a size beyond the last
- * range, and without a size.
+ * Returns the entry of a table whose range contains `size`; the first entry for size 0. Undefined if `size`
+ * is beyond the last range or undefined.
  */
 export const pieceAt = (pieces: readonly Piece[], size: number | undefined): Piece | undefined =>
   pieces.find(({ to }) => size !== undefined && size <= to);

@@ -32,7 +32,10 @@ import {
   typesField,
 } from "./check-options.js";
 
-/** Description of a gather, as flags, case files and models give it. */
+/**
+ * Description of a gather or scatter: operator, attributes and tensor types. {@link program} builds a source
+ * function from it.
+ */
 export interface ProgramDescription {
   /** Dialect and operator: `onnx.gather_elements`. */
   readonly op: string;
@@ -65,14 +68,14 @@ const descriptionFields: Fields<ProgramDescription> = {
   schedule: scheduleField,
 };
 
-/** Result of building a program: the source function, or the diagnostics that refuse its description. */
+/** Result of {@link tryProgram}: the source function, or the diagnostics that refuse the description. */
 export type ProgramResult =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Returns the names of a program's inputs: data and indices. Scatters, and operators that may have more than
- * two inputs, give their own names.
+ * Returns the names of a program's inputs, in order: `data` and `indices` (then `output`, which callers
+ * ignore). Scatters, and operators that may have more than two inputs, define other names.
  */
 export const operandNames = (def: OpDef | undefined, inputs: readonly TensorType[]): readonly string[] => {
   const named = def?.variadic === true || def?.writes !== undefined;
@@ -81,8 +84,8 @@ export const operandNames = (def: OpDef | undefined, inputs: readonly TensorType
 };
 
 /**
- * Builds the source function of a description; the rules of the dialect give its output type. Returns
- * diagnostics for an invalid description.
+ * Returns the source function that a description defines, or the diagnostics for an invalid description. The
+ * rules of the dialect determine the output type.
  */
 export function tryProgram(description: ProgramDescription): ProgramResult {
   const wrong = checkOptions("a program", description, descriptionFields, {
@@ -132,8 +135,8 @@ const gathersInPlace = (op: string): Diagnostic =>
   error("TC702", `${op} writes a tensor of its own, and inPlace is of scatters`);
 
 /**
- * Builds the source function of a description. Throws a CompileError (TC1xx) if the description breaks a rule
- * of its dialect.
+ * Returns the source function that a description defines. Throws a CompileError if the description is invalid
+ * or breaks a rule of its dialect (TC1xx).
  */
 export function program(description: ProgramDescription): SourceFunc {
   const result = tryProgram(description);
@@ -141,7 +144,7 @@ export function program(description: ProgramDescription): SourceFunc {
   return result.func;
 }
 
-/** Tensor type as a pair: `["f32", [4096, 1024]]`. */
+/** Tensor type as a pair of element type and shape: `["f32", [4096, 1024]]`. */
 export type TypePair = readonly [dtype: DType, shape: Shape];
 
 export const tensorTypeOf = ([dtype, shape]: TypePair): TensorType => ({ dtype, shape });

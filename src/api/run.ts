@@ -25,7 +25,7 @@ export interface RunOptions extends BackendOptions {
 const runFields: Fields<RunOptions> = { ...backendFields, backend: backendField };
 
 /**
- * Runs a kernel on typed arrays and resolves to its output and, for some backends, a report. Rejects with a
+ * Runs a kernel on typed arrays and resolves to the output and, for some backends, a report. Rejects with a
  * CompileError (TC107) for a kernel with dynamic sizes. Rejects with a RunError (TC601) for an index out of
  * range under policy `error`.
  */

@@ -35,9 +35,9 @@ import { compileTiled, type CompileOptions } from "./compile.js";
 const worthTelling = 1.1;
 
 /**
- * Returns hint TC907 with the flags that select a faster residency; no hint if the user stated a residency.
- * `given` has the schedule as the user stated it, and `tiling` is the legal schedule chosen for it. A stated
- * tile is kept.
+ * Returns a list with a hint (TC907) that states the flags for a faster residency (memory that holds the
+ * data). The list is empty if there is none or the user stated a residency. `given`: the program as the user
+ * stated it; a stated tile is kept. `tiling`: the legal schedule chosen for the program.
  */
 export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[] {
   const { target, residency } = tiling;
@@ -68,8 +68,8 @@ function remedyUnder(given: AccessFunc, residency: Residencies, { target }: Tili
 }
 
 /**
- * Returns a hint (TC907) if another residency would make a program faster than the default of the target,
- * under the built-in pipeline. Otherwise, and for scatters and programs that do not compile, an empty list.
+ * Returns a list with a hint (TC907) if another residency (memory that holds the data) would be faster than
+ * the target's default. The list is empty otherwise, for scatters, and for programs that do not compile.
  */
 export function residencyHint(program: Func, options: CompileOptions): Diagnostic[] {
   // A scatter's residency is chosen by what fits, not by the clock.

@@ -4,9 +4,9 @@ import { raisedLimits, type WgslKernel } from "../../backends/webgpu/index.js";
 import type { CompileResult, Kernel } from "./compile.js";
 
 /**
- * Returns the WGSL of a kernel for a WebGPU target under the limits of the target's devices, with symbols at
- * their largest sizes. Undefined for other targets. Throws a CompileError (TC502) if the program cannot be
- * expressed.
+ * Returns the WGSL of a kernel for a WebGPU target, with symbols (dynamic sizes) at their largest sizes;
+ * undefined for other targets. Throws a CompileError (TC502) if the program cannot be expressed in WGSL
+ * within the device limits of the target.
  */
 function textOf(kernel: Kernel): WgslKernel | undefined {
   const { target, access } = kernel;
@@ -17,8 +17,8 @@ function textOf(kernel: Kernel): WgslKernel | undefined {
 }
 
 /**
- * Returns the result of a compilation, or the diagnostics that refuse the WGSL of its kernel on the devices
- * of the target.
+ * Returns the result of a compilation unchanged, or the diagnostics if the kernel has no WGSL within the
+ * device limits of its target.
  */
 export function withText(result: CompileResult): CompileResult {
   if (!result.ok) return result;
@@ -32,8 +32,8 @@ export function withText(result: CompileResult): CompileResult {
 }
 
 /**
- * Returns the limits above the WebGPU defaults with which a device must be requested to run a kernel. An
- * empty object for other targets and for kernels within the defaults.
+ * Returns the WebGPU limits above the defaults that a device needs to run a kernel. The object is empty for
+ * other targets and for kernels within the defaults.
  */
 export function requestedBy(kernel: Kernel): ReturnType<typeof raisedLimits> {
   const text = textOf(kernel);

@@ -5,8 +5,8 @@
 import { bitsOf, counted, error, isSigned, type Diagnostic, type DType } from "../../ir/index.js";
 
 /**
- * Number of elements that differ, and the largest distance in units in the last place: infinite between a
- * number and NaN.
+ * Difference between two outputs: number of elements, number of differing elements, and largest distance in
+ * units in the last place (ULP). The distance between a number and NaN is Infinity.
  */
 export interface UlpDifference {
   readonly elements: number;
@@ -18,8 +18,8 @@ export interface UlpDifference {
 const infinities: Partial<Record<DType, number>> = { f32: 0x7f800000, f16: 0x7c00, bf16: 0x7f80 };
 
 /**
- * Returns the difference of two outputs of a type. Integers count in ones; elements wider than 32 bits are
- * equal or infinitely apart.
+ * Returns the difference between two outputs of one element type. The distance of integers is the difference
+ * of their values. Elements wider than 32 bits have distance 0 or Infinity.
  */
 export function ulpDifference(dtype: DType, a: Uint8Array, b: Uint8Array): UlpDifference {
   const size = Math.max(1, bitsOf(dtype) / 8);
@@ -45,6 +45,11 @@ function wordAt(bytes: Uint8Array, k: number, size: number): number | string {
   return size > 4 ? from.join(" ") : from.reduceRight((value, byte) => value * 256 + byte, 0);
 }
 
+/**
+ * Returns a function that gives the distance of two elements in units in the last place, from their bits
+ * (text for elements wider than 32 bits). The distance is Infinity if exactly one element is NaN or missing,
+ * or if texts differ.
+ */
 function distanceOf(dtype: DType): (a: number | string, b: number | string) => number {
   const infinity = infinities[dtype];
   const sign = 2 ** (bitsOf(dtype) - 1);
@@ -66,7 +71,10 @@ function distanceOf(dtype: DType): (a: number | string, b: number | string) => n
   };
 }
 
-/** Returns text of a difference: `12 of 4,096 elements differ, by 1 unit in the last place at most`. */
+/**
+ * Returns the difference between two outputs as text: `12 of 4,096 elements differ, by 1 unit in the last
+ * place at most`.
+ */
 export function formatUlpDifference({ elements, differing, largest }: UlpDifference): string {
   const total = elements.toLocaleString("en");
   if (differing === 0) return `none of ${total} elements differ`;
@@ -74,7 +82,10 @@ export function formatUlpDifference({ elements, differing, largest }: UlpDiffere
   return `${differing.toLocaleString("en")} of ${total} elements differ, by ${apart} at most`;
 }
 
-/** TC610 where elements of two runs are more than so many units apart; undefined where they are not. */
+/**
+ * Returns an error (TC610) if elements of two outputs are more than `allowed` units in the last place apart;
+ * undefined otherwise.
+ */
 export function beyondUlp(
   sides: readonly [string, string],
   difference: UlpDifference,

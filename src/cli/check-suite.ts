@@ -13,13 +13,13 @@ import { sharesOf, type SuiteReport } from "./reporters/suite-report.js";
 import type { OutputFolder } from "./outputs.js";
 import { openRunner, tensorFile } from "./run.js";
 
-/** Test with the name of its files under `--dump`. */
+/** Test of a suite with the name that its files have under `--dump`. */
 export interface NamedTest extends Test {
   /** Name of the test in the file names of `--dump`. */
   readonly dumpName: string;
 }
 
-/** Settings of a run of a test suite. */
+/** Settings of {@link runSuite}: backends, project, passes, output folder and callbacks. */
 export interface SuiteSettings {
   readonly backends: readonly BackendChoice[];
   readonly required: ReadonlySet<string>;
@@ -34,7 +34,8 @@ export interface SuiteSettings {
 }
 
 /**
- * Returns the parts of a config that tests use: its targets, its profile, and its flags for their RUN lines.
+ * Returns the settings of a project's config that tests use: the lookup of targets, the profile, and the
+ * flags for the RUN lines of tests.
  */
 export const checkSettings = ({
   findTarget,
@@ -45,12 +46,12 @@ export const checkSettings = ({
   ...defined({ profile, commandFlags: flags }),
 });
 
-/** Report of a run of a test suite, with the bugs in tilec that it met. */
+/** Result of {@link runSuite}: the report of a test suite, with the bugs in tilec that its tests revealed. */
 export interface SuiteRun extends SuiteReport, Pick<SuiteResults, "bugs"> {}
 
 /**
- * Runs tests on backends and resolves to their results. Opens a WebGPU device if `webgpu` is among the
- * backends, and closes it afterwards.
+ * Runs tests on backends and resolves to their results. If `webgpu` is among the backends, a WebGPU device is
+ * opened first and closed at the end.
  */
 export async function runSuite(tests: readonly NamedTest[], settings: SuiteSettings): Promise<SuiteRun> {
   const { backends, required, project, executor, passes, dump, onMismatch, onExcess } = settings;
@@ -106,9 +107,9 @@ function runErrorsOnly(thrown: unknown): RunError {
 }
 
 /**
- * Returns a diagnostic for each chosen backend that skipped all its tests. An error if the backend is
- * required, in continuous integration, or if no test ran on any backend: a suite that runs nothing must not
- * pass. Otherwise a warning.
+ * Returns a diagnostic for each chosen backend that skipped all its tests. It is an error if the backend is
+ * required, in continuous integration, or if no test ran on any backend; otherwise a warning. A suite that
+ * tests nothing must not pass.
  */
 function idleBackends(
   backends: readonly BackendChoice[],
@@ -131,6 +132,7 @@ function idleBackends(
 }
 
 /**
- * True if the environment variable `CI` is set to anything but 0 or false. CI services set it to true or 1.
+ * True if the environment variable `CI` is set to a value other than 0, false or the empty text. CI services
+ * set it to true or 1.
  */
 export const isContinuousIntegration = (): boolean => !["", "0", "false"].includes(process.env["CI"] ?? "");

@@ -108,7 +108,7 @@ function refuseRewriting(files: readonly string[], flags: CheckFlags): void {
   if (flag !== undefined) throw new UsageError(`--${flag} needs files, and - is the standard input`);
 }
 
-/** Runs the tests of files, prints the report and resolves to the exit code. */
+/** Runs the tests in files, prints the report and resolves to the exit code. */
 async function check(files: readonly string[], flags: CheckFlags): Promise<number> {
   const { project } = flags;
   const foreign = await loadForeign(files, flags);
@@ -159,8 +159,8 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
 }
 
 /**
- * Returns the tests of this run. Throws a CompileError (TC013) if there are no tests, or if none matches the
- * filter.
+ * Returns the tests that match `--filter` and lie in the chosen `--shard`. Throws a CompileError (TC013) if
+ * there are no tests or none matches the filter.
  */
 function selected(all: readonly Test[], { filter, shard: chosen }: CheckFlags): readonly NamedTest[] {
   if (all.length === 0)
@@ -179,7 +179,7 @@ function selected(all: readonly Test[], { filter, shard: chosen }: CheckFlags): 
   return shard(matching, chosen);
 }
 
-/** Prints the report of a test suite in the format of a reporter. */
+/** Prints the report of a test suite in the format that `--reporter` names. */
 async function tell(
   report: SuiteReport,
   reporter: (typeof reporters)[number],
@@ -214,8 +214,8 @@ async function tell(
 }
 
 /**
- * Rewrites the expectations of failed tests: outputs on which all backends agree with `reference`, limits
- * that are exceeded, and CHECK lines that match nothing. Prints each change as a diff.
+ * Rewrites the expectations of failed tests and prints each change as a diff. Rewritten are outputs on which
+ * all backends agree with `reference`, limits that are exceeded, and CHECK lines that match nothing.
  */
 async function update({
   tests,
@@ -269,8 +269,8 @@ async function update({
 }
 
 /**
- * Runs the tests, and runs them again after each change of a file, until the process ends. A change during a
- * run starts another run after it.
+ * Runs the tests, and again after each change of a file, until the process ends. A change during a run starts
+ * another run after it.
  */
 async function checkAgainAndAgain(files: readonly string[], flags: CheckFlags): Promise<void> {
   process.exitCode = await check(files, flags);
@@ -287,7 +287,10 @@ async function checkAgainAndAgain(files: readonly string[], flags: CheckFlags): 
   });
 }
 
-/** Runs the tests once more in watch mode; a CompileError is printed and does not end the process. */
+/**
+ * Runs the tests once more in watch mode. A CompileError is printed and does not end the process; the promise
+ * rejects with any other error.
+ */
 async function again(files: readonly string[], flags: CheckFlags): Promise<void> {
   forgetUses();
   try {

@@ -107,14 +107,17 @@ const rootCommand = (): Command =>
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
 
-/** Builds the command line with the flags of every command. */
+/** Resolves to the command line parser of tilec with all commands and their flags. */
 export async function everyCommand(): Promise<Command> {
   const root = rootCommand();
   for (const { load } of Object.values(commands)) (await load())(root);
   return root;
 }
 
-/** Builds the command line: every command by name, and all flags of the commands that occur in `args`. */
+/**
+ * Resolves to the command line parser for one invocation. The parser has all commands by name, but flags only
+ * for the commands that occur in `args`.
+ */
 async function build(args: readonly string[]): Promise<Command> {
   const program = rootCommand();
   const added = (name: string): Command | undefined =>
@@ -137,8 +140,8 @@ async function build(args: readonly string[]): Promise<Command> {
 const takesOperator = (command: Command): boolean => command.options.some(({ long }) => long === "--op");
 
 /**
- * Adds help on the operator of `--op` to the commands that take one, and the attribute flags of the operators
- * in the config.
+ * Adds the attribute flags of the config's operators to the commands that take `--op`. Also adds help on the
+ * operator that `--op` names.
  */
 async function addOperators(program: Command, args: readonly string[]): Promise<void> {
   const { projectOf } = await import("./options.js");
@@ -157,8 +160,8 @@ async function addOperators(program: Command, args: readonly string[]): Promise<
 }
 
 /**
- * Runs one command line and sets the exit code of the process. 0 is success; 1 is a fault in the program, a
- * custom pass or a check; 2 is wrong usage; 3 is a bug in tilec. Never rejects.
+ * Runs one command line and sets the exit code of the process; never rejects. The code is 0 for success, 1
+ * for a fault in the program, a custom pass or a check. It is 2 for wrong usage and 3 for a bug in tilec.
  */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   const json = args.includes("--json");
@@ -172,8 +175,8 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Reports an error that a command threw and resolves to the exit code: 1 for a refused program, 2 for wrong
- * usage, 3 for a bug in tilec. A bug in a built-in pass also writes a reproducer.
+ * Prints the error that a command threw and resolves to the exit code. The code is 1 for a refused program, 2
+ * for wrong usage, 3 for a bug in tilec. A bug in a built-in pass also writes a reproducer.
  */
 async function report(thrown: unknown, json: boolean, args: readonly string[]): Promise<number> {
   if (thrown instanceof CommanderError) {

@@ -177,8 +177,8 @@ export function compileCommand(program: Command): void {
 }
 
 /**
- * Loads the gather that `--func` names, or every program that a model needs. The device that the emitted text
- * is for decides which nodes of the model are folded into a gather.
+ * Loads the gather of an ONNX model that `--func` names, or all programs that the model needs. The device of
+ * the emitted text decides which neighbouring nodes are folded (merged) into a gather.
  */
 async function loadModelFor(
   file: string,
@@ -193,8 +193,8 @@ async function loadModelFor(
 }
 
 /**
- * Compiles one program under the flags, prints the requested passes and writes the page of `--diff-page`.
- * Resolves to the kernel.
+ * Compiles one program under the flags and resolves to the kernel. Prints the requested passes and writes the
+ * page of `--diff-page`.
  */
 async function compileOne(
   loaded: LoadedProgram,
@@ -248,8 +248,8 @@ function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
 }
 
 /**
- * Returns the target whose estimated cycles decide which nodes of a model are folded into a gather. For text
- * of a WebGPU device, that is the device.
+ * Returns the target whose estimated cycles decide which nodes of an ONNX model are folded (merged) into a
+ * gather. For text that a WebGPU device executes, this is the device.
  */
 function foldedFor(flags: CompileFlags): ReturnType<typeof targeting> {
   const { target, findTarget } = targeting(kernelFlags(flags));
@@ -265,8 +265,8 @@ const deviceFor = ({ target }: Kernel, { limits }: CompileFlags): Target =>
   targetFacts[target.kind].runsOnWebgpu ? target : limitedTo(webgpu, limits);
 
 /**
- * Resolves to the text of a kernel in the form that `--emit` names. Rejects with a CompileError if the kernel
- * has no such text.
+ * Resolves to the text of a kernel in the format that `--emit` names. Rejects with a CompileError if the
+ * kernel has no such text.
  */
 async function emitted(kernel: Kernel, emit: OneEmit, flags: CompileFlags): Promise<string> {
   switch (emit) {
@@ -299,7 +299,7 @@ async function emitted(kernel: Kernel, emit: OneEmit, flags: CompileFlags): Prom
   }
 }
 
-/** Resolves to a JavaScript module of a kernel, with its runtime and its type declarations. */
+/** Resolves to the JavaScript module of a kernel, with its runtime and its type declarations. */
 async function moduleOf(kernel: Kernel, kind: ModuleKind, flags: CompileFlags): Promise<EmittedModule> {
   const [{ emitModule }, { runtimeOf }] = await Promise.all([
     import("../module/emit-module.js"),
@@ -309,8 +309,8 @@ async function moduleOf(kernel: Kernel, kind: ModuleKind, flags: CompileFlags): 
 }
 
 /**
- * Writes the text of a kernel to a file, and the declarations of a module to a `.d.ts` file. Prints the text
- * if the file cannot be written.
+ * Writes the text of a kernel to a file, and the type declarations of a module to a `.d.ts` file. If the file
+ * cannot be written, the text is printed.
  */
 async function writeOut(
   kernel: Kernel,
@@ -330,8 +330,9 @@ async function writeOut(
 }
 
 /**
- * Returns the WGSL of a kernel with comment lines before it. They say if the kernel was compiled again for
- * WebGPU and which limits the device must be requested with.
+ * Returns the WGSL of a kernel, preceded by comment lines. They state whether the kernel was compiled again
+ * for WebGPU, and with which limits the device must be requested. There are no comment lines if neither
+ * applies.
  */
 function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
   const { device, wgsl } = deviceKernel(kernel, flags);
@@ -348,8 +349,8 @@ function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
 }
 
 /**
- * Returns a kernel compiled for WebGPU, and its WGSL. A kernel for another target is compiled again. Throws a
- * CompileError (TC502) for a tile program of another target; its hint is the command to compile the source
+ * Returns a kernel for WebGPU and its WGSL. A kernel for another target is compiled again. Throws a
+ * CompileError (TC502) for a tile program of another target; its hint is the command that compiles the source
  * program.
  */
 function deviceKernel(
@@ -407,8 +408,8 @@ interface Written {
 }
 
 /**
- * Writes a file for each level and text of a kernel, such as `gather.03-tile.tir`. Prints a line for each one
- * that the kernel does not have.
+ * Writes a file for each level and text of each kernel, such as `gather.03-tile.tir`. Prints a line for each
+ * text that a kernel does not have.
  */
 async function writeAll(
   kernels: readonly Kernel[],
@@ -448,8 +449,8 @@ async function writeAll(
 }
 
 /**
- * Resolves to the text of a kernel, or to the diagnostics of the CompileError by which its emitter refuses
- * the kernel.
+ * Resolves to the text of a kernel, or to the diagnostics if the emitter refuses the kernel with a
+ * CompileError. Rejects with any other error.
  */
 async function orRefused(text: () => Promise<string>): Promise<string | readonly Diagnostic[]> {
   try {

@@ -12,14 +12,15 @@ import {
 import { readText } from "../formats/files.js";
 import { UsageError } from "./usage-error.js";
 
-/** Help text for the value of the flag. */
+/** Help text for the value of `--limits`. */
 export const limitsHelp = "WebGPU limits: default, name=number, or a .json file";
 
 const example = "--limits maxStorageBuffersPerShaderStage=10, --limits device.json, --limits default";
 
 /**
- * Parses the value of `--limits`: `default`, a list `name=value`, or a JSON file. The file is the document of
- * `tilec devices --json` or an object of limits; limits that no kernel can reach are left out.
+ * Parses the value of `--limits` and returns the limits that it states. The value is `default`, a list
+ * `name=value`, or a JSON file: the document of `tilec devices --json` or an object of limits. Limits in a
+ * file that no kernel can reach are left out.
  *
  * Throws a UsageError for an invalid limit, and a CompileError (TC010) for a file that cannot be read.
  */
@@ -46,8 +47,8 @@ const inline = (text: string): Entry[] =>
   });
 
 /**
- * Reads limits from a JSON file. Throws a UsageError if the file is not JSON or has no limit that a kernel
- * can reach.
+ * Returns the limits in a JSON file that a kernel can reach. Throws a UsageError if the file is not JSON or
+ * has no such limit.
  */
 function inFile(file: string): Entry[] {
   let document: unknown;
@@ -78,8 +79,8 @@ const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
 /**
- * Returns the target with the limits in `text` in place of its limits; the target itself without `text`.
- * Throws a UsageError for a target that is no WebGPU device.
+ * Returns the target with the limits that `text` (the value of `--limits`) states; the target itself if
+ * `text` is undefined. Throws a UsageError for a target that is no WebGPU device.
  */
 export function limitedTo(target: Target, text: string | undefined): Target {
   if (text === undefined) return target;

@@ -51,8 +51,8 @@ interface Side {
 }
 
 /**
- * Prints the differences between two texts and returns the exit code, as diff does: 0 if they are the same, 1
- * if they differ or the page is not written.
+ * Prints the differences between two programs, or between the results of two pipelines, and resolves to the
+ * exit code. The code is 0 if there are none, 1 if there are some or the page of `--html` is not written.
  */
 async function diff(file: string | undefined, other: string | undefined, flags: DiffFlags): Promise<number> {
   const outputs = new Outputs("diff", flags);
@@ -77,8 +77,8 @@ async function diff(file: string | undefined, other: string | undefined, flags: 
 }
 
 /**
- * Loads the two sides of a comparison: two programs, or one program compiled by two pipelines. Rejects with a
- * UsageError for other combinations of programs and `--pipeline`.
+ * Resolves to the two sides of a comparison: two programs, or one program compiled by two pipelines. Rejects
+ * with a UsageError for other combinations of programs and `--pipeline`.
  */
 async function sidesOf(
   file: string | undefined,
@@ -117,8 +117,8 @@ const compiled = (func: Func, passes: readonly Pass[], flags: DiffFlags): Func =
   compile(func, { ...targeting(flags), passes }).tile;
 
 /**
- * Returns pairs of functions with equal names; the member of a pair is undefined if a side has no such
- * function. If each side has one function, these are a pair whatever their names.
+ * Returns pairs of functions with equal names; a member is undefined if that side has no such function. If
+ * each side has exactly one function, the two form a pair whatever their names.
  */
 function inPairs(
   a: readonly Func[],

@@ -95,8 +95,8 @@ export function explainCommand(program: Command): void {
 }
 
 /**
- * Prints a table with one row for each program of a list: its verdict, cycles and traffic. With
- * `--indices-like`, rows also have the traffic for such indices. Resolves to the exit code.
+ * Prints a table with one row for each program of a list: verdict, cycles and traffic. Resolves to the exit
+ * code. With `--indices-like`, rows also have the traffic for indices of that pattern.
  */
 async function explainList(file: string | undefined, flags: ExplainFlags): Promise<number> {
   refuseWithList(flags, ["compare", "sensitivity", "verbose"]);
@@ -124,7 +124,7 @@ async function explainList(file: string | undefined, flags: ExplainFlags): Promi
   });
 }
 
-/** Returns the table row of a tile program: cycles, tasks and UB bytes. */
+/** Returns the table row of a tile program: estimated cycles, tasks and unified buffer (UB) bytes. */
 function tileRow(func: Func, options: CompileOptions): RowFacts {
   const { cycles, tasks, peak, budget } = explainTile(func, options);
   return {
@@ -134,8 +134,8 @@ function tileRow(func: Func, options: CompileOptions): RowFacts {
 }
 
 /**
- * Returns the table row of a source or access program: its verdict, schedule and UB bytes. A legal program
- * also has cycles and traffic, and the traffic for given indices if there are any.
+ * Returns the table row of a source or access program: verdict, schedule and unified buffer (UB) bytes. A
+ * legal program also has cycles and traffic, and the traffic for given indices if there are any.
  */
 function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string | undefined): RowFacts {
   const { func } = loaded;
@@ -175,8 +175,8 @@ const isDump = async (file: string): Promise<boolean> =>
   programKind(file) === "json" && (await import("./load-cases.js")).dumpIn(readText(file)) !== undefined;
 
 /**
- * Prints the verdict on each gather of a PyPTO dump, with its location in the dump. Resolves to the exit
- * code: 1 if any gather is refused.
+ * Prints the verdict on each gather of a graph that PyPTO dumped, with its location in the dump. Resolves to
+ * the exit code: 1 if a gather is refused, otherwise 0.
  */
 async function explainDump(file: string, flags: ExplainFlags): Promise<number> {
   const unused = (["compare", "sensitivity", "indicesLike"] as const).find(
@@ -222,7 +222,7 @@ function describe(func: Func): string {
 
 /**
  * Prints the explanation of one program with the outputs that the flags request. Resolves to the exit code: 1
- * if the program is not legal.
+ * if the program is not legal, otherwise 0.
  */
 async function explainProgram(file: string | undefined, flags: ExplainFlags): Promise<number> {
   const pipeline = await pipelineOf(flags);
@@ -296,8 +296,8 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
 }
 
 /**
- * Resolves to the operation and memory counts of a kernel for a WebGPU device, as data and as text. The
- * counts are undefined for a kernel that is never launched.
+ * Resolves to the operation and memory access counts of a kernel for a WebGPU device, as data and as text.
+ * The data are undefined for a kernel that is never launched.
  */
 async function gpuStatsOf({ name, tile, target }: Kernel) {
   const [{ emitWgsl, kernelStats }, { renderGpuStats }] = await Promise.all([
@@ -316,8 +316,8 @@ function diagnosticPage(code: string): string | undefined {
 }
 
 /**
- * Prints the documentation of a diagnostic code. Throws a UsageError for an unknown code and for flags that
- * need a program.
+ * Prints the documentation of a diagnostic code. Throws a UsageError for an unknown code, and for any flag
+ * except `--json`.
  */
 function explainCode(code: string, { json, ...others }: Omit<ExplainFlags, "project">): void {
   const [other] = Object.keys(others);

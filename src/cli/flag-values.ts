@@ -13,28 +13,32 @@ import { camelCase } from "../../ir/ops/attributes.js";
 import { UsageError } from "./usage-error.js";
 
 type Camel<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Tail>}` : Key;
-/** Name of an attribute's flag in the object of parsed flags, in camel case. */
+/** Name of an operator attribute's flag in the object of parsed flags, in camel case: `blockSize`. */
 export type AttributeFlag = Camel<AttributeKey>;
 /**
- * Returns the name of an attribute's flag as commander parses it: PyPTO's `block_size` becomes `blockSize`.
+ * Returns the name of an attribute's flag in the object of parsed flags, in camel case: PyPTO's `block_size`
+ * becomes `blockSize`.
  */
 export const flagOf = (key: AttributeKey): AttributeFlag => camelCase(key) as AttributeFlag;
 
-/** Returns the placeholder for the value of an attribute's flag in help: `n`, `list`, `text` or `word`. */
+/**
+ * Returns the placeholder for the value of an attribute's flag in help texts: `n`, `number`, `list`, `text`
+ * or `word`.
+ */
 export const argumentOf = (kind: AttrSpec["kind"]): string =>
   kind === "int" ? "n" : kind === "ints" ? "list" : kind;
 
 /**
- * Converts a key from camel case to the spelling of its flag: `batchDims` becomes `batch-dims`, as in
- * `--batch-dims`.
+ * Returns a key in the spelling of its flag, without the leading dashes: `batchDims` becomes `batch-dims`, as
+ * in `--batch-dims`.
  */
 export const dashed = (key: string): string =>
   key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /**
  * Parses a tensor type such as `f32[4096,1024]`; `f32[]` and `f32` are scalars. Element types may have the
- * names of frameworks: `torch.float16[8]`, `DT_FP16[8]`. Throws a UsageError for anything else. The error
- * suggests the type that MLIR's `8x16xf32` or round brackets stand for.
+ * names of frameworks: `torch.float16[8]`, `DT_FP16[8]`. Throws a UsageError for any other text, with the
+ * corrected type for MLIR's `8x16xf32` and for round brackets.
  */
 export function parseType(text: string, flag: string): TensorType {
   const [, word = "", inside = ""] = /^([\w.]+)\s*(?:\[([\d,\s]*)\])?$/.exec(text.trim()) ?? [];
@@ -45,8 +49,8 @@ export function parseType(text: string, flag: string): TensorType {
 }
 
 /**
- * Returns the type that a text probably means if it is not a tensor type; an example if no type is
- * recognized.
+ * Returns the tensor type that an invalid text probably means, such as `f32[8,16]` for `8x16xf32`; an example
+ * type if no element type is recognized.
  */
 function typeLike(text: string): string {
   const bare = text.trim().replace(/^tensor<(.*)>$/, "$1");
@@ -58,8 +62,9 @@ function typeLike(text: string): string {
 }
 
 /**
- * Parses a shape such as `8,1024`, also with spaces, brackets or an x between entries. Throws a UsageError
- * for entries that are not whole numbers. Entries may be 0 or negative; rules check them later.
+ * Parses a shape such as `8,1024`. Entries may be separated by an x, and spaces and brackets are allowed.
+ * Throws a UsageError for entries that are not whole numbers. Entries may be 0 or negative; rules check them
+ * later.
  */
 export function parseShape(text: string, flag: string): Shape {
   const pieces = text.replace(/^\[|\]$/g, "").split(/[,x]/);
@@ -71,7 +76,10 @@ export function parseShape(text: string, flag: string): Shape {
   });
 }
 
-/** Parses the value of a flag as a whole number. Throws a UsageError for any other text. */
+/**
+ * Parses the value of a flag as a whole number, which may be negative. Throws a UsageError for any other
+ * text.
+ */
 export function parseCount(text: string, flag: string): number {
   const value = parseInteger(text, flag);
   if (value === undefined) throw new UsageError(`--${flag} ${text} is no whole number`);
@@ -86,8 +94,8 @@ export function parseNumber(text: string, flag: string): number {
 }
 
 /**
- * Parses the value of a flag as a whole number. Undefined for any other text. Throws a UsageError for a
- * number beyond the safe integers.
+ * Parses the value of a flag as a whole number; undefined for any other text. Throws a UsageError for a
+ * number beyond JavaScript's safe integers.
  */
 export function parseInteger(text: string, flag: string): number | undefined {
   const value = Number(text.trim() === "" ? "none" : text);
@@ -100,15 +108,15 @@ export function parseInteger(text: string, flag: string): number | undefined {
 const units = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 
 /**
- * Parses a number with an optional unit of bytes, such as `24`, `0.5` or `64KiB`, and returns it multiplied
- * by the unit. Undefined for any other text.
+ * Parses a number with an optional unit of bytes (KiB, MiB or GiB), such as `24`, `0.5` or `64KiB`. Returns
+ * the number multiplied by the unit; undefined for any other text.
  */
 export function scaledNumber(text: string): number | undefined {
   const [, digits, unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*(KiB|MiB|GiB)?\s*$/.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits) * units[unit as keyof typeof units];
 }
 
-/** Parses a number of bytes: `65536` or `64KiB`. Throws a UsageError for anything else. */
+/** Parses a number of bytes, such as `65536` or `64KiB`. Throws a UsageError for any other text. */
 function parseBytes(text: string, flag: string): number {
   const value = scaledNumber(text);
   if (value !== undefined && Number.isSafeInteger(value)) return value;
@@ -120,13 +128,13 @@ function parseBytes(text: string, flag: string): number {
 }
 
 /**
- * Parses the value of the flag of a schedule entry. Rules check later whether its operands exist and its
- * numbers are legal. Throws a UsageError for a text that has not the form of the entry.
+ * Parses the value of a schedule entry's flag, such as `8,1024` for `--tile`. Throws a UsageError for a text
+ * of the wrong form. Rules check later whether operands exist and numbers are legal.
  */
 export function parseEntry<K extends keyof Schedule>(key: K, text: string): Required<Schedule>[K];
 /**
- * Parses the value of the flag of a schedule entry. Throws a UsageError for a text that has not the form of
- * the entry.
+ * Parses the value of a schedule entry's flag, such as `8,1024` for `--tile`. Throws a UsageError for a text
+ * of the wrong form.
  */
 export function parseEntry(key: keyof Schedule, text: string): EntryValue {
   const entry = scheduleEntries[key];
@@ -156,8 +164,8 @@ export function parseEntry(key: keyof Schedule, text: string): EntryValue {
 }
 
 /**
- * Parses `operand=word` pairs separated by commas into an object of values by operand. Calls `refuse` for a
- * malformed pair and for an operand that is given twice.
+ * Parses pairs `operand=word`, separated by commas, and returns an object of values by operand. Calls
+ * `refuse`, which throws, for a malformed pair and for an operand that is given twice.
  */
 function byOperand<T>(
   text: string,
@@ -172,7 +180,10 @@ function byOperand<T>(
   return Object.keys(named).length < entries.length ? refuse() : named;
 }
 
-/** Parses the upper limits of dynamic sizes, by name: `batch=64`. Throws a UsageError for anything else. */
+/**
+ * Parses upper limits of dynamic sizes, in elements by name, such as `batch=64,seq=128`. Throws a UsageError
+ * for any other text.
+ */
 export function parseMaxSizes(text: string): Readonly<Record<string, number>> {
   const entries = text.split(",").map((entry): [string, number] => {
     const [, name = "", max = ""] = /^\s*(.*?)\s*=\s*(\d+)\s*$/.exec(entry) ?? [];
@@ -187,8 +198,8 @@ export function parseMaxSizes(text: string): Readonly<Record<string, number>> {
 const boundValue = /^(?:\d+(?:\s*[,x]\s*\d+)*|\[\s*\d+(?:\s*[,x]\s*\d+)*\s*\])$/;
 
 /**
- * Parses `batch=1,state=2x1x128,ids=[5]`: an extent by the name of a dim, or a shape by the name of an input.
- * Throws a UsageError for anything else.
+ * Parses the value of `--bind`, such as `batch=1,state=2x1x128,ids=[5]`. Returns extents by the name of a dim
+ * and shapes by the name of an input. Throws a UsageError for any other text.
  */
 export function parseBind(text: string): Readonly<Record<string, number | Shape>> {
   const refuse = (what: string): never => {

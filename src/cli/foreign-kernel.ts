@@ -16,7 +16,7 @@ import { dashed, parseCount, type ProjectFlags } from "./options.js";
 import { note } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** Flags of `check` for a kernel that tilec did not generate. */
+/** Flags of `tilec check` for a kernel that tilec did not generate: a WGSL file (`kernel`) or a command. */
 export interface ForeignFlags {
   readonly kernel?: string;
   readonly command?: string;
@@ -37,7 +37,7 @@ const ofBoth = ["timeout", "seed"] as const;
 /** Flags of `check` that mean nothing beside a kernel of one's own. */
 const ofTests = ["require", "update", "watch", "dump", "executor"] as const;
 
-/** Adds the flags for a kernel that tilec did not generate to a command. */
+/** Adds the flags for a kernel that tilec did not generate to a command, and returns the command. */
 export const addForeignOptions = (command: Command): Command =>
   command
     .option(
@@ -69,8 +69,8 @@ interface LoadedForeign {
 }
 
 /**
- * Loads the kernel of `--kernel` or the command of `--command` as a backend, with the tests for it. Undefined
- * if neither flag is given. Rejects with a UsageError for flags that exclude each other.
+ * Loads a kernel that tilec did not generate (`--kernel` or `--command`) as a backend, with the tests for it.
+ * Undefined if neither flag is given. Rejects with a UsageError for flags that exclude each other.
  */
 export async function loadForeign(
   files: readonly string[],
@@ -125,8 +125,8 @@ export async function loadForeign(
 }
 
 /**
- * Returns the description of a WGSL kernel from its flags: code, bindings, dispatch, uniforms and overrides.
- * Throws a UsageError without `--bind` or `--dispatch`, and for malformed values.
+ * Returns the description of a WGSL kernel from a file and flags: code, bindings, dispatch, uniforms and
+ * overrides. Throws a UsageError if `--bind` or `--dispatch` is missing or a value is malformed.
  */
 function describedBy(file: string, flags: ForeignFlags) {
   const { entry, bind, dispatch, uniform = [], override = [], usesArrayLength } = flags;

@@ -7,9 +7,9 @@ import { writeReproducer } from "./reproducer.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Returns the diagnostics of an error that concerns one gather of a model. For a bug in a built-in pass it
- * also writes a reproducer. Rethrows errors that concern the whole command: a wrong flag or config file.
- * `name` is the gather's name for `--func`.
+ * Returns the diagnostics for an error that concerns one gather of a model. An error in a flag or in the
+ * config file concerns the whole command and is rethrown. For a bug in a built-in pass, a reproducer is
+ * written. `name` is the gather's name for `--func`.
  */
 export function gatherFaults(thrown: unknown, name: string): readonly Diagnostic[] {
   if (thrown instanceof UsageError || thrown instanceof ConfigError) throw thrown;

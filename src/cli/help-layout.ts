@@ -2,11 +2,11 @@
 import { Help, type Command, type HelpConfiguration, type Option } from "commander";
 
 /**
- * Heading in help over the attribute flags of operators. `--help` leaves these flags out; `tilec help op
- * NAME` lists those of one operator.
+ * Heading over the attribute flags of operators in help texts. `--help` leaves these flags out; `tilec help
+ * op NAME` lists those of one operator.
  */
 export const attributesHeading = "Attributes of operators:";
-/** Heading in help over the flags that every command has. */
+/** Heading in help texts over the flags that every command has. */
 export const everywhereHeading = "Every command:";
 
 /** Width of help texts in characters. */
@@ -14,12 +14,12 @@ export const helpWidth = 80;
 
 const plain = new Help();
 
-/** Layout of the help of every command. */
+/** Layout of the help texts of all commands. */
 export const helpLayout: HelpConfiguration = { helpWidth, visibleOptions, optionDescription };
 
 /**
- * Returns the options listed in the help of a command: its options except attribute flags, then the options
- * of every command.
+ * Returns the options that the help text of a command lists: its options except attribute flags, then the
+ * options that every command has.
  */
 function visibleOptions(command: Command): Option[] {
   const options = plain.visibleOptions(command);

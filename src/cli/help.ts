@@ -28,8 +28,8 @@ export function helpCommand(program: Command): void {
 }
 
 /**
- * Returns the command at a path of subcommand names; the command itself for an empty path. Throws a
- * UsageError if there is no such command.
+ * Returns the command at a path of subcommand names, starting from `command`; `command` itself for an empty
+ * path. Throws a UsageError if there is no such subcommand.
  */
 function commandAt(command: Command, [word, ...words]: readonly string[]): Command {
   if (word === undefined) return command;

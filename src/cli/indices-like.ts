@@ -15,8 +15,8 @@ import { UsageError } from "./usage-error.js";
 const forms = "uniform, sorted, runs:8, zipf:1.1, same or FILE.npy";
 
 /**
- * Parses an index pattern such as `runs:8`; returns undefined for the name of a .npy file. Throws a
- * UsageError for anything else.
+ * Parses the value of `--indices-like` as an index pattern, such as `runs:8`; returns undefined for the name
+ * of a .npy file. Throws a UsageError for any other text.
  */
 function parsePattern(text: string): IndexPattern | undefined {
   const [, kind = "", amount] = /^(uniform|sorted|same|runs|zipf)(?::(.+))?$/.exec(text) ?? [];
@@ -29,8 +29,8 @@ function parsePattern(text: string): IndexPattern | undefined {
 }
 
 /**
- * Returns the data movement of a kernel's schedule for the indices that `text` names: a pattern or an .npy
- * file.
+ * Returns the data movement of a kernel's schedule for the indices that `text` (the value of
+ * `--indices-like`) names: a pattern or a .npy file.
  */
 export function movementLike(kernel: Kernel, text: string): Movement {
   const pattern = parsePattern(text);
@@ -38,8 +38,9 @@ export function movementLike(kernel: Kernel, text: string): Movement {
 }
 
 /**
- * Returns the bytes that a kernel moves for the Spatter pattern of its program. Undefined if the program has
- * no pattern. If there are too many indices to count, prints a warning and returns undefined.
+ * Returns the data movement of a kernel for the indices of its Spatter pattern. Undefined if the program has
+ * no pattern. If the indices cannot be counted (CompileError), a warning is printed and undefined is
+ * returned.
  */
 export function movementByPattern(kernel: Kernel, { given, result }: LoadedProgram): Movement | undefined {
   // Of a file of Spatter's: other files of indices are counted where they are asked for.
@@ -59,8 +60,8 @@ export function movementByPattern(kernel: Kernel, { given, result }: LoadedProgr
 }
 
 /**
- * Reads the indices of a program from a .npy file. Throws a UsageError unless the program has exactly one
- * input of indices.
+ * Returns the indices of a kernel's only index input, read from a .npy file. Throws a UsageError if the
+ * kernel does not have exactly one input of indices.
  */
 function indicesIn(file: string, { source, tile }: Kernel): HostInputs {
   const [input, ...others] = indexInputs(tile).map(keyOf);

@@ -54,7 +54,10 @@ export function legalCommand(program: Command): void {
     });
 }
 
-/** Prints the legal tiles of a program and resolves to the exit code: 1 if no tile is legal. */
+/**
+ * Prints the number and a list of the legal tiles of a program. Resolves to the exit code: 1 if no tile is
+ * legal, otherwise 0.
+ */
 async function legal(file: string | undefined, flags: LegalFlags): Promise<number> {
   if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
   const { func } = await loadProgram(file, flags);

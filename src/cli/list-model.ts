@@ -19,7 +19,10 @@ import type { ModelGather } from "./load-model.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 
-/** Gather of a model in the list of `tilec run`: its verdict, and its schedule and cycles if it is legal. */
+/**
+ * Entry of the list of a model's gathers that `tilec run` prints: verdict, and schedule and estimated cycles
+ * if the gather is legal.
+ */
 export interface ListedGather {
   readonly name: string;
   /** ONNX's name of the operator. */
@@ -54,8 +57,8 @@ export interface ListedGather {
 }
 
 /**
- * Compiles each gather of a model under the schedule of the flags, or else the default schedule. Returns each
- * with its verdict; a refusal of one gather does not affect the others.
+ * Compiles each gather of a model under the schedule of the flags, or else the default schedule, and returns
+ * each gather with its verdict. A refusal of one gather does not affect the others.
  */
 export function listGathers(
   gathers: readonly ModelGather[],
@@ -99,7 +102,10 @@ const shapeOf = ({ func }: LoadedProgram): string => {
   return `${data ?? ""} by ${indices.join(", ")} to ${formatType(outputOf(func).type)}`;
 };
 
-/** Returns a table with one row for each gather of a model. `outcome` is the result of its run in words. */
+/**
+ * Returns a table (text) with one row for each gather of a model. `outcome`: text of the last column, the
+ * result of running the gather.
+ */
 export const gatherTable = (gathers: readonly (ListedGather & { readonly outcome: string })[]): string =>
   table(
     ["gather", "operator", "shape", "verdict", "schedule", `cycles, clock ${clockVersion}`, "run"],

@@ -10,7 +10,10 @@ import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { printDiagnostics } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** Parses a text as a graph dumped by PyPTO. Undefined for any other text, which is read as cases. */
+/**
+ * Returns the graph that PyPTO dumped as JSON in `text`; undefined for any other text, which is then read as
+ * test cases.
+ */
 export function dumpIn(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -21,8 +24,9 @@ export function dumpIn(text: string): unknown {
 }
 
 /**
- * Loads the programs of a case file, or only the case of `--case`; of a graph dumped by PyPTO, its gathers.
- * Malformed cases of several are printed as warnings. Throws a UsageError if there is no such case.
+ * Loads the programs of a case file, or only the case of `--case`. A file with a graph dumped by PyPTO yields
+ * the gathers of the graph. Malformed cases among several are printed as warnings. Throws a UsageError if
+ * there is no such case.
  */
 export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {
   const text = readText(file);
@@ -46,8 +50,8 @@ export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): Loa
 }
 
 /**
- * Returns the program of a case under the given name, with its inputs. Throws a CompileError if the case
- * breaks a rule of its operator.
+ * Returns the program of a test case under the given name, with the inputs of the case. Throws a CompileError
+ * if the case breaks a rule of its operator.
  */
 export function loadedCase(test: Case, name: string, flags: ProgramFlags): LoadedProgram {
   const result = caseProgram(test);

@@ -21,9 +21,9 @@ import { printDiagnostics } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Loads the gathers of a PyPTO dump, or only that of `--case`, each with its location in the dump as `id`.
- * Gathers that cannot be read are printed as warnings. Throws a CompileError if none can be read, and a
- * UsageError if there is no such gather.
+ * Loads the gathers of a PyPTO dump, or only the gather at the location of `--case`. `id` of each program is
+ * its location in the dump. Gathers that cannot be read are printed as warnings. Throws a CompileError if
+ * none can be read, and a UsageError if there is no such gather.
  */
 export function loadDump(
   dump: unknown,
@@ -70,8 +70,8 @@ export const dumpLocations = (dump: unknown, file: string): readonly string[] =>
   distinct(dumpedGathers(dump, file)).map(({ place }) => place);
 
 /**
- * Returns the gathers with distinct locations: further gathers of one location have ` #2`, ` #3` and so on
- * appended.
+ * Returns the gathers with distinct locations (`place`). The second and further gathers at one location have
+ * ` #2`, ` #3` and so on appended to the location.
  */
 function distinct<T extends { readonly place: string }>(gathers: readonly T[]): readonly T[] {
   const times = new Map<string, number>();
@@ -83,9 +83,9 @@ function distinct<T extends { readonly place: string }>(gathers: readonly T[]): 
 }
 
 /**
- * Returns the description of a gather of a PyPTO dump, as {@link tryProgram} takes it. The data can be a view
- * that is shorter than its tensor along dim. If the profile pins the view along dim, `data` then has the full
- * extent, and the schedule states the view.
+ * Returns the description of a gather of a PyPTO dump, for {@link tryProgram}. The gather's data can be a
+ * view that is shorter than its tensor along the gather dim. If the profile pins the view along that dim,
+ * `data` gets the full extent, and the schedule states the view.
  */
 function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, profile: Profile) {
   const [data, indices, ...others] = inputs;
@@ -110,8 +110,9 @@ function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, prof
 }
 
 /**
- * Returns the gather dim and its extent in the underlying tensor, if the data is a view that is shorter along
- * that dim. Undefined otherwise, and for a dynamic extent.
+ * Returns the gather dim and the extent of the underlying tensor along it, if the data is a view that is
+ * shorter there; undefined otherwise. `viewOf`: shape of the underlying tensor. `given`: the dim as the
+ * attribute states it, possibly negative.
  */
 function cutAlong(
   { shape }: TensorType,

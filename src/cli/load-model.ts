@@ -23,7 +23,7 @@ import { parseBind, parseMaxSizes, targeting, type ProgramFlags, type ProjectFla
 import { printDiagnostics, printWarnings } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** Gather of a model, with its program if its shapes are known. */
+/** Gather of an ONNX model, with its program, or with diagnostics if there is none. */
 export interface ModelGather {
   readonly name: string;
   /** ONNX's name of the operator. */
@@ -52,7 +52,10 @@ export interface ModelGather {
   readonly without?: "open" | "refused" | "uncompiled";
 }
 
-/** Gathers of a model, warnings about the model, and the readers of each node. */
+/**
+ * Result of {@link loadModel}: the gathers of an ONNX model, warnings about the model, and the readers of
+ * each node.
+ */
 export interface LoadedModel {
   readonly gathers: readonly ModelGather[];
   readonly warnings: readonly Diagnostic[];
@@ -61,8 +64,9 @@ export interface LoadedModel {
 }
 
 /**
- * Loads the gathers of a model, or only that of `--func`, with the sizes of `--bind`. A gather with nodes
- * folded into it follows the same gather alone. `target` gives the estimated cycles that decide on folding.
+ * Loads the gathers of an ONNX model, or only the gather of `--func`, with the sizes of `--bind`. A gather
+ * with neighbouring nodes folded (merged) into it is a separate program after the gather alone. Estimated
+ * cycles on `target` decide on folding. Throws a UsageError if the model has no gather `--func`.
  */
 export function loadModel(
   file: string,
@@ -98,7 +102,8 @@ export function loadModel(
 }
 
 /**
- * Returns a UsageError for a file that has no gather `which`; its hint lists the gathers that the file has.
+ * Returns a UsageError which states that a file has no gather `which`. Its hint lists the gathers that the
+ * file has.
  */
 export function withoutGather(file: string, which: string, all: readonly ModelGather[]): UsageError {
   const names = all.map(({ name }) => name).join(", ");
@@ -110,8 +115,8 @@ const inputsFor = (gather: Parameters<typeof fixedInputs>[0]): NonNullable<Loade
   Object.fromEntries(Object.entries(fixedInputs(gather)).map(([key, value]) => [key, () => value]));
 
 /**
- * Builds the source function of a description by the rules of its operator. An exception in a rule is
- * returned as a diagnostic, so that other gathers of the model still load.
+ * Returns the source function that a description defines, or diagnostics. An exception in an operator's rule
+ * also becomes a diagnostic, so that other gathers of the model still load.
  */
 function programOf(description: ProgramDescription): ProgramResult {
   try {
@@ -123,7 +128,8 @@ function programOf(description: ProgramDescription): ProgramResult {
 
 /**
  * Returns the programs of one gather of a model: the gather alone, then the gather with neighbouring nodes
- * folded into it, if any. A gather with dynamic outermost dims has one program over symbols.
+ * folded into it, if there are any. A gather with dynamic outermost dims has one program with symbols. A
+ * gather without a program has one entry with diagnostics.
  */
 function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags): ModelGather[] {
   const { name, node } = gather;
@@ -169,9 +175,10 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
 }
 
 /**
- * Loads the gathers of a model that have static shapes, or only that of `--func`. A gather with nodes folded
- * into it is loaded only by its name. Gathers without a program are reported. Throws a UsageError if the
- * model has no such gather, and a CompileError if no program remains.
+ * Loads the gathers of an ONNX model as programs, or only the gather of `--func`. A gather with neighbouring
+ * nodes folded into it is loaded only if `--func` names it. Diagnostics of gathers without a program are
+ * printed or passed to `refuse`. Throws a UsageError if the model has no such gather, and a CompileError if
+ * no program remains.
  */
 export function loadModelPrograms(
   file: string,
@@ -190,8 +197,8 @@ export function loadModelPrograms(
 }
 
 /**
- * Returns the programs of gathers. Prints the warnings, and passes the diagnostics of refused gathers to
- * `refuse`. Throws a CompileError if no gather has a program.
+ * Returns the programs of gathers; gathers without a program are left out. Prints the warnings, and passes
+ * the diagnostics of refused gathers to `refuse`. Throws a CompileError if no gather has a program.
  */
 export function programsOf(
   gathers: readonly Pick<ModelGather, "name" | "diagnostics" | "loaded" | "without">[],

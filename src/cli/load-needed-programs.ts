@@ -7,9 +7,10 @@ import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { isSeparateProgram, placePrograms } from "./place-programs.js";
 
 /**
- * Loads the programs of a model that `tilec plan` counts: each gather with the nodes folded into it, if that
- * compiles. Gathers computed by other programs are left out. Refused gathers are passed to `refuse`. Throws a
- * CompileError if no program remains. `target` gives the estimated cycles that decide on folding.
+ * Loads the programs of an ONNX model that `tilec plan` counts: each gather, together with the nodes folded
+ * into it if that compiles. Gathers that other programs compute are left out; diagnostics of refused gathers
+ * are passed to `refuse`. Estimated cycles on `target` decide on folding. Throws a UsageError if the model
+ * has no gather, and a CompileError if no program remains.
  */
 export function loadNeededPrograms(
   file: string,

@@ -14,8 +14,9 @@ import { printWarnings } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Reads the configurations of a Spatter file, or only that of `--case`. Throws a CompileError (TC021) for a
- * file of another form, and a UsageError if there is no such configuration.
+ * Returns the configurations of a Spatter file (gather benchmark), or only the configuration of `--case`.
+ * Throws a CompileError (TC021) for a file of another form, and a UsageError if there is no such
+ * configuration.
  */
 export function spatterEntries(file: string, flags: ProgramFlags): readonly SpatterEntry[] {
   const all = readSpatter(readText(file), file);
@@ -25,8 +26,8 @@ export function spatterEntries(file: string, flags: ProgramFlags): readonly Spat
 }
 
 /**
- * Returns the program of a Spatter configuration, with its pattern as indices. Throws a CompileError for a
- * configuration that is no program.
+ * Returns the program of a configuration in a Spatter file (gather benchmark), with the configuration's
+ * pattern as indices. Throws a CompileError for a configuration that defines no program.
  */
 export function spatterLoaded(entry: SpatterEntry, flags: ProgramFlags): LoadedProgram {
   if (entry.kind !== "program") throw new CompileError([entry.diagnostic]);
@@ -40,8 +41,8 @@ export function spatterLoaded(entry: SpatterEntry, flags: ProgramFlags): LoadedP
 }
 
 /**
- * Loads the programs of a Spatter file. Configurations that are no programs are printed as warnings. Throws a
- * CompileError if there is no program.
+ * Loads the programs of a Spatter file (gather benchmark). Configurations that define no program are printed
+ * as warnings. Throws a CompileError if no program remains.
  */
 export function loadSpatter(file: string, flags: ProgramFlags): LoadedProgram[] {
   const entries = spatterEntries(file, flags);

@@ -59,8 +59,8 @@ interface Loading {
 }
 
 /**
- * Loads the programs that the file argument and the flags name. Rejects with a CompileError, or with a
- * UsageError if no program is named.
+ * Loads the programs that the file argument and the flags name, with the profile of the config. Rejects with
+ * a CompileError for an invalid program, and with a UsageError if no program is named.
  */
 export async function loadPrograms(
   file: string | undefined,
@@ -70,7 +70,10 @@ export async function loadPrograms(
   return (await loadStated(file, flags, loading)).map((loaded) => profiled(loaded, flags.project));
 }
 
-/** Returns a program with the profile of the config in its schedule, unless the program states a profile. */
+/**
+ * Returns a loaded program with the profile (reading of PyPTO's full-load rule) of the config in its
+ * schedule. A program that states a profile, and a tile program, are returned unchanged.
+ */
 export const profiled = (
   { func, unbound, ...loaded }: LoadedProgram,
   { profile }: Project,
@@ -80,7 +83,10 @@ export const profiled = (
   ...(unbound === undefined ? {} : { unbound: { ...unbound, func: withProfile(unbound.func, profile) } }),
 });
 
-/** Loads the programs with the schedules that they or the flags state, without the profile of the config. */
+/**
+ * Loads the programs that the file argument and the flags name. Schedules are those that the programs or the
+ * flags state; the profile of the config is not applied.
+ */
 async function loadStated(
   file: string | undefined,
   flags: ProgramFlags & ProjectFlags,
@@ -139,7 +145,7 @@ const kinds: ReadonlyMap<string, FlagKind> = new Map([
   ...Object.entries(flagKinds),
 ]);
 
-/** Throws a UsageError for a flag that another flag or the file would silently override. */
+/** Throws a UsageError for a flag that would be ignored because of another flag or the program file. */
 export function checkFlags(file: string | undefined, flags: ProgramFlags & ProjectFlags): void {
   const attributes = new Set([...projectAttributeFlags(flags.project).keys()].map(camelCase));
   const kindOf = (flag: string): FlagKind | undefined =>
@@ -190,7 +196,10 @@ export function checkFlags(file: string | undefined, flags: ProgramFlags & Proje
     throw new UsageError(`--${other} chooses nothing from ${file}`, `--${chooser} does`);
 }
 
-/** Loads a program for commands that take exactly one. Throws a UsageError if there are none or several. */
+/**
+ * Loads the program for a command that takes exactly one. Rejects with a UsageError if the file and flags
+ * name no program or several.
+ */
 export async function loadProgram(
   file: string | undefined,
   flags: ProgramFlags & ProjectFlags,
@@ -212,7 +221,7 @@ export async function loadProgram(
 }
 
 /**
- * Builds the program that `--op` and the other flags describe, with its inputs read from files. Throws a
+ * Returns the program that `--op` and the other flags describe, with inputs read from files. Throws a
  * UsageError if `--op`, `--data` or `--indices` is missing.
  */
 function fromFlags(flags: ProgramFlags & ProjectFlags): LoadedProgram {
@@ -247,9 +256,9 @@ interface IndexInput extends FixedTensor {
 }
 
 /**
- * Returns the types of the index inputs, each with its values if `--indices` names a .npy file. For an
- * operator with boolean masks, the values in `--input` files are read as well, as masks determine the shape
- * of the program.
+ * Returns the types of the index inputs, with values for each input whose `--indices` is a .npy file. Masks
+ * determine the shape of a program, so an operator that takes boolean masks also gets the values of `--input`
+ * files.
  */
 function indexInputs(
   texts: readonly string[],
@@ -274,8 +283,8 @@ function indexInputs(
 }
 
 /**
- * Returns the operator that the flags name and the attributes that they give. Throws a UsageError for an
- * attribute that the operator does not have.
+ * Returns the operator that `--op` and `--dialect` name, and the attributes that flags give. Throws a
+ * UsageError for an attribute that the operator does not have.
  */
 function operatorFlags(
   op: string,
@@ -311,7 +320,10 @@ function operatorFlags(
 const byAlias = (attrs: ReadonlyMap<string, NamedAttr>, flag: string): NamedAttr | undefined =>
   [...attrs].find(([key]) => attributeAliases.get(camelCase(key)) === flag)?.[1];
 
-/** Parses the value of an attribute's flag. Throws a UsageError for a value of another kind. */
+/**
+ * Parses the value of an attribute's flag. Throws a UsageError for a text that does not have the attribute's
+ * kind, such as a number or a list.
+ */
 function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
   switch (kind) {
     case "int":
@@ -327,8 +339,8 @@ function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
 }
 
 /**
- * Loads the functions of a .tir file, or only that of `--func`. Throws a CompileError for an invalid text,
- * and a UsageError if there is no such function.
+ * Loads the functions of a .tir file, or only the function of `--func`. Throws a CompileError for an invalid
+ * text, and a UsageError if there is no such function.
  */
 function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {
   const { module, diagnostics } = parseModule(readProgramText(file), file, flags.project.operators);
@@ -344,8 +356,9 @@ function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgr
 }
 
 /**
- * Returns a program with the sizes of `--bind`; symbols that the flag does not name stay dynamic. Throws a
- * UsageError for a shape in place of a size, and a CompileError for an invalid size.
+ * Returns a program with its symbols (dynamic sizes) bound to the sizes of `--bind`. Symbols that the flag
+ * does not name stay dynamic. Throws a UsageError for a shape in place of a size, and a CompileError for an
+ * invalid size.
  */
 export function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
   const { bind } = flags;
@@ -363,8 +376,9 @@ export function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
 }
 
 /**
- * Loads each stablehlo.gather of an MLIR text, or only that of `--func`. Gathers that cannot be read are
- * passed to `refuse`. Throws a CompileError if none can be read, and a UsageError if there is no such gather.
+ * Loads each stablehlo.gather of an MLIR text, or only the gather of `--func`. Diagnostics of gathers that
+ * cannot be read are passed to `refuse`. Throws a CompileError if none can be read, and a UsageError if there
+ * is no such gather.
  */
 function fromMlir(file: string, flags: ProgramFlags, refuse: Refuse): LoadedProgram[] {
   const gathers = findMlirGathers(readProgramText(file), file);

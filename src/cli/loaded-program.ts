@@ -4,7 +4,7 @@ import type { TensorValue } from "../formats/tensor.js";
 import { scheduleOf, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 
-/** Program that the command line names, with the inputs that came with it. */
+/** Program that the file argument or the flags of a command name, with the inputs that come with it. */
 export interface LoadedProgram {
   readonly func: Func;
   /** The program before `--bind` gave its symbols sizes, and these. */
@@ -27,12 +27,12 @@ export interface LoadedProgram {
 }
 
 /**
- * Callback that reports refused programs of a file whose other programs are used. At least one of the
- * diagnostics is an error.
+ * Callback that receives the diagnostics of refused programs of a file, when other programs of the file are
+ * still used. At least one diagnostic is an error.
  */
 export type Refuse = (diagnostics: readonly Diagnostic[]) => void;
 
-/** Returns the diagnostics with a note that names the program they belong to. */
+/** Returns the diagnostics, each with a note that names the program to which it belongs. */
 export const ofProgram = (name: string, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.map((diagnostic) => ({
     ...diagnostic,
@@ -40,8 +40,8 @@ export const ofProgram = (name: string, diagnostics: readonly Diagnostic[]): rea
   }));
 
 /**
- * Returns a program with the schedule entries and the out-of-range policy of the flags in place of those that
- * it states. Throws a UsageError for `--oob` with a tile program.
+ * Returns a program with the schedule entries and the out-of-range policy (`--oob`) of the flags in place of
+ * the program's. Throws a UsageError for `--oob` with a tile program.
  */
 export function withFlags(func: Func, flags: ProgramFlags): Func {
   const scheduled = { ...func, schedule: { ...func.schedule, ...scheduleOf(flags) } };

@@ -15,8 +15,9 @@ interface Folder {
 }
 
 /**
- * Writes one JavaScript module for each program, and an index of all modules. If one program of several is
- * refused, its diagnostics are printed; if the only program is refused, they are the error.
+ * Writes one JavaScript module for each program to a folder, and an index of all modules. If one of several
+ * programs is refused, its diagnostics are printed. If the only program is refused, the promise rejects with
+ * the diagnostics.
  */
 export async function writeModuleFolder(
   programs: readonly LoadedProgram[],

@@ -18,9 +18,10 @@ import { UsageError } from "./usage-error.js";
 export const plainDialect = "onnx";
 
 /**
- * Returns the operator that `--op` and `--dialect` name: `--op gather --dialect pypto` and `--op
- * pypto.index_select` are the same. `keys` are the given attributes, which choose among operators of one
- * name. Throws a UsageError with similar names if there is no such operator.
+ * Returns the operator that `--op` and `--dialect` name: `--op gather --dialect onnx` is `--op onnx.gather`.
+ * `keys`: attributes that are given, which choose among operators with one name. Throws a UsageError, with
+ * similar names as a hint, for an unknown operator; also for an ambiguous name such as `gather` in dialect
+ * `pypto`.
  */
 export function operatorNamed(
   op: string,
@@ -54,8 +55,8 @@ export function operatorNamed(
 }
 
 /**
- * Returns a hint for an unknown operator: similar names, else the operators of the dialect, else the
- * dialects.
+ * Returns a hint for an operator name that does not exist. The hint lists similar names; if there are none,
+ * the operators of the dialect; if the dialect has none, the dialects.
  */
 function operatorHint(name: string, operators: Operators, without: string): string {
   const meant = operatorsMeant(name, operators);
@@ -68,8 +69,8 @@ function operatorHint(name: string, operators: Operators, without: string): stri
 }
 
 /**
- * Throws a UsageError for a name that a dialect has for one operator while its tests, as case files, have it
- * for another.
+ * Throws a UsageError for an ambiguous operator name: the dialect uses the name for one operator, and its
+ * test case files use the name for another.
  */
 function refuseTwoNames(dialect: string, op: string, operators: Operators): void {
   const def = findOp(`${dialect}.${op}`, operators);

@@ -17,7 +17,10 @@ import { argumentOf, dashed } from "./flag-values.js";
 import { helpWidth } from "./help-layout.js";
 import { operatorNamed, plainDialect } from "./named-operator.js";
 
-/** Returns a table of the operators, with one row for each dialect. */
+/**
+ * Returns a text table of all operators, with one row for each dialect. Below the table it explains how
+ * `--op` names an operator.
+ */
 export function listOperators(operators: Operators = opDefs): string {
   const rows = dialectsOf(operators).map((dialect) => [
     dialect,
@@ -27,7 +30,10 @@ export function listOperators(operators: Operators = opDefs): string {
   return `${table(["Dialect", "Operators"], rows, helpWidth)}\n\n${named}\nInputs and attributes of one: tilec help op DIALECT.NAME`;
 }
 
-/** Returns the inputs and attributes of an operator as tables, each with the flag that sets it. */
+/**
+ * Returns the help text of one operator: a table of its inputs and a table of its attributes. Each row names
+ * the command-line flag that sets the input or attribute.
+ */
 export function describeOperator(def: OpDef): string {
   const count = def.inputs?.length ?? 2;
   const inputs = Array.from({ length: count }, (_, k) => {
@@ -48,8 +54,9 @@ export function describeOperator(def: OpDef): string {
 }
 
 /**
- * Returns the row of an attribute in the help of its operator: the flag under the framework's name, then its
- * meaning with its words, default and other flags.
+ * Returns the row of one attribute in the help of its operator. The first cell is the flag, the second is the
+ * meaning with allowed words, default value and alternative flags. The flag has the framework's name if the
+ * command line accepts that name, otherwise the attribute's key.
  */
 function attributeRow(key: string, { name, spec }: NamedAttr): readonly string[] {
   const names = [spec.argument ?? name, name].map((word) =>
@@ -65,8 +72,8 @@ function attributeRow(key: string, { name, spec }: NamedAttr): readonly string[]
 }
 
 /**
- * Adds a description of the operator of `--op` to the help of a command. Help throws a UsageError if there is
- * no such operator.
+ * Adds to a command's help the inputs and attributes of the operator that `--op` names; without `--op`,
+ * nothing is added. Printing the help throws a UsageError if there is no such operator.
  */
 export const addOperatorHelp = (command: Command, operators: Operators | undefined): Command =>
   command.addHelpText("after", () => {

@@ -24,7 +24,10 @@ interface OptFlags extends ProgramFlags, PipelineFlags, OutputFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command `tilec opt` with its flags to the command line. */
+/**
+ * Adds the command `tilec opt`, which runs chosen passes on a program and prints the IR, with its flags to
+ * the command line.
+ */
 export function optCommand(program: Command): void {
   addForce(addPipelineOptions(addProgramOptions(program.command("opt"))))
     .optionsGroup("Output:")
@@ -58,8 +61,8 @@ export function optCommand(program: Command): void {
 }
 
 /**
- * Resolves to the passes of `--pass` or `--pipeline`; an empty list if neither is given. Rejects with a
- * UsageError for a list that is no pipeline, and if both flags are given.
+ * Resolves to the passes that `--pass` or `--pipeline` lists; an empty list if neither flag is given. Rejects
+ * with a UsageError if both flags are given, or if the list is not a valid pipeline.
  */
 async function passesToRun({ pass, pipeline, load = [], project }: OptFlags): Promise<readonly Pass[]> {
   if (pass !== undefined && pipeline !== undefined)
@@ -70,8 +73,9 @@ async function passesToRun({ pass, pipeline, load = [], project }: OptFlags): Pr
 }
 
 /**
- * Runs passes on a function and returns the result. Prints the requested IR, and writes the IR after each
- * pass to `folder` if there is one. Throws a CompileError if a pass reports an error.
+ * Runs passes on a function and returns the transformed function. Prints the IR that the flags request, and
+ * writes the IR after each pass to `folder` unless it is undefined. Throws a CompileError if a pass reports
+ * an error.
  */
 function optimise(
   input: Func,

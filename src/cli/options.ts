@@ -39,13 +39,16 @@ export {
   type AttributeFlag,
 } from "./flag-values.js";
 
-/** Project that a command works with, in addition to its flags. */
+/** Contents of the project's config file, added to the flags of a command. */
 export interface ProjectFlags {
   /** Project of the config file that `--config` names, or of the config file that is found. */
   readonly project: Project;
 }
 
-/** Flags of a program as commander returns them: each is optional, and numbers and lists are texts. */
+/**
+ * Values of the command-line flags that describe a program and its schedule, as the parser commander returns
+ * them. Every flag is optional, and numbers and lists are unparsed strings.
+ */
 export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | keyof Schedule, string>>> {
   readonly op?: string;
   readonly dialect?: string;
@@ -96,8 +99,9 @@ export function addProgramOptions(command: Command): Command {
 }
 
 /**
- * Adds a flag for each attribute key. Keys that differ only by a dash share a flag. The names that frameworks
- * use become aliases of the flag.
+ * Adds to a command one flag for each operator attribute in `flags`. Keys that differ only by a separator
+ * (`batchDims`, `batch_dims`) share a flag. Names that frameworks use for the attribute become hidden aliases
+ * of the flag.
  */
 export function addAttributeOptions(command: Command, flags: ReadonlyMap<string, AttributeFlagText>): void {
   for (const flag of new Set([...flags.keys()].map(camelCase))) {
@@ -124,21 +128,33 @@ function entryOption(entry: ScheduleEntry): Option {
   return entry.form === "word" ? option.choices([...entry.words]) : option;
 }
 
-/** Returns the `--fold` option. */
+/**
+ * Returns the option `--fold`, which chooses when model nodes next to a gather are merged into the gather's
+ * kernel.
+ */
 export const foldOption = (): Option =>
   new Option("--fold <policy>", "fold nodes around gathers").choices([...foldPolicies]);
 
-/** `--arithmetic`. */
+/**
+ * Returns the option `--arithmetic`, which chooses how WebGPU computes f32: with the exact bits that the
+ * program states, or with the device's native operations.
+ */
 export const arithmeticOption = (): Option =>
   new Option("--arithmetic <name>", "f32 on WebGPU: the stated bits, or the device's own").choices([
     ...arithmetics,
   ]);
 
-/** Returns the option `--executor`, which chooses the executor of the backend `sim`. */
+/**
+ * Returns the option `--executor`, which chooses the interpreter that runs programs in the simulator backend
+ * `sim`.
+ */
 export const executorOption = (): Option =>
   new Option("--executor <name>", "executor of sim").choices([...executors]);
 
-/** Parses a shard: `2/8` is the second of eight parts. Throws a UsageError for anything else. */
+/**
+ * Parses the value of `--shard`: `2/8` is the second of eight parts, counted from 1. Throws a UsageError for
+ * any other text.
+ */
 export function parseShard(text: string): { readonly part: number; readonly parts: number } {
   const [, part, parts] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
   if (part === undefined || parts === undefined || part < 1 || part > parts) {
@@ -148,8 +164,8 @@ export function parseShard(text: string): { readonly part: number; readonly part
 }
 
 /**
- * Returns the schedule entries that the flags give. Throws a UsageError for `--buffers` together with
- * `--double-buffer`.
+ * Returns the schedule entries, such as the tile shape, that command-line flags set. Entries without a flag
+ * are absent. Throws a UsageError if both `--buffers` and `--double-buffer` are given.
  */
 export function scheduleOf(flags: ProgramFlags): Schedule {
   if (flags.buffers !== undefined && flags.doubleBuffer === true)
@@ -168,8 +184,9 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
 const opened = new WeakMap<Command, Promise<Project>>();
 
 /**
- * Opens the project of a command line, once for all its commands, and resolves to it. `flags` are the parsed
- * flags of the command line. Rejects with a ConfigError.
+ * Resolves to the project of a command line, whose config file is opened once and cached for all its
+ * commands. `flags` holds the parsed `--config` flag. Rejects with a ConfigError if the config cannot be
+ * used.
  */
 export function projectOf(
   command: Command,
@@ -183,12 +200,15 @@ export function projectOf(
 
 const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));
 
-/** Flag of every command for its config: a file, or false for `--no-config`. */
+/** Value of the flag `--config`, which every command has: a file path, or false for `--no-config`. */
 export interface ConfigFlags {
   readonly config?: string | false;
 }
 
-/** Returns the target that `--target` names. Throws a CompileError (TC501) for an unknown name. */
+/**
+ * Returns the target that `--target` names: a built-in target, a target of the project, or a target file.
+ * Throws a CompileError (TC501) if there is no such target.
+ */
 export function resolveTarget(name: string, { findTarget, targets }: Project): Target {
   const target = findTarget(name);
   if (target === undefined) {
@@ -203,8 +223,9 @@ export function resolveTarget(name: string, { findTarget, targets }: Project): T
 }
 
 /**
- * Returns the target of `--target`, with the limits of `--limits`. Undefined without `--target`. Throws a
- * UsageError for limits of a target that is no WebGPU device, and for limits without a target.
+ * Returns the target of `--target` with the WebGPU device limits of `--limits`; undefined if neither flag is
+ * given. Throws a UsageError if `--limits` is given without a target or for a target that is not a WebGPU
+ * device.
  */
 export function targetOfFlags({ target, limits, project }: TargetFlags): Target | undefined {
   if (target !== undefined) return limitedTo(resolveTarget(target, project), limits);
@@ -215,8 +236,8 @@ export function targetOfFlags({ target, limits, project }: TargetFlags): Target 
 type TargetFlags = Pick<ProgramFlags, "target" | "limits"> & ProjectFlags;
 
 /**
- * Returns the target options of the compiler: the target of `--target`, and the lookup of target names that
- * programs state.
+ * Returns two options for the compiler from the flags: the target of `--target`, absent without the flag, and
+ * the function that looks up target names.
  */
 export function targeting(flags: TargetFlags): Pick<CompileOptions, "target" | "findTarget"> {
   const target = targetOfFlags(flags);

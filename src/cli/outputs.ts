@@ -12,16 +12,19 @@ import { checkOutput, makeFolder, RefusedOutput, startOutput, writeOutput } from
 import { ofProgram } from "./loaded-program.js";
 import { printDiagnostics } from "./terminal.js";
 
-/** Flag of every command that writes files: permission to overwrite files that tilec did not write. */
+/** Value of the flag `--force`, which allows a command to overwrite files that tilec did not write. */
 export interface OutputFlags {
   readonly force?: boolean;
 }
 
-/** Adds the flag `--force` to a command. */
+/**
+ * Adds the flag `--force` to a command, which allows it to overwrite files that tilec did not write. Returns
+ * the command.
+ */
 export const addForce = (command: Command): Command =>
   command.optionsGroup("Output:").option("--force", "write over files that tilec did not write");
 
-/** Folder that a command writes files to. */
+/** Writer of output files into one folder, which is created with the first file. */
 export interface OutputFolder {
   /**
    * Writes a file, and returns its path; undefined for one that is not written. After a failure of the folder
@@ -30,7 +33,10 @@ export interface OutputFolder {
   readonly write: (name: string, contents: Uint8Array | string, format: OutputFormat) => string | undefined;
 }
 
-/** Files that one command writes, and the diagnostics of files and programs that failed. */
+/**
+ * Writer of all output files of one command. It collects a diagnostic for each file that could not be
+ * written, so that the command can continue.
+ */
 export class Outputs {
   /** Diagnostics about files that were not written and programs that have no output file. */
   readonly diagnostics: Diagnostic[] = [];

@@ -11,13 +11,19 @@ import { UsageError } from "./usage-error.js";
 import { moduleUrl } from "../config/import-module.js";
 import { whyNotLoaded } from "../config/why-not-loaded.js";
 
-/** Flags that choose the passes of a command. */
+/**
+ * Values of the flags `--pipeline` and `--load`, which choose the passes that a command runs, together with
+ * the project.
+ */
 export interface PipelineFlags extends ProjectFlags {
   readonly pipeline?: string;
   readonly load?: readonly string[];
 }
 
-/** Adds the flags `--pipeline` and `--load` to a command. */
+/**
+ * Adds the flags `--pipeline` and `--load`, which choose the compiler passes, to a command. Returns the
+ * command.
+ */
 export const addPipelineOptions = (command: Command): Command =>
   command
     .optionsGroup("Passes:")
@@ -25,8 +31,9 @@ export const addPipelineOptions = (command: Command): Command =>
     .option("--load <module>", "JavaScript module whose exports are passes", collect);
 
 /**
- * Resolves to the passes of the flags, else those of the config, as options for `compile`. An empty object if
- * neither has a pipeline. Rejects with a UsageError.
+ * Resolves to the passes to run, as an option for `compile`: those of `--pipeline`, otherwise those of the
+ * config file. The result is an empty object if neither gives a pipeline. Rejects with a UsageError if the
+ * list is invalid, or if `--load` is given without `--pipeline`.
  */
 export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passes?: readonly Pass[] }> {
   const { pipeline, load = [], project } = flags;
@@ -42,8 +49,8 @@ export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passe
 }
 
 /**
- * Prints a note that the command uses the built-in pipeline and ignores the pipeline of the config, if there
- * is one.
+ * Prints a note that a command runs the built-in pipeline and ignores the pipeline of the config file. Prints
+ * nothing if the config has no pipeline.
  */
 export function tellBuiltIn(command: string, { config, pipeline }: ProjectFlags["project"]): void {
   if (pipeline !== undefined)
@@ -51,8 +58,9 @@ export function tellBuiltIn(command: string, { config, pipeline }: ProjectFlags[
 }
 
 /**
- * Returns the passes that the value of a flag lists. `extra` are custom passes that the list can name. Throws
- * a UsageError for a list that is no pipeline.
+ * Returns the passes that the pipeline text `list` names. `flag` is the flag that gave the text, for error
+ * messages. `extra` are custom passes that the text may name. Throws a UsageError if the text is not a valid
+ * pipeline.
  */
 export function passesOf(flag: string, list: string, extra: readonly Pass[]): readonly Pass[] {
   try {
@@ -65,8 +73,8 @@ export function passesOf(flag: string, list: string, extra: readonly Pass[]): re
 }
 
 /**
- * Resolves to the passes that JavaScript modules export. Rejects with a UsageError for a module that cannot
- * be loaded or exports no pass.
+ * Resolves to the passes that JavaScript modules export, in the order of the files. Rejects with a UsageError
+ * if a module cannot be loaded or exports no pass.
  */
 export const loadPasses = async (files: readonly string[]): Promise<Pass[]> =>
   (await Promise.all(files.map(passesIn))).flat();

@@ -12,8 +12,8 @@ import {
 import type { ListedGather } from "./list-model.js";
 
 /**
- * Program chosen for a gather: the gather with neighbouring nodes folded into it, if that compiles, otherwise
- * the gather alone.
+ * Program chosen for one gather of a model. It is the gather merged with neighbouring nodes if that program
+ * compiles, otherwise the gather alone.
  */
 export interface Chosen {
   readonly listed: ListedGather;
@@ -21,7 +21,7 @@ export interface Chosen {
   readonly refused?: ListedGather;
 }
 
-/** Programs chosen for the gathers of a model, and the program that computes each node. */
+/** Programs chosen for the gathers of a model, and for each node the programs that compute it. */
 export interface PlacedPrograms {
   /** One for each gather. */
   readonly chosen: ReadonlyMap<OnnxNode, Chosen>;
@@ -31,9 +31,9 @@ export interface PlacedPrograms {
 }
 
 /**
- * Chooses a program for each gather of a model and places the programs among the model's nodes. `uses` lists
- * every node of the model, in order. `listed` lists the gathers; a folded gather follows the same gather
- * without folding.
+ * Chooses a program for each gather of a model and assigns the model's nodes to the programs. `uses` lists
+ * every node in model order. `listed` may contain a gather twice: first alone, then merged with neighbouring
+ * nodes.
  */
 export function placePrograms(uses: readonly OnnxUse[], listed: readonly ListedGather[]): PlacedPrograms {
   const chosen = new Map<OnnxNode, Chosen>();
@@ -48,7 +48,10 @@ export function placePrograms(uses: readonly OnnxUse[], listed: readonly ListedG
   return { chosen, programs, placed: placementOf(programs, uses) };
 }
 
-/** True if a gather is not folded into another one: its program is needed, or it has no program. */
+/**
+ * True if a gather has its own entry in the plan, because its program is needed or it has no program. False
+ * if the gather is merged into the program of another gather.
+ */
 export const isSeparateProgram = (
   { listed: { kernel, node } }: Chosen,
   placed: PlacedPrograms["placed"],

@@ -28,10 +28,16 @@ import type { LoadedModel } from "./load-model.js";
 import { moduleStems } from "./module-stems.js";
 import { isSeparateProgram, placePrograms, type Chosen } from "./place-programs.js";
 
-/** Possible outcomes of a node. */
+/**
+ * Possible outcomes of a model's node in a plan: compiled to a kernel, merged into another node's kernel,
+ * refused, or open because its shape is unknown.
+ */
 export const planStatuses = ["compiled", "folded", "refused", "open"] as const;
 
-/** Node of a model in the plan: its status, and the cycles and traffic of its program if it has one. */
+/**
+ * Plan entry for one node of a model: its status, and the estimated cycles and global memory bytes of its
+ * program if it has one.
+ */
 export interface PlannedNode {
   /** In the order of the model, from 0; nodes of a body are counted behind the node that holds them. */
   readonly index: number;
@@ -69,7 +75,10 @@ export interface PlannedNode {
   readonly indices?: readonly string[];
 }
 
-/** Plan of a model: its nodes that read or write by index, shared index tensors, totals and hints. */
+/**
+ * Plan of a model, which `tilec plan` prints. It has an entry for each node that reads or writes by index,
+ * the index tensors that nodes share, totals and hints.
+ */
 export interface ModelPlan {
   readonly clock: number;
   readonly nodes: readonly PlannedNode[];
@@ -84,9 +93,9 @@ export interface ModelPlan {
 }
 
 /**
- * Plans a model: returns which program computes each node. `listed` lists the gathers of the model; a folded
- * gather follows the same gather without folding. `budget` limits the number of full costings in a search for
- * `best`.
+ * Resolves to the plan of a model: the program that computes each node, with its estimated cost. `listed` may
+ * contain a gather twice: first alone, then merged with neighbouring nodes. With `budget`, a search costs up
+ * to that many schedules for each gather; without it, there is no search.
  */
 export async function planModel(
   { uses }: Pick<LoadedModel, "uses">,
@@ -155,7 +164,10 @@ export async function planModel(
 
 type Program = Omit<PlannedNode, "index" | "name" | "op" | "domain">;
 
-/** Returns the plan entry of a node that is not folded into another one, without its name and operator. */
+/**
+ * Resolves to the plan entry of a gather that is not merged into another one, without the node's name and
+ * operator. `budget` is the number of schedules that a search may cost; undefined for no search.
+ */
 async function programOf(
   { listed, refused }: Chosen,
   stemOf: (program: string) => string,
@@ -200,7 +212,10 @@ async function programOf(
   };
 }
 
-/** Returns the plan entry of a gather that has no program, with the reason. */
+/**
+ * Returns the plan entry of a gather that has no program: its status (`open` or `refused`), the reason and
+ * the diagnostic code.
+ */
 function withoutProgram(listed: ListedGather): Program {
   const { verdict, diagnostics } = listed;
   const status = verdict === "open" ? verdict : "refused";
@@ -231,9 +246,9 @@ function reasonOf({ diagnostics, node }: ListedGather): string {
 }
 
 /**
- * Returns the names of the tensors that a gather reads its index values from. For a gather alone, that is its
- * second input. If nodes are folded into the gather, these are the tensors that its index expressions read.
- * An empty list if the gather has no program.
+ * Returns the model's names of the tensors from which a gather reads its index values; an empty list if the
+ * gather has no program. They are the node's second input, or, if nodes are merged into the gather, the
+ * tensors that its index expressions read.
  */
 function indicesOf({ node, loaded, reads }: ListedGather): readonly string[] {
   if (loaded === undefined) return [];

@@ -34,7 +34,10 @@ interface PlanFlags extends Pick<ProgramFlags, "bind" | "most" | "fold" | "targe
   readonly json?: boolean;
 }
 
-/** Adds the command `tilec plan` with its flags to the command line. */
+/**
+ * Adds the command `tilec plan`, which reports the status and cost of each gather and scatter of a model,
+ * with its flags to the command line.
+ */
 export function planCommand(program: Command): void {
   program
     .command("plan")
@@ -52,7 +55,10 @@ export function planCommand(program: Command): void {
     });
 }
 
-/** Prints the plan of a model. Sets the exit code to 3 if the plan met a bug in tilec. */
+/**
+ * Prints the plan of the model in `file` as tables, CSV or JSON. Sets the exit code to 3 if planning found a
+ * bug in tilec. Throws a UsageError for conflicting flags.
+ */
 async function plan(file: string, flags: PlanFlags): Promise<void> {
   if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
   const budget = flags.tune === undefined ? undefined : parseCount(flags.tune, "tune");
@@ -89,7 +95,7 @@ const listedColumns = inTableOrder(["cycles", "floor", "floor_limit", "over_floo
 const bestColumns = inTableOrder([...entryKeys, "cycles"]);
 const bestName = (key: string): string => `best_${key}`;
 
-/** Prints the plan of a model as comma-separated values. */
+/** Prints the plan of a model as comma-separated values, with one row for each node. */
 async function printCsv({ nodes, clock }: ModelPlan): Promise<void> {
   const { csvTable } = await import("../report/csv.js");
   const columns = [...factColumns, ...listedColumns, ...bestColumns.map(bestName), "indices"];
@@ -113,8 +119,8 @@ const width = 80;
 const shownColumns = ["bytes", "over_floor", "cycles"] as const;
 
 /**
- * Prints the plan of a model as tables: its nodes, with the cycles and traffic of their programs. `isTuned`
- * adds the cycles of the best schedule of each search.
+ * Prints the plan of a model as tables, which list the nodes with the cycles and traffic of their programs.
+ * If `isTuned` is true, a column shows the cycles of the best schedule that the search found.
  */
 function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, isTuned: boolean): void {
   if (nodes.length === 0) {
@@ -163,8 +169,8 @@ function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, is
 }
 
 /**
- * Prints a table of the modules that `--emit module` writes. For a gather with neighbouring nodes, it shows
- * the cycles with and without folding these into the gather.
+ * Prints a table of the modules that `--emit module` writes; nothing if there are none. For a gather that can
+ * be merged with neighbouring nodes, a column compares the cycles with and without merging.
  */
 function printFolds(nodes: readonly PlannedNode[]): void {
   const rows = nodes.flatMap(({ index, module, fold }) => {

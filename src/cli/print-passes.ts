@@ -11,8 +11,8 @@ interface PrintFlags {
 }
 
 /**
- * Returns callbacks for a pipeline that print the IR before and after passes, and the time of each pass in
- * milliseconds. Throws a UsageError if a flag names a pass that does not run.
+ * Returns callbacks that print the IR before and after passes, and the time of each pass in milliseconds. A
+ * pipeline calls them. Throws a UsageError if a flag names a pass that is not in `passes`.
  */
 export function passPrinter(flags: PrintFlags, passes: readonly Pass[], write: (text: string) => void) {
   const { printBefore, printAfter, timePasses } = flags;

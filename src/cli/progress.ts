@@ -5,28 +5,28 @@
 import { Presets, SingleBar } from "cli-progress";
 import { visible } from "./visible.js";
 
-/** Progress of work with a known number of steps. */
+/** Progress display for work with a known number of steps. */
 export interface Progress {
   /** One more is done; the label tells which. */
   step(label: string): void;
   stop(): void;
 }
 
-/** Progress of work that reports the number of its finished tasks. */
+/** Progress display for work that reports how many of its tasks are done, fractions included. */
 export interface TaskProgress {
   /** Tasks done; of one that is under way, its part. */
   readonly reached: (done: number) => void;
   readonly stop: () => void;
 }
 
-/** Progress that displays nothing. */
+/** Progress display that shows nothing. */
 export const noProgress: TaskProgress = { reached: () => undefined, stop: () => undefined };
 
 const patienceMs = 1500;
 const lineEveryMs = 10_000;
 
 /**
- * Returns a progress display on stderr for `total` steps. `what` is the plural name of a step, such as
+ * Returns a progress display on stderr for `total` steps. `what` is the plural noun for the steps, such as
  * `cases`.
  */
 export function progressBar(total: number, what: string): Progress {
@@ -41,7 +41,7 @@ export function progressBar(total: number, what: string): Progress {
   };
 }
 
-/** Returns a progress display on stderr for `total` tasks. */
+/** Returns a progress display on stderr for `total` tasks, where a partly done task counts as a fraction. */
 export function taskProgress(total: number): TaskProgress {
   const show = display(total, "tasks");
   return {
@@ -58,8 +58,8 @@ interface Display {
 }
 
 /**
- * Returns a display of progress on stderr: a bar on a terminal after a delay, otherwise a line at fixed
- * intervals. `what` is the plural name of a step.
+ * Returns a progress display on stderr. On a terminal it is a bar that appears after 1.5 seconds; otherwise
+ * it prints one line every 10 seconds. `what` is the plural noun for the `total` steps.
  */
 function display(total: number, what: string): Display {
   const started = Date.now();

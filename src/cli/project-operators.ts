@@ -13,7 +13,10 @@ import { ConfigError } from "../config/config-error.js";
 import type { Project } from "../config/project.js";
 import { addAttributeOptions, dashed } from "./options.js";
 
-/** Returns the flags of attributes that only operators of the config have, by the key of the attribute. */
+/**
+ * Returns the command-line flags for attributes that only the config file's operators have. The map is from
+ * attribute key to flag text; it is empty if the config defines no operators.
+ */
 export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<string, AttributeFlagText> {
   const flags = new Set<string>([...attributeFlags.keys()].map(camelCase));
   const isFlag = (flag: string): boolean => flags.has(flag) || attributeAliases.has(flag);
@@ -21,9 +24,9 @@ export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<
 }
 
 /**
- * Adds the dialects and attributes of a config's operators to the commands that take a program. Each
- * attribute that no built-in operator has becomes a flag. `root` is the command line with the flags of every
- * command. Throws a ConfigError if `root` already has such a flag.
+ * Adds the dialects and attributes of a config file's operators to the commands that read a program. Each
+ * attribute that no built-in operator has becomes a flag. `root` is the complete command line. Throws a
+ * ConfigError if a command of `root` already has a flag of that name.
  */
 export function addProjectOperators(program: Command, root: Command, project: Project): void {
   const { config = "", operators } = project;

@@ -36,7 +36,10 @@ type Format = (typeof formats)[number];
 /** Formats of other tuners, which were written here once. */
 const converted = ["t4", "kernel-tuner"];
 
-/** Adds the command `tilec records` with its subcommands to the command line. */
+/**
+ * Adds the command `tilec records`, which merges and evaluates files of tuning records, with its subcommands
+ * to the command line.
+ */
 export function recordsCommand(program: Command): void {
   const records = program.command("records");
   addForce(records.command("merge"))
@@ -103,7 +106,8 @@ function put(by: string, text: string, format: OutputFormat, { out, ...flags }: 
 }
 
 /**
- * Reads the records of several files and merges them. Prints a note for incomplete lines, which are skipped.
+ * Returns the merged tuning records of several files. Incomplete lines are skipped, and a note reports their
+ * number.
  */
 function load(files: readonly string[]): readonly TuneRecord[] {
   return mergeRecords(
@@ -116,8 +120,8 @@ function load(files: readonly string[]): readonly TuneRecord[] {
 }
 
 /**
- * Reads records and costs every candidate again with the current cost model, for commands that compare the
- * figures.
+ * Returns the merged tuning records of several files, with the cost of every candidate computed again by the
+ * current cost model. Thus costs from different versions of the cost model can be compared.
  */
 function loadCosted(files: readonly string[], operators: Operators | undefined): readonly TuneRecord[] {
   return mergeRecords(
@@ -136,7 +140,7 @@ function loadCosted(files: readonly string[], operators: Operators | undefined):
 
 const shownColumns = ["tile", "residency", "cycles", "over_floor", "bytes"] as const;
 
-/** Prints the best schedule of each task in records, as a table or as JSON. */
+/** Prints the best schedule of each tuning task in record files, as a table or as JSON. */
 function best(files: readonly string[], json: boolean, { operators }: Project): void {
   const candidates = bestOf(loadCosted(files, operators));
   if (json) {
@@ -175,8 +179,9 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
 }
 
 /**
- * Returns the schedule of a candidate and its cycles, traffic in bytes, UB bytes and tasks, in the form of
- * the JSON output. `ms` is absent for a candidate that was not measured.
+ * Returns a candidate as an object for JSON output: its schedule, estimated cycles, global memory bytes,
+ * unified buffer (UB) bytes, number of tasks and roofline. `ms` is the measured time in milliseconds; absent
+ * if the candidate was not measured.
  */
 function figures(record: CandidateRecord) {
   const { candidate, schedule, cycles, bytes, ubBytes, tasks, clock } = record;
@@ -201,8 +206,8 @@ interface AddFlags {
 }
 
 /**
- * Appends measured times of a candidate to a file of records. Throws a UsageError if `--ns` is no list of
- * positive nanoseconds.
+ * Appends measured times of one candidate to a file of tuning records. Throws a UsageError unless `ns` is a
+ * comma-separated list of positive nanoseconds.
  */
 function add(file: string, { candidate, device, ns }: AddFlags): void {
   const nanoseconds = ns.split(",").map(Number);
@@ -217,8 +222,8 @@ function add(file: string, { candidate, device, ns }: AddFlags): void {
 }
 
 /**
- * Returns the export format of a name. Throws a UsageError for a format that docs/tuning.md converts records
- * to with jq, and an InvalidArgumentError for an unknown name.
+ * Returns the export format that `name` stands for. Throws an InvalidArgumentError for an unknown name, and a
+ * UsageError for a format that tilec does not write but docs/tuning.md produces with jq.
  */
 function formatOf(name: string): Format {
   if (converted.includes(name))
@@ -232,8 +237,8 @@ function formatOf(name: string): Format {
 }
 
 /**
- * Returns records as text in an export format. Throws a UsageError for a format other than CSV unless the
- * records hold exactly one table.
+ * Returns tuning records as text in the format `to`. The formats `json` and `c-header` export a table of
+ * schedules by size; they throw a UsageError unless the records contain exactly one such table.
  */
 function exported(records: readonly TuneRecord[], to: Format): string {
   switch (to) {
@@ -249,8 +254,8 @@ function exported(records: readonly TuneRecord[], to: Format): string {
 }
 
 /**
- * Returns the table in records and the name of its program. Throws a UsageError unless there is exactly one
- * table.
+ * Returns the only table of schedules by size in tuning records, and the name of its program. Throws a
+ * UsageError unless there is exactly one table. The name is `gather` if the records lack the table's task.
  */
 function onlyTable(
   records: readonly TuneRecord[],
@@ -269,8 +274,8 @@ function onlyTable(
 }
 
 /**
- * Returns the best schedule of the task in records. Throws a UsageError unless the records are of exactly one
- * task.
+ * Returns the best schedule in tuning records of a single task. Throws a UsageError if the records have no
+ * task or several.
  */
 function onlyOne(records: readonly TuneRecord[]): BestRecord {
   const [first, ...others] = bestOf(records);

@@ -20,8 +20,8 @@ import type { LoadedProgram } from "./loaded-program.js";
 import { note, printDiagnostics } from "./terminal.js";
 
 /**
- * Returns the program with the schedule that a file of records has for it. Without such a schedule, the
- * program is returned unchanged after a warning; with `strict`, the warning is thrown as a CompileError.
+ * Returns a program with the schedule that a file of tuning records contains for it. If there is none,
+ * returns the program unchanged and prints a warning; with `strict`, throws the warning as a CompileError.
  */
 export function replay(
   { func, unbound }: LoadedProgram,
@@ -57,9 +57,9 @@ export function replay(
 }
 
 /**
- * Returns variants of a program in each of which one symbol is dynamic and the others have the given sizes.
- * These are the programs that a search over sizes can have tables for. A program with fewer than two symbols
- * is its only variant.
+ * Returns one variant of a program for each of its symbolic sizes. In a variant, that size stays dynamic and
+ * the others have the values in `sizes`. A program with fewer than two symbolic sizes is its only variant.
+ * Tuning records can contain a table of schedules for each variant.
  */
 function familiesOf(program: Func, sizes: Sizes): readonly Func[] {
   const symbols = dynamicSymbols(program);

@@ -7,8 +7,8 @@ import { Outputs } from "./outputs.js";
 import { note } from "./terminal.js";
 
 /**
- * Writes a file that reproduces a failed pass to the current folder, and prints a note. `command` is the
- * command line that led to the error.
+ * Writes a `.tir` file that reproduces a failed compiler pass to the current folder, and prints a note.
+ * `command` is the command line that led to the error.
  */
 export function writeReproducer(thrown: PassError, command: string): void {
   const { file, text } = reproducer(thrown, command);
@@ -17,8 +17,8 @@ export function writeReproducer(thrown: PassError, command: string): void {
 }
 
 /**
- * Returns the name and the text of a file that reproduces a failed pass: the program before the pass, with
- * the error and the commands as comments.
+ * Returns the name and text of a `.tir` file that reproduces a failed compiler pass. The text is the program
+ * before the pass, with the error message and the commands as comments.
  */
 export function reproducer(
   thrown: PassError,

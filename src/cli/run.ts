@@ -106,7 +106,10 @@ interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command `tilec run` with its flags to the command line. */
+/**
+ * Adds the command `tilec run`, which runs a program on one or more backends and compares their outputs, with
+ * its flags to the command line.
+ */
 export function runCommand(program: Command): void {
   addListOptions(addForce(addPipelineOptions(addProgramOptions(program.command("run")))))
     .optionsGroup("Run:")
@@ -143,8 +146,8 @@ export function runCommand(program: Command): void {
 const comparedBackends = "reference,sim";
 
 /**
- * Prints one row for the run of each program: whether its backends agree, and the counts of the first backend
- * that reports any. Returns the exit code.
+ * Runs every program of a list and prints one row for each. A row tells whether the backends agree, and has
+ * the counts of the first backend that reports counts. Resolves to the exit code.
  */
 async function runRows(file: string | undefined, flags: RunFlags): Promise<number> {
   refuseWithList(flags, ["input", "out", "against", "trace", "compare"]);
@@ -196,8 +199,8 @@ async function runRows(file: string | undefined, flags: RunFlags): Promise<numbe
 }
 
 /**
- * Returns the figures of a run: estimated cycles, tasks, UB bytes, and the total bytes and bursts of all
- * operands.
+ * Returns the cost of a run: estimated cycles, number of tasks, unified buffer (UB) bytes at peak and
+ * available, and the global memory bytes and bursts of all operands together.
  */
 function countedFigures(report: NonNullable<BackendRun["report"]>): ScheduleFigures {
   const { operands, timing, tasks, ubPeak, ubBudget } = report;
@@ -213,8 +216,8 @@ function countedFigures(report: NonNullable<BackendRun["report"]>): ScheduleFigu
 }
 
 /**
- * Parses a comma-separated list of backend names and returns the backends in the same order. Throws a
- * UsageError for an unknown name or one given twice.
+ * Parses a comma-separated list of backend names and returns the backends in that order. Throws a UsageError
+ * for an unknown name or a name that occurs twice.
  */
 export function parseBackends(text: string, { backends: projectBackends }: Project): BackendChoice[] {
   const list = text.split(",").map((piece) => {
@@ -232,7 +235,10 @@ export function parseBackends(text: string, { backends: projectBackends }: Proje
   return list;
 }
 
-/** Throws a UsageError for `--executor` or `--threads` if `sim` is not among the backends. */
+/**
+ * Throws a UsageError if `--executor` or `--threads` is given although the backend `sim`, which alone uses
+ * these flags, is not among `backends`.
+ */
 export function refuseWithoutSim(
   backends: readonly BackendChoice[],
   flags: Pick<RunFlags, "executor" | "threads">,
@@ -246,8 +252,9 @@ export function refuseWithoutSim(
 }
 
 /**
- * Opens the best available WebGPU device and resolves to a runner on it. Rejects with a RunError if there is
- * no device (TC503) or a package is not installed (TC703).
+ * Opens the best available WebGPU device. Resolves to a runner that executes kernels on the device, a
+ * description of the device, and a function that closes it. Rejects with a RunError if there is no device
+ * (TC503) or a package is not installed (TC703).
  */
 export async function openRunner(
   options: RunnerOptions = {},
@@ -306,8 +313,9 @@ interface DrawRun {
 }
 
 /**
- * Compiles one gather and runs it on the backends of the flags. Resolves to the exit code, the JSON document
- * and the printed text. Without `--json`, diagnostics are printed to stderr during the run.
+ * Compiles one gather and runs it on the backends that the flags name. Resolves to the exit code, the JSON
+ * document, the printed text and the compared outputs. Without `--json`, diagnostics are printed to stderr
+ * during the run.
  */
 async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {}): Promise<DrawResult> {
   const backends = parseBackends(flags.backend, flags.project);
@@ -425,8 +433,9 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
 }
 
 /**
- * Returns the first verdict that a core may give other bits for a draw of inputs; if there is none, the
- * verdict of the first draw. Undefined if no verdict is possible.
+ * Returns the verdict on whether an Ascend core computes the exact output bits that the program states. It is
+ * the verdict of the first set of inputs (`draws`) for which the bits may differ, otherwise that of the first
+ * set. Undefined if the kernel allows no verdict.
  */
 function ascendVerdict(kernel: Kernel, draws: readonly Draw[]): InputsVerdict | undefined {
   let first: InputsVerdict | undefined;
@@ -442,7 +451,8 @@ const runOf = (outcome: Outcome): BackendRun | undefined =>
   outcome.kind === "bits" ? outcome.run : undefined;
 
 /**
- * Runs a kernel on each backend with one draw of inputs. Resolves to the outcomes and their differences.
+ * Runs a kernel on each backend with one set of inputs. Resolves to the outcome of each backend and the
+ * differences between the outcomes.
  *
  * An index out of range rejects with a RunError (TC601) in two cases: there is one backend and no definition
  * to compare with, or the program promises that its indices are in range.
@@ -519,7 +529,10 @@ async function runDraw(
   };
 }
 
-/** Returns the units in the last place that WebGPU may be off; undefined without native arithmetic. */
+/**
+ * Returns the allowed difference of WebGPU results in units in the last place (ULP); undefined unless
+ * `--arithmetic native` is given. Throws a UsageError for flags that do not fit together.
+ */
 function ulpOf(
   { arithmetic, ulp, against }: RunFlags,
   backends: readonly BackendChoice[],
@@ -543,8 +556,8 @@ function ulpOf(
 }
 
 /**
- * Returns a diagnostic with the first difference between the outcomes of two backends, and their locations.
- * Undefined if the outcomes are equal.
+ * Returns a diagnostic for the first difference between the outcomes of two backends, with its location in
+ * each; undefined if the outcomes are equal.
  */
 function differenceBetween(
   a: readonly [BackendChoice, Outcome],
@@ -566,7 +579,8 @@ const withLocations = (difference: Diagnostic, backends: readonly BackendChoice[
 };
 
 /**
- * Returns the lines of a run's report: traffic of each operand in bytes, cycles, and the peak of UB in bytes.
+ * Returns the report of a run as text lines: a table of each operand's global memory bytes, transfers and
+ * bursts, then the estimated cycles and the peak bytes of the unified buffer (UB).
  */
 function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
   const rows = Object.entries(report.operands).map(([operand, { bytes, compulsory, transfers, bursts }]) => [
@@ -586,8 +600,8 @@ function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
 }
 
 /**
- * Runs one gather, prints its result and resolves to the exit code. Rejects with a CompileError for a program
- * with dynamic sizes.
+ * Compiles and runs one gather, prints the result and resolves to the exit code. Rejects with a CompileError
+ * if the program has dynamic sizes.
  */
 async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   throwIfErrors(unbound(loaded.func));
@@ -597,7 +611,11 @@ async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   return code;
 }
 
-/** Returns each backend whose outcome differs from the definition, with the difference. */
+/**
+ * Resolves to the backends whose output differs from the output of `definition`, a program that states the
+ * expected result, each with the difference. The list is empty if `definition` is undefined or all outputs
+ * agree.
+ */
 async function againstDefinition(
   definition: Func | undefined,
   { tile, target, source }: Kernel,
@@ -631,9 +649,9 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
 }
 
 /**
- * Lists the gathers of a model and runs each one whose inputs are known. The full report of a run is printed
- * only for a single gather. Resolves to the exit code: 1 if a gather is refused or its backends differ, 3 for
- * a bug in tilec.
+ * Lists the gathers of a model file, and runs each legal one whose input values are known or random
+ * (`--seed`). The full report is printed only if there is a single gather. Resolves to the exit code: 1 if a
+ * gather is refused or its backends differ, 3 for a bug in tilec, otherwise 0.
  */
 async function runModel(file: string, flags: RunFlags): Promise<number> {
   const { gathers: all, warnings } = (await import("./load-model.js")).loadModel(
@@ -709,8 +727,8 @@ const readsText = (reads: Readonly<Record<string, string>>): string =>
     .join(", ")}`;
 
 /**
- * Runs one gather of a model. Resolves to the result, or to the diagnostics if the run fails, so that other
- * gathers still run.
+ * Compiles and runs one gather of a model. Resolves to the result, or to diagnostics in `failed` if the run
+ * fails, so that the other gathers still run.
  */
 async function runListed(
   name: string,
@@ -734,8 +752,8 @@ const hasInputs = ({ func, inputs = {} }: LoadedProgram): boolean =>
   inputsOf(func).every(({ name }) => Object.hasOwn(inputs, name));
 
 /**
- * Returns the diagnostics of all gathers, with each hint only at its first occurrence. Many gathers may lack
- * the same binding.
+ * Returns the diagnostics of all gathers, with each hint text only at its first occurrence. Diagnostics of a
+ * gather with an unknown shape become warnings.
  */
 function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
   const reported = new Set<string>();
@@ -751,8 +769,8 @@ function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
 }
 
 /**
- * Returns the kernel of the program under the schedule of `--compare`; undefined without the flag. Throws a
- * UsageError if `--trace` writes no HTML page.
+ * Returns the program's kernel under the schedule of `--compare`; undefined without the flag. Throws a
+ * UsageError unless `--trace` names an `.html` file, because only that page can show two timelines.
  */
 function comparedWith(
   func: Func,
@@ -774,8 +792,8 @@ function traceFormat(file: string): OutputFormat {
 }
 
 /**
- * Writes the timeline of a kernel in the format of the file's ending: a page with charts or a Chrome trace.
- * Prints a note if the timeline has more events than are recorded.
+ * Writes the simulated timeline of a kernel to a file. The file name's extension selects an HTML page with
+ * charts or a Chrome trace in JSON. Prints a note if events were dropped because the timeline is too long.
  */
 async function writeTrace(
   file: string,
@@ -798,8 +816,8 @@ async function writeTrace(
 }
 
 /**
- * Returns the file of `--out`, which names the output by its role, its key or its name in the program.
- * Undefined without the flag. Throws a UsageError if two flags name the output.
+ * Returns the file path of the flag `--out name=file`; undefined without the flag. `name` may be the output's
+ * role, its key or its name in the program. Throws a UsageError if two flags name the output.
  */
 function outputFile({ out }: RunFlags, func: Func): string | undefined {
   const operand = outputOf(func);
@@ -811,8 +829,8 @@ function outputFile({ out }: RunFlags, func: Func): string | undefined {
 }
 
 /**
- * Parses a list of `name=file` pairs. Throws a UsageError for a name that is not in `names` or is given
- * twice.
+ * Parses a list of `name=file` pairs into a map from name to file. Throws a UsageError for a malformed pair,
+ * for a name that is not in `names`, and for a name that occurs twice.
  */
 function assignments(
   list: readonly string[],
@@ -840,8 +858,9 @@ function assignments(
 }
 
 /**
- * Returns the inputs of a run by key, the seed of the random inputs, and a text on the source of each input.
- * Throws a CompileError (TC702) if an input has no value and there is no seed.
+ * Returns the input values of a run by operand key, the seed of the random inputs, and a text about the
+ * source of each input. `seed` is absent if no input is random. Throws a CompileError (TC702) if an input has
+ * no value and there is no seed.
  */
 function inputsFor(
   loaded: LoadedProgram,
@@ -919,8 +938,8 @@ function inputsFor(
 }
 
 /**
- * Returns the contents of a file for a tensor, and its format: JSON for a tensor of strings, `.npy` for any
- * other.
+ * Returns the contents of an output file for a tensor, and the file format: JSON for a tensor of strings,
+ * `.npy` for other tensors.
  */
 export const tensorFile = (value: TensorValue): [contents: Uint8Array | string, format: OutputFormat] =>
   value.strings === undefined

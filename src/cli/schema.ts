@@ -4,7 +4,10 @@ import { Argument, type Command } from "commander";
 import { packageFile } from "../device/package-files.js";
 import { printFile } from "./terminal.js";
 
-/** Adds the command `tilec schema` to the command line. */
+/**
+ * Adds the command `tilec schema` to the command line. It prints the JSON Schema of a command's JSON output
+ * or of case files.
+ */
 export function schemaCommand(program: Command): void {
   program
     .command("schema")

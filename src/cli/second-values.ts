@@ -4,8 +4,8 @@ import { collect } from "./collect.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Makes a command throw a UsageError if a flag is given two different values, of which the parser would use
- * the last. Flags that collect several values are exempt.
+ * Makes a command throw a UsageError if one flag is given twice with different values. Without this check,
+ * the parser would silently use the last value. Flags that collect several values are exempt.
  */
 export function refuseSecondValues(command: Command): void {
   const before = new Map<string, { readonly flag: string; readonly value: string }>();

@@ -12,8 +12,9 @@ const between = 7;
 const isInteger = (figure: string): boolean => !/PerCycle$|Cycles$|Mhz$/.test(figure);
 
 /**
- * Parses a sweep. `ubBytes=64KiB..512KiB` yields both ends and seven values between them in geometric
- * progression; `cores=24,48` yields the listed values. Throws a UsageError for anything else.
+ * Parses the value of `--sweep`: a numeric parameter of the target and the values to try. `cores=24,48`
+ * yields the listed values. `ubBytes=64KiB..512KiB` yields both ends and seven values between them in
+ * geometric progression. Throws a UsageError for any other text.
  */
 export function parseSweep(
   text: string,

@@ -22,8 +22,9 @@ import { parseBudget, refuseWith, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Searches for the best schedule at each value of a number of the target, such as `cores`, and prints the
- * results. Resolves to the exit code: 1 if no schedule is legal at any value or a file cannot be written.
+ * Searches for the best schedule at each value of one target parameter, such as `cores`, and prints the
+ * results. Resolves to the exit code: 1 if no schedule is legal at any value or a file cannot be written,
+ * otherwise 0.
  */
 export async function sweepOne(
   func: Func,
@@ -88,8 +89,8 @@ const shownColumns = ["cycles", "default_cost", "tile", "residency", "buffers"] 
 const listedColumns = inTableOrder([...entryKeys, "cycles", "default_cost"]);
 
 /**
- * Prints the result of a sweep as a table: the best and the default cycles at each value of the swept number
- * of the target.
+ * Prints a sweep as a table. Each row has a value of the swept target parameter, the cycles of the best
+ * schedule and those of the default schedule.
  */
 function printTable({ name, target, figure, points }: Sweep): void {
   printReport(`@${name} on ${target}: the best schedule over ${figure}`);
@@ -100,8 +101,7 @@ function printTable({ name, target, figure, points }: Sweep): void {
 }
 
 /**
- * Resolves to the result of a sweep as comma-separated values, with one row for each value of the swept
- * number of the target.
+ * Resolves to a sweep as comma-separated values, with one row for each value of the swept target parameter.
  */
 async function csvOf({ figure, points }: Sweep): Promise<string> {
   const { csvTable } = await import("../report/csv.js");

@@ -23,7 +23,7 @@ interface FitFlags extends OutputFlags {
   readonly json?: boolean;
 }
 
-/** Adds the subcommand `fit` to `tilec targets`. */
+/** Adds the subcommand `tilec targets fit`, which fits a target's parameters to measured kernel runs. */
 export function targetsFitCommand(targets: Command): void {
   addForce(targets.command("fit"))
     .description("fit a target's figures to your own runs of kernels that tilec emitted")
@@ -72,9 +72,9 @@ export function targetsFitCommand(targets: Command): void {
 }
 
 /**
- * Returns the result of a fit as text. A table lists the numbers of the target before and after the fit;
- * another lists the factor between estimated and measured time of each run. `out` is the file that the target
- * is written to; undefined if it is not written.
+ * Returns the result of a fit as text. One table lists the target's parameters before and after the fit;
+ * another lists, for each run, the factor between estimated and measured time. `out` is the file to which the
+ * fitted target was written; undefined if none.
  */
 function fitLines({ target, figures, runs, mean, others }: RunsFit, out: string | undefined): string {
   return [

@@ -11,7 +11,10 @@ interface JsonFlag {
   readonly json?: boolean;
 }
 
-/** Adds the command `tilec targets` with its subcommand and flags to the command line. */
+/**
+ * Adds the command `tilec targets`, which lists targets or shows one, with its subcommand `fit` to the
+ * command line.
+ */
 export function targetsCommand(program: Command): void {
   const command = program.command("targets");
   targetsFitCommand(command);
@@ -31,7 +34,8 @@ export function targetsCommand(program: Command): void {
 }
 
 /**
- * Prints the numbers that describe a target with their ranges and sources, or its target file with `--json`.
+ * Prints the parameters of a target with their ranges and sources. With `--json`, prints the target in the
+ * format of a target file.
  */
 function showTarget(target: Target, flags: JsonFlag): void {
   const file = targetFile(target);

@@ -17,8 +17,8 @@ const paint = (severity: Severity, text: string): string => {
 };
 
 /**
- * Returns the text of a file that a diagnostic quotes, with control characters escaped. Undefined for a file
- * that is binary or cannot be read.
+ * Returns the text of a file whose lines a diagnostic quotes, with control characters escaped; undefined if
+ * the file is binary or cannot be read.
  */
 function sourceText(file: string): string | undefined {
   try {
@@ -30,7 +30,7 @@ function sourceText(file: string): string | undefined {
   }
 }
 
-/** Prints diagnostics to stderr, each with the quoted source line. */
+/** Prints diagnostics to stderr, each with the source line to which it refers if that line is known. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
   for (const diagnostic of diagnostics) {
     const file = diagnostic.span?.file;
@@ -39,7 +39,7 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
   }
 }
 
-/** Prints diagnostics of faults that do not stop the command: errors are printed as warnings. */
+/** Prints diagnostics of problems that do not stop the command. Errors are printed as warnings. */
 export function printWarnings(diagnostics: readonly Diagnostic[]): void {
   printDiagnostics(
     diagnostics.map((diagnostic) =>
@@ -65,15 +65,15 @@ export const print = (text: string): void => {
 };
 
 /**
- * Prints a report, folded to the width of the terminal. It is not folded if the standard output is not a
- * terminal.
+ * Prints a report to stdout, with long lines wrapped to the terminal's width in characters. Lines are not
+ * wrapped if stdout is not a terminal.
  */
 export const printReport = (text: string): void => {
   const { columns, isTTY } = process.stdout;
   print(isTTY && columns > 0 ? folded(text, columns) : text);
 };
 
-/** Prints the text of a file unchanged, except on a terminal, where control characters are made visible. */
+/** Prints the text of a file to stdout unchanged. On a terminal, control characters are escaped. */
 export const printFile = (text: string): void => {
   if (process.stdout.isTTY) print(text);
   else process.stdout.write(lineOf(text));
@@ -85,8 +85,8 @@ export const note = (text: string): void => {
 };
 
 /**
- * Prints a JSON document to stdout. It begins with the version of the document format; a bigint is printed as
- * a string.
+ * Prints a JSON document to stdout. Its first key, `schema`, is the version of the document format. A bigint
+ * is printed as a string.
  */
 export function printJson(value: Readonly<Record<string, unknown>>): void {
   const big = (_: string, inner: unknown): unknown => (typeof inner === "bigint" ? inner.toString() : inner);

@@ -7,7 +7,7 @@ import type { OutputFlags } from "./outputs.js";
 import type { PipelineFlags } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 
-/** Flags of `tilec tune`. Numbers and lists are texts. */
+/** Values of the command-line flags of `tilec tune`; numbers and lists are unparsed strings. */
 export interface TuneFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags {
   readonly objective: Objective;
   readonly backend: "sim" | "webgpu";
@@ -29,8 +29,8 @@ export interface TuneFlags extends ProgramFlags, PipelineFlags, OutputFlags, Lis
 }
 
 /**
- * Parses a budget: `50` candidates, `all`, or a time such as `90s`, `2m`, `1h`. Throws a UsageError for
- * anything else.
+ * Parses the value of `--budget`: a number of candidates such as `50`, the word `all`, or a time such as
+ * `90s`, `2m` or `1h`. Throws a UsageError for any other text.
  */
 export function parseBudget(text: string): Budget {
   if (text === "all") return "all";
@@ -50,8 +50,8 @@ export function parseBudget(text: string): Budget {
 const ofOneSearch = ["resume", "shard", "measure", "threads", "keep", "verbose"] as const;
 
 /**
- * Throws a UsageError for a flag that `--sweep` or `--sizes` ignores. `unread` names the flags that only
- * `which` ignores.
+ * Throws a UsageError if a flag is given that a search by `--sweep` or `--sizes` ignores. `unread` lists
+ * further flags that only the search `which` ignores.
  */
 export function refuseWith(
   which: "sweep" | "sizes",

@@ -17,7 +17,7 @@ import { tellTorn } from "./tell-torn.js";
 import { printJson, printReport } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** Flags of `tune` that a family of sizes takes. */
+/** Values of the flags of `tilec tune` that apply to a search over sizes (`--sizes`). */
 export interface SizesFlags extends Pick<ProgramFlags, "target">, PipelineFlags {
   readonly sizes: string;
   readonly pieces?: string;
@@ -27,8 +27,8 @@ export interface SizesFlags extends Pick<ProgramFlags, "target">, PipelineFlags 
 }
 
 /**
- * Parses a list of sizes such as `N=1,16,64..4096`. A range doubles from its first size until its last, which
- * is included. Throws a UsageError for anything else.
+ * Parses the value of `--sizes`, such as `N=1,16,64..4096`: a symbol and a list of sizes, each 1 or more. A
+ * range doubles from its first size and always includes its last. Throws a UsageError for any other text.
  */
 function parseSizes(text: string): { readonly symbol: string; readonly sizes: readonly number[] } {
   const [, symbol, list] = /^([^=]+)=(.+)$/.exec(text) ?? [];
@@ -46,8 +46,9 @@ function parseSizes(text: string): { readonly symbol: string; readonly sizes: re
 }
 
 /**
- * Searches for the best schedule of each size in `--sizes`, and prints them with a table of schedules by
- * ranges of sizes. Resolves to the exit code. Rejects with a UsageError, a CompileError or a RunError.
+ * Searches for the best schedule of each size in `--sizes`. Prints these schedules, and a table with one
+ * schedule for each range of sizes. Resolves to the exit code. Rejects with a UsageError, a CompileError or a
+ * RunError.
  */
 export async function tuneFamily(
   { func }: LoadedProgram,
@@ -113,8 +114,8 @@ const searched = ({ tile, order, buffers, residency, lowering }: ResolvedSchedul
   printSchedule({ tile, order, buffers, residency, ...defined({ lowering }) });
 
 /**
- * Prints the result of a search over sizes: the best schedule of each size, one schedule for all sizes, and
- * the schedules by ranges of sizes.
+ * Prints the result of a search over sizes: the best schedule of each size, the best single schedule for all
+ * sizes, and a table with one schedule for each range of sizes.
  */
 function printFamily({ name, target, symbol, sizes, pieces, single }: SizesResult): void {
   printReport(

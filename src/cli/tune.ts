@@ -76,7 +76,10 @@ const shown = 10;
 /** Its columns. */
 const columns = [...tileKeys, "over_floor"] as const;
 
-/** Adds the command `tilec tune` with its flags to the command line. */
+/**
+ * Adds the command `tilec tune`, which searches for the best schedule of a program, with its flags to the
+ * command line.
+ */
 export function tuneCommand(program: Command): void {
   const command = addForce(addPipelineOptions(addProgramOptions(program.command("tune"))))
     .optionsGroup("Search:")
@@ -131,8 +134,8 @@ export function tuneCommand(program: Command): void {
 }
 
 /**
- * Searches the schedules of each program of a list. Prints one row for each with the cost of the best
- * schedule and its ratio to that of the default. Resolves to the exit code.
+ * Searches the schedules of each program of a list. Prints one row for each program with the cost of its best
+ * schedule and the ratio of the default schedule's cost to it. Resolves to the exit code.
  */
 async function tuneList(file: string | undefined, flags: TuneFlags): Promise<number> {
   refuseWithList(flags, ["sweep", "sizes", "pieces", "csv", "html", "svg", "keep", "verbose"]);
@@ -183,8 +186,9 @@ async function tuneList(file: string | undefined, flags: TuneFlags): Promise<num
 }
 
 /**
- * Returns the table row of a search: its verdict, and the best schedule with its cycles and traffic. `gain`
- * is the cost of the default divided by that of the best schedule, in the unit of the objective.
+ * Returns the table row for a search: a verdict, the diagnostics, and the best schedule with its cycles and
+ * traffic. `gain` is the default schedule's cost divided by the best schedule's cost; absent if a cost is
+ * unknown or 0.
  */
 function tuneRow(result: TuneResult): RowFacts {
   const { best, default: standard, objective, counts } = result;
@@ -206,8 +210,8 @@ function tuneRow(result: TuneResult): RowFacts {
 }
 
 /**
- * Throws a UsageError if the only file is the value of `--csv` and no program remains, and for `--csv`
- * together with `--json`.
+ * Throws a UsageError in two cases: `--csv` without a file and `--json` are given together, or `--csv` has
+ * consumed the only file argument, so that no program remains.
  */
 function refuseTaken(file: string | undefined, { csv, op, json }: TuneFlags): void {
   if (csv === true && json === true) throw new UsageError("give --csv or --json, not both");
@@ -220,7 +224,7 @@ function refuseTaken(file: string | undefined, { csv, op, json }: TuneFlags): vo
 
 /**
  * Searches the schedules of one program, prints the result and writes the requested files. Resolves to the
- * exit code. SIGINT or SIGTERM stops the search and prints the results so far.
+ * exit code. SIGINT or SIGTERM stops the search, and the results so far are printed.
  */
 async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs): Promise<number> {
   refuseUnused(flags);
@@ -285,7 +289,10 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs
 /** Returns the exit status that shells use for a process that a signal ended. */
 const statusOf = (signal: number): number => 128 + signal;
 
-/** Throws a UsageError for a flag of measurement that the objective or the backend ignores. */
+/**
+ * Throws a UsageError if a flag for measurements, such as `--threads` or `--keep`, is given but the objective
+ * or the backend ignores it.
+ */
 function refuseUnused(flags: TuneFlags): void {
   const { objective, backend, measure, threads, keep, verbose } = flags;
   if (measure === undefined && (keep !== undefined || verbose !== undefined)) {
@@ -331,7 +338,8 @@ interface FailedFolder {
 const pipelines = 16;
 
 /**
- * Returns the machine that costs or measures the candidates, with the target of the programs that it runs.
+ * Resolves to the machine that costs or measures the candidates, and the target for which candidates are
+ * compiled. For objectives other than `ms`, the machine is the cost model.
  */
 async function machineOf(
   { objective, backend, measure, threads, keep, verbose }: TuneFlags,
@@ -372,8 +380,8 @@ async function machineOf(
 }
 
 /**
- * Returns the options of a search from the flags. Inputs are included only if the objective is `ms` and the
- * program came with all of them.
+ * Returns the options of a search from the flags of `tilec tune`. The option `inputs` is present only if the
+ * objective is `ms` and the program came with values for all its inputs.
  */
 function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOptions {
   const { objective, shard } = flags;
@@ -393,7 +401,10 @@ function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOpti
   };
 }
 
-/** Returns the hash that identifies a search: program, objective, target, passes and measurement. */
+/**
+ * Returns the hash that identifies a search in tuning records. It covers the program, objective, target,
+ * passes and measurement method.
+ */
 function hashOf(
   { func }: LoadedProgram,
   { objective }: TuneFlags,
@@ -405,8 +416,8 @@ function hashOf(
 }
 
 /**
- * Opens the file of `--records`; undefined without the flag. Throws a UsageError for `--resume` without
- * `--records`.
+ * Opens the records file of `--records`; returns undefined without the flag. Throws a UsageError if
+ * `--resume` is given without `--records`.
  */
 function openLog({ records: file, resume }: TuneFlags): RecordLog | undefined {
   if (file === undefined && resume === true)
@@ -418,8 +429,9 @@ function openLog({ records: file, resume }: TuneFlags): RecordLog | undefined {
 }
 
 /**
- * Returns the callbacks that record a search, and the candidates of earlier records with `--resume`. If the
- * records file cannot be written, recording stops and the search goes on.
+ * Returns callbacks that append the progress of a search to a records file. With `--resume`, the result also
+ * has the candidates that the file already contains. If the file cannot be written, recording stops and the
+ * search continues.
  */
 function recorded(
   log: RecordLog,
@@ -448,7 +460,10 @@ function recorded(
   };
 }
 
-/** Returns the candidates and refused tiles as CSV, in the format of `records export --to csv`. */
+/**
+ * Resolves to the candidates and refused tiles of a search as comma-separated values, in the format of `tilec
+ * records export --to csv`.
+ */
 async function candidatesCsv(
   { candidates, refused, default: standard }: TuneResult,
   hash: string,
@@ -461,7 +476,8 @@ async function candidatesCsv(
 }
 
 /**
- * Writes the result of a search as a page and as an image of charts, if `--html` or `--svg` requests them.
+ * Writes the charts of a search as an HTML page (`--html`) and as an SVG image (`--svg`). Writes nothing
+ * without these flags.
  */
 async function draw(result: TuneResult, { html, svg }: TuneFlags, outputs: Outputs): Promise<void> {
   if (html === undefined && svg === undefined) return;
@@ -474,8 +490,8 @@ async function draw(result: TuneResult, { html, svg }: TuneFlags, outputs: Outpu
 }
 
 /**
- * Prints the result of a search with its diagnostics. Returns the exit code: 1 if one of the diagnostics is
- * an error.
+ * Prints the result of a search and its diagnostics. Returns the exit code: 1 if a diagnostic is an error,
+ * otherwise 0.
  */
 function report(
   result: TuneResult,
@@ -567,8 +583,9 @@ const bestAboveSafe = ({ gather, target, passes, best }: TuneResult): Diagnostic
   passes === undefined ? aboveSafe(new Tiling(gather, best.schedule, target)) : [];
 
 /**
- * Returns diagnostics for wrong outputs, and one for each reason why candidates did not run. The reasons are
- * errors if no candidate ran, warnings otherwise.
+ * Returns an error (TC610) for each candidate with a wrong output, and one diagnostic for each distinct
+ * reason why candidates did not run. The latter are errors if no candidate ran, otherwise warnings. A
+ * candidate that timed out has a warning if its files were kept.
  */
 function faults(
   { candidates, counts, objective }: TuneResult,
@@ -620,8 +637,8 @@ const figures = (candidate: Candidate) => ({
 });
 
 /**
- * Prints the result of a search: the best and the default schedule with their estimates, and a table of the
- * best candidates.
+ * Prints the result of a search: the best and the default schedule with their estimated or measured cost, and
+ * a table of the best candidates.
  */
 function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">): void {
   const { best, default: standard, counts, candidates, gather, target, objective } = result;

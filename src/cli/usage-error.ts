@@ -2,7 +2,7 @@
 import { defined } from "../../ir/defined.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 
-/** Error for a command line that cannot be understood (TC701). The exit code is 2. */
+/** Error for an invalid command line (TC701), after which the process exits with code 2. */
 export class UsageError extends CompileError {
   constructor(message: string, hint?: string) {
     super([error("TC701", message, defined({ hint }))]);

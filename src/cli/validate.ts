@@ -22,7 +22,9 @@ interface ValidateFlags extends OutputFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command `tilec validate` with its flags to the command line. */
+/**
+ * Adds the command `tilec validate`, which compares the cost model with measurements, to the command line.
+ */
 export function validateCommand(program: Command): void {
   addForce(program.command("validate"))
     .option(
@@ -59,7 +61,10 @@ export function validateCommand(program: Command): void {
     });
 }
 
-/** Writes a validation as a page, and its picture as an SVG file with the same name. */
+/**
+ * Writes a comparison of the cost model with measurements as a Markdown page, and its chart as an SVG file
+ * with the same base name.
+ */
 function writePage(
   file: string,
   { judged, ...shown }: Omit<Validation, "measurements" | "targets"> & { readonly judged: readonly Judged[] },
@@ -85,9 +90,9 @@ interface Judged {
 }
 
 /**
- * Groups measurements by machine and returns each group with the target that models this machine. A given
- * target limits the result to its machine. Throws a CompileError (TC019) if a machine has no target, or if
- * the given target has no measurements.
+ * Returns measurements grouped by machine, each group with the target that models the machine. If a target is
+ * given, only its machine is included. Throws a CompileError (TC019) if a machine has no target, or if the
+ * given target has no measurements.
  */
 function judgedBy(
   rows: readonly BoardMeasurement[],

@@ -106,7 +106,7 @@ const backendField: Field = {
     isObject(value) && typeof value["name"] === "string" && typeof value["prepare"] === "function",
 };
 
-/** Validation rules for the fields of a config. */
+/** Validation rules for the fields of a config file, by field name. */
 export const configFields: Fields<Config> = {
   passes: listOf("a list of passes", passField, code),
   pipeline: { ...text(code), takes: 'a pipeline, such as "default, mine after select-tile"' },

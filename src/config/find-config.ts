@@ -6,8 +6,8 @@ import { ConfigError } from "./config-error.js";
 const names = ["tilec.config.ts", "tilec.config.js", "tilec.config.mjs", "tilec.config.json"];
 
 /**
- * Returns the path of the config in a folder or in the nearest parent folder that has one; undefined if there
- * is none. Throws a ConfigError for a folder with two configs.
+ * Returns the path of the config file in a folder or in its nearest parent folder that has one; undefined if
+ * there is none. Throws a ConfigError if a folder has two config files.
  */
 export function findConfig(folder: string): string | undefined {
   const here = resolve(folder);
@@ -20,5 +20,5 @@ export function findConfig(folder: string): string | undefined {
   return file ?? (above === here ? undefined : findConfig(above));
 }
 
-/** Returns the path of a file relative to the working directory. */
+/** Returns the path of a file relative to the working directory, for messages. */
 export const shownPath = (file: string): string => relative(process.cwd(), file);

@@ -3,12 +3,15 @@ import { statSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Error for a TypeScript module that neither Node nor an installed loader can load. */
+/**
+ * Error for a TypeScript module that cannot be loaded, because Node does not support TypeScript and the
+ * package jiti is not installed.
+ */
 export class NoTypeScript extends Error {}
 
 /**
- * Returns the file URL by which a module is imported. Throws an Error for a path that is no regular file,
- * such as a pipe, on which an import would hang or fail.
+ * Returns the file URL by which a module is imported. Throws an Error if the path exists but is not a regular
+ * file, because importing a pipe would hang.
  */
 export function moduleUrl(file: string): string {
   const path = resolve(file);
@@ -17,8 +20,9 @@ export function moduleUrl(file: string): string {
 }
 
 /**
- * Imports a module and resolves to its exports. TypeScript is loaded by Node from 22.18 on, and by the
- * optional package jiti before. Rejects with the error that the module throws.
+ * Imports a module and resolves to its exports. Node 22.18 and later loads TypeScript by itself; earlier
+ * versions use the optional package jiti. Rejects with a NoTypeScript error if jiti is missing, otherwise
+ * with the error that loading raises.
  */
 export async function importModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   const url = moduleUrl(file);

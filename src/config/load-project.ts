@@ -34,7 +34,10 @@ import { whyNotLoaded } from "./why-not-loaded.js";
  */
 type Refuse = (problems: readonly Pick<Diagnostic, "message" | "hint">[]) => ConfigError;
 
-/** Loads a project's config. `shown` is the name of the file in messages. Rejects with a ConfigError. */
+/**
+ * Loads a config file and resolves to its project. `shown` is the file name that messages show. Rejects with
+ * a ConfigError if the config cannot be used.
+ */
 export async function loadProject(file: string, shown: string): Promise<Project> {
   noteUse(file, "reads");
   const { value, refuse } = file.endsWith(".json") ? readJson(file, shown) : await readModule(file, shown);
@@ -65,7 +68,7 @@ export async function loadProject(file: string, shown: string): Promise<Project>
   };
 }
 
-/** Returns the problems of the value that a config exports. */
+/** Returns the problems of the value that a config file exports; an empty list if the value is valid. */
 function fieldProblems(value: unknown, file: string): readonly Pick<Diagnostic, "message" | "hint">[] {
   if (value instanceof Promise) {
     value.catch(() => undefined);
@@ -79,8 +82,8 @@ function fieldProblems(value: unknown, file: string): readonly Pick<Diagnostic, 
 }
 
 /**
- * Runs an action and throws its CompileErrors, mistakes of the user, as errors of a config field. An empty
- * `field` means that the message names the field itself.
+ * Returns the result of an action. A CompileError of the action is thrown as an error of the config field
+ * `field`; other errors pass through. With an empty `field`, the messages already name the field.
  */
 function refusing<T>(refuse: Refuse, field: string, action: () => T): T {
   try {
@@ -102,8 +105,8 @@ interface Read {
 }
 
 /**
- * Imports a config module and resolves to its default export. Rejects with a ConfigError if the file has
- * another ending, does not exist, cannot be loaded or has no default export.
+ * Imports a config module and resolves to its default export. Rejects with a ConfigError if the file has an
+ * unsupported extension, does not exist, cannot be loaded or has no default export.
  */
 async function readModule(file: string, shown: string): Promise<Read> {
   const refuse: Refuse = (problems) => new ConfigError(shown, problems);
@@ -122,8 +125,8 @@ async function readModule(file: string, shown: string): Promise<Read> {
 }
 
 /**
- * Returns a hint for an error during the import of a config: how to load TypeScript or ES modules. An empty
- * object for other errors.
+ * Returns a hint for an error that occurred while a config file was imported. The hint tells how to load
+ * TypeScript or ES modules. The result is an empty object for other errors.
  */
 function hintFor(thrown: unknown): { readonly hint?: string } {
   if (thrown instanceof NoTypeScript)
@@ -135,8 +138,8 @@ function hintFor(thrown: unknown): { readonly hint?: string } {
 }
 
 /**
- * Reads a config in JSON and returns its value. Throws a ConfigError with a position in the file for invalid
- * JSON. `shown` is the file's name in messages.
+ * Reads a config file in JSON and returns its value. Throws a ConfigError if the file cannot be read; if it
+ * is not valid JSON, the error has the position in the file. `shown` is the file name that messages show.
  */
 function readJson(file: string, shown: string): Read {
   let text: string;
@@ -170,8 +173,9 @@ function readJson(file: string, shown: string): Read {
 }
 
 /**
- * Returns the passes of a config, each with the text that distinguishes its versions in records. The text is
- * the config file, followed by the pass's `run` function, which may be imported from another file.
+ * Returns the passes of a config file, each with the text from which tuning records derive the pass's
+ * version. The text is the config file followed by the source of the pass's `run` function, which may come
+ * from another file. Throws a ConfigError for invalid pass names.
  */
 function passesOf({ passes = [] }: Config, file: string, shown: string, refuse: Refuse): readonly Pass[] {
   refusing(refuse, "passes", () => {
@@ -203,7 +207,11 @@ const withOrigin =
     },
   });
 
-/** Returns the targets of a config. Target files are found relative to the folder of the config. */
+/**
+ * Returns the targets of a config file. Paths of target files are relative to the config's folder. Throws a
+ * ConfigError if a target file is missing or invalid, or if two targets, built-in targets included, have one
+ * name.
+ */
 function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): readonly Target[] {
   const custom = targets.map((target, k) => {
     if (typeof target !== "string") return target;
@@ -223,8 +231,8 @@ function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): read
 }
 
 /**
- * Returns the backends of a config by name. Throws a ConfigError for the name of a built-in backend and for a
- * name with characters other than letters, digits, `_` and `-`.
+ * Returns the backends of a config file by name. Throws a ConfigError if a name belongs to a built-in backend
+ * or has characters other than letters, digits, `_` and `-`.
  */
 function backendsOf(
   { backends = {} }: Config,

@@ -3,9 +3,9 @@ import { findConfig, shownPath } from "./find-config.js";
 import { noProject, type Project } from "./project.js";
 
 /**
- * Opens the config of `--config FILE`, or else the nearest config from `folder` upwards, and resolves to its
- * project. If there is no config, or `config` is false (`--no-config`), the project is empty. Rejects with a
- * ConfigError for a config that cannot be used.
+ * Resolves to the project of the config file that `--config` names, or of the nearest config file from
+ * `folder` upwards. The project is empty if there is no config file or `config` is false (`--no-config`).
+ * Rejects with a ConfigError if the config cannot be used.
  */
 export async function openProject(
   config: string | false | undefined,

@@ -5,8 +5,8 @@ import { checkPrepared } from "../api/backends.js";
 import { whyNotLoaded } from "./why-not-loaded.js";
 
 /**
- * Wraps a backend of a project so that a crash in it becomes a RunError (TC611), which names the field, the
- * file and the line. `shown` is the name of the file in messages.
+ * Returns a wrapper of a config file's backend that turns a crash into a RunError (TC611) with the field, the
+ * file and the line. `shown` is the file name that messages show.
  */
 export function projectBackend(name: string, file: string, shown: string, backend: Backend): Backend {
   const origin = `backends.${name} of ${shown}`;

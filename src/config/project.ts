@@ -9,7 +9,9 @@ import type { Target } from "../../ir/target.js";
 import type { Pass } from "../../passes/pass.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 
-/** Validated contents of a config file. */
+/**
+ * Project of a command: the validated contents of its config file, and the function that looks up targets.
+ */
 export interface Project {
   /** The config, as messages name it. Absent: there is none. */
   readonly config?: string;
@@ -30,5 +32,5 @@ export interface Project {
   readonly findTarget: (name: string) => Target | undefined;
 }
 
-/** Project without a config file. */
+/** Project of a command that has no config file: built-in targets, operators and passes only. */
 export const noProject: Project = { passes: [], targets: [], backends: new Map(), findTarget: lookUpTarget };

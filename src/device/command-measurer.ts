@@ -28,19 +28,27 @@ import { firstDifferentByte } from "../tune/timed.js";
 import { firstLine, runCommand } from "./run-command.js";
 
 /**
- * Returns a measurer that runs a command for each candidate. The last argument of the command is the
- * candidate's folder. It contains `tile.tir` (tile IR) and `schedule.json`; and, if the candidate has them,
- * `kernel.wgsl`, and `kernel.cpp` (PTO-ISA) with `launch.json`. The folder above contains `data.npy`,
- * `indices.npy` and `expected.npy`, or a file for each input by its key. The input with the key `expected` is
- * in `expected~2.npy`. The command prints `[ns, …]`, or `{"nanoseconds": [ns, …], "output": "file.npy"}`,
- * whose output is verified. The folder of a failed candidate is kept, and `onFailed` names it.
+ * Returns a measurer for `tune` that runs a shell command for each candidate program. The command's last
+ * argument is the candidate's folder.
+ *
+ * The folder contains `tile.tir` (tile IR) and `schedule.json`. It also contains `kernel.wgsl` if the program
+ * compiles to WGSL, and `kernel.cpp` with `launch.json` if it compiles to PTO-ISA C++. The parent folder
+ * contains `data.npy`, `indices.npy` and `expected.npy`, or one file for each input key. An input with the
+ * key `expected` is in `expected~2.npy`.
+ *
+ * The command prints `[ns, …]` or `{"nanoseconds": [ns, …], "output": "file.npy"}`. The output file is
+ * compared with the expected output. The folder of a failed candidate is kept, and `onFailed` receives its
+ * path.
  */
 export const commandMeasurer =
   (command: string, options: CommandMeasurerOptions = {}): OpenMeasurer =>
   (task) =>
     new CommandMeasurer(command, task, options);
 
-/** Options of {@link commandMeasurer}: the folder of its files, and callbacks for stderr and for failures. */
+/**
+ * Options of {@link commandMeasurer}: the folder for the files of candidates, and callbacks for stderr output
+ * and for failed candidates.
+ */
 export interface CommandMeasurerOptions {
   /** Folder in which the folders of all candidates are created and kept. Absent: a temporary folder. */
   readonly keep?: string;
@@ -168,8 +176,8 @@ interface Answer {
 }
 
 /**
- * Parses the output of a measuring command: `[1200, 1300]`, `1200`, or an object whose `nanoseconds` has such
- * a value. Returns undefined for anything else.
+ * Parses the standard output of a measuring command: a time in nanoseconds, a list of times, or an object
+ * whose `nanoseconds` has such a value. Times are positive numbers. Returns undefined for any other text.
  */
 function answerOf(stdout: string): Answer | undefined {
   try {
@@ -194,8 +202,8 @@ function wgslOf({ kernel }: MeasuredTask, { schedule }: TileFunc): string | unde
 }
 
 /**
- * Returns a candidate's program in another language; undefined if `emit` throws a CompileError, since the
- * language cannot express the program.
+ * Returns the result of `emit`, a program in another language; undefined if `emit` throws a CompileError
+ * because the language cannot express the program.
  */
 function orNone<T>(emit: () => T): T | undefined {
   try {

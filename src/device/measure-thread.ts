@@ -10,8 +10,8 @@ import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
 import { spawnThread } from "./threads.js";
 
 /**
- * Data that a measuring thread starts with: inputs, the expected output in bytes, and the number of threads
- * of the executor.
+ * Data that a measuring thread receives at its start: the inputs, the bytes of the expected output, and the
+ * number of threads of the executor.
  */
 export interface ThreadTask {
   readonly inputs: HostInputs;
@@ -20,8 +20,8 @@ export interface ThreadTask {
 }
 
 /**
- * Request to measure a program. `program` identifies the program; `tile` is present only in the first request
- * for it.
+ * Request to a measuring thread to measure one program. `program` is the program's number; `tile`, the
+ * program itself, is present only in the first request for this number.
  */
 export interface MeasureRequest {
   readonly program: number;
@@ -29,7 +29,7 @@ export interface MeasureRequest {
   readonly options: MeasureOptions;
 }
 
-/** Message of a measuring thread: it is ready, or it has measured a program. */
+/** Message from a measuring thread: that it is ready, or the measurement of one program. */
 export type MeasureReply = { readonly ready: true } | { readonly measurement: Measurement };
 
 const { inputs, expected, threads } = workerData as ThreadTask;

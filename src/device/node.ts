@@ -11,7 +11,7 @@ import { checkOptions } from "../api/check-options.js";
 import { isAbsent, missingPeer } from "../api/missing-peer.js";
 import { unpackSwiftShader, type SwiftShader } from "./swift-shader.js";
 
-/** WebGPU device in Node, with its description. */
+/** WebGPU device that was opened in Node, with its description. */
 export interface NodeGpu {
   readonly device: GPUDevice;
   /** Description that the adapter gives of itself. */
@@ -21,13 +21,16 @@ export interface NodeGpu {
 }
 
 /**
- * Result of requesting a WebGPU device: the device, or a diagnostic. The diagnostic is TC703 with an install
- * command if a package is missing, else TC503.
+ * Result of {@link acquireGpu}: an open WebGPU device, or a diagnostic. The diagnostic has the code TC703 and
+ * an install command if a package is missing, otherwise the code TC503.
  */
 export type NodeGpuResult =
   { readonly ok: true; readonly gpu: NodeGpu } | { readonly ok: false; readonly problem: Diagnostic };
 
-/** Options of {@link acquireGpu}. */
+/**
+ * Options of {@link acquireGpu}: the requested device limits and the toggles of Dawn, the WebGPU
+ * implementation.
+ */
 export interface NodeGpuOptions {
   /** `adapter` (default): every limit the adapter has; `default`: the limits all devices have. */
   readonly limits?: "adapter" | "default";
@@ -52,9 +55,9 @@ const gpuFields: Fields<NodeGpuOptions> = {
 };
 
 /**
- * Requests the best available WebGPU device: a GPU, else SwiftShader on Linux, else another software adapter.
- * If there is none, the result has a diagnostic that says what was tried. Rejects with a CompileError for
- * invalid options.
+ * Requests the best available WebGPU device: a GPU, otherwise SwiftShader on Linux, otherwise another
+ * software adapter. Resolves to a diagnostic that lists what was tried if there is no device. Rejects with a
+ * CompileError for invalid options.
  */
 export async function acquireGpu(options: NodeGpuOptions = {}): Promise<NodeGpuResult> {
   throwIfErrors(checkOptions("acquireGpu", options, gpuFields));
@@ -85,7 +88,9 @@ const noDevice = (reason: string): Diagnostic =>
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
-/** Resolves to the Dawn module, or to a diagnostic that explains why it cannot be loaded. */
+/**
+ * Resolves to the module of Dawn (WebGPU for Node), or to a diagnostic that explains why it cannot be loaded.
+ */
 async function loadDawn(): Promise<DawnModule | { readonly problem: Diagnostic }> {
   try {
     return await import("webgpu");
@@ -110,7 +115,10 @@ function isSoftware(adapter: GPUAdapter): boolean {
   return /swiftshader|llvmpipe|software|\bcpu\b/i.test(`${description} ${architecture} ${device}`);
 }
 
-/** Requests a device of an adapter, with the optional features and the limits that the options select. */
+/**
+ * Opens a WebGPU device on an adapter. It requests timestamp queries and f16 shaders if the adapter has them,
+ * and the limits that the options select.
+ */
 async function open(adapter: GPUAdapter, options: NodeGpuOptions): Promise<NodeGpuResult> {
   const wanted: GPUFeatureName[] = ["timestamp-query", "shader-f16"];
   const requiredLimits: Record<string, number> = {};
@@ -134,8 +142,8 @@ async function open(adapter: GPUAdapter, options: NodeGpuOptions): Promise<NodeG
 let swiftShader: Promise<SwiftShader> | undefined;
 
 /**
- * Unpacks SwiftShader once and makes Dawn's Vulkan loader find it. Resolves to its files, or to the reason
- * why it cannot be used.
+ * Unpacks SwiftShader, a software GPU, and makes Dawn's Vulkan loader find it. The work is done once per
+ * process. Resolves to the paths of its files, or to the reason why it cannot be used.
  */
 function prepareSwiftShader(): Promise<SwiftShader> {
   swiftShader ??= unpackSwiftShader().then((driver) => {
@@ -152,8 +160,8 @@ function prepareSwiftShader(): Promise<SwiftShader> {
 }
 
 /**
- * True if the Vulkan loader can be loaded, or if the platform is not Linux. Without a loader, Dawn writes
- * complaints to stderr before it reports that there is no adapter.
+ * True if the Vulkan loader library can be loaded, or if the platform is not Linux. Callers check it first,
+ * because without the library Dawn writes errors to stderr.
  */
 function hasVulkanLoader(): boolean {
   if (process.platform !== "linux") return true;
@@ -166,9 +174,9 @@ function hasVulkanLoader(): boolean {
 }
 
 /**
- * Loads a shared library into the process. Dawn opens libvulkan.so.1 by its bare name, and the search path is
- * fixed when the process starts. A loaded library of that name is found first. Node rejects the file as an
- * addon, but the library stays loaded.
+ * Loads a shared library into the process, so that Dawn finds it when it opens libvulkan.so.1 by its bare
+ * name. The library search path cannot be changed after process start. Node's error that the file is not an
+ * addon is ignored. Throws the error of a library that cannot be loaded.
  */
 function preload(library: string): void {
   const rtldNodelete = 0x1000;

@@ -2,7 +2,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Result of a command that has ended. */
+/**
+ * Result of a shell command that has ended: exit code, output, and whether it was stopped at its time limit.
+ */
 export interface CommandResult {
   /** Null for one that a signal ended. */
   readonly code: number | null;
@@ -12,7 +14,7 @@ export interface CommandResult {
   readonly late: boolean;
 }
 
-/** Command that is running. */
+/** Handle of a running shell command: a promise of its result, and a function that ends it. */
 export interface RunningCommand {
   readonly result: Promise<CommandResult>;
   /** Ends it, and what it started. */
@@ -20,9 +22,9 @@ export interface RunningCommand {
 }
 
 /**
- * Starts a shell command with `folder` as its last argument, and returns the running command. It runs in a
- * separate process group, and all processes of the group end with it. It is ended after `limitMs`
- * milliseconds. `onStderr` receives the text that it writes to stderr.
+ * Starts a shell command with `folder` as its last argument and returns a handle of it. The command runs in
+ * its own process group; when the command exits or after `limitMs` milliseconds, all processes of the group
+ * are killed. `onStderr` receives the text that the command writes to stderr.
  */
 export function runCommand(
   command: string,
@@ -63,7 +65,7 @@ export function runCommand(
   return { result: result(), end };
 }
 
-/** Kills the processes of a group with SIGKILL. A group that has already ended is no error. */
+/** Kills all processes of a process group with SIGKILL. Does nothing if the group has already ended. */
 function endGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
@@ -72,5 +74,5 @@ function endGroup(pid: number): void {
   }
 }
 
-/** Returns the first line of a text without surrounding white space; "" for an empty text. */
+/** Returns the first line of a text without leading and trailing white space; "" for an empty text. */
 export const firstLine = (text: string): string => text.trim().split("\n")[0] ?? "";

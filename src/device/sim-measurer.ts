@@ -11,8 +11,8 @@ import { packageFile } from "./package-files.js";
 import type { MeasureReply, MeasureRequest, ThreadTask } from "./measure-thread.js";
 
 /**
- * Returns a measurer for `tune` on this machine: each candidate runs on `threads` threads of the fast
- * executor. Throws a CompileError (TC702) for more threads than an executor has.
+ * Returns a measurer for `tune` that times each candidate on this machine, with `threads` threads of the fast
+ * executor of the simulator. Throws a CompileError (TC702) for an unsupported number of threads.
  */
 export function simMeasurer(threads = 1): OpenMeasurer {
   throwIfErrors(checkFields("simMeasurer", { threads }, { threads: threadsField }));
@@ -86,7 +86,10 @@ async function answer(worker: Worker): Promise<Measurement> {
   return "measurement" in reply ? reply.measurement : answer(worker);
 }
 
-/** Resolves to the result of `work`, or to undefined if `limitMs` milliseconds pass first. */
+/**
+ * Resolves to the result of `work`, or to undefined if `limitMs` milliseconds pass before. Rejects if `work`
+ * rejects before that.
+ */
 async function withLimit<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -12,7 +12,7 @@ import { makeFilledFolder } from "../output/write-file.js";
 /** File that names the driver's library for Vulkan's loader. */
 const driver = "vk_swiftshader_icd.json";
 
-/** Paths of SwiftShader's files, or the reason why there are none. */
+/** Paths of the unpacked files of SwiftShader, a software GPU, or the reason why there are none. */
 export type SwiftShader =
   | { readonly status: "ready"; readonly driver: string; readonly loader: string }
   /** The package is not installed. */
@@ -20,8 +20,8 @@ export type SwiftShader =
   | { readonly status: "unusable"; readonly reason: string };
 
 /**
- * Finds SwiftShader and unpacks it into the temporary directory, unless an earlier process has. Resolves to
- * the paths of its files, or to the reason why there are none. Never rejects.
+ * Finds SwiftShader, a software GPU, and unpacks it into the temporary directory unless an earlier process
+ * did. Resolves to the paths of its files, or to the reason why there are none. Never rejects.
  */
 export async function unpackSwiftShader(): Promise<SwiftShader> {
   const from = packageFolder();
@@ -46,7 +46,7 @@ const packageFolder = (): string | undefined =>
     .map((modules) => join(modules, "@sparticuz/chromium"))
     .find((folder) => existsSync(join(folder, "package.json")));
 
-/** Unpacks an archive of SwiftShader into a folder. Rejects if the archive has no driver. */
+/** Unpacks the archive of SwiftShader into a folder. Rejects if the archive does not contain the driver. */
 async function unpack(archive: string, folder: string): Promise<void> {
   const { parseTar } = await import("nanotar");
   const files = parseTar(brotliDecompressSync(readFileSync(archive))).flatMap(({ name, data }) =>

@@ -27,7 +27,7 @@ import { directmlScatter, directmlScatterNd } from "../../ir/ops/directml-scatte
 import { attributeFields, checkArguments, extentsField } from "../api/check-options.js";
 import { program } from "../api/program.js";
 
-/** Element types of DirectML: DML_TENSOR_DATA_TYPE without its prefix. */
+/** Element types of DirectML tensors: the names of DML_TENSOR_DATA_TYPE without their prefix. */
 export type DmlDataType =
   | "FLOAT64"
   | "FLOAT32"
@@ -41,7 +41,7 @@ export type DmlDataType =
   | "UINT16"
   | "UINT8";
 
-/** Fields of DML_BUFFER_TENSOR_DESC that a gather or scatter uses. */
+/** Type of a DirectML tensor: the fields of DML_BUFFER_TENSOR_DESC that a gather or scatter uses. */
 export interface DmlTensorDesc {
   readonly DataType: DmlDataType;
   readonly Sizes: Shape;
@@ -59,19 +59,19 @@ interface DmlOperatorDesc {
 /** The descriptor's own fields, all required, as the document has them. */
 type Descriptor<D extends OpDef> = DmlOperatorDesc & Required<Omit<ArgumentsOf<D>, keyof DmlOptions>>;
 
-/** Fields of DML_GATHER_OPERATOR_DESC. */
+/** Fields of DML_GATHER_OPERATOR_DESC, the arguments of {@link gather}. */
 export type DmlGatherOperatorDesc = Descriptor<typeof directmlGather>;
-/** Fields of DML_GATHER_ELEMENTS_OPERATOR_DESC. */
+/** Fields of DML_GATHER_ELEMENTS_OPERATOR_DESC, the arguments of {@link gatherElements}. */
 export type DmlGatherElementsOperatorDesc = Descriptor<typeof directmlGatherElements>;
-/** Fields of DML_GATHER_ND_OPERATOR_DESC. */
+/** Fields of DML_GATHER_ND_OPERATOR_DESC, the arguments of {@link gatherNd}. */
 export type DmlGatherNdOperatorDesc = Descriptor<typeof directmlGatherNd>;
-/** Fields of DML_GATHER_ND1_OPERATOR_DESC. */
+/** Fields of DML_GATHER_ND1_OPERATOR_DESC, the arguments of {@link gatherNd1}. */
 export type DmlGatherNd1OperatorDesc = Descriptor<typeof directmlGatherNd1>;
 
 /**
- * Options of a gather that its descriptor does not have. `featureLevel` is the DML_FEATURE_LEVEL, default
- * 4.1, which decides on legal types, ranks and negative indices. `oob` is the out-of-range policy; the
- * documentation's "clamped safely" is `clamp`.
+ * Options of a DirectML gather that its descriptor struct does not have. `featureLevel` is the
+ * DML_FEATURE_LEVEL, by default 4.1; it determines the legal types, ranks and negative indices. `oob` is the
+ * policy for indices out of range; DirectML's "clamped safely" is `clamp`.
  */
 export type DmlOptions = Pick<ArgumentsOf<typeof directmlGather>, "featureLevel" | "oob">;
 
@@ -110,8 +110,8 @@ const { featureLevel, oob } = attributeFields(directmlGather);
 const optionFields: Fields<DmlOptions> = { featureLevel, oob };
 
 /**
- * Options of a scatter that its descriptor does not have: feature level and out-of-range policy. By default,
- * an index out of range is skipped.
+ * Options of a DirectML scatter that its descriptor struct does not have: the DML_FEATURE_LEVEL and the
+ * policy for indices out of range. By default, an update with an index out of range is skipped.
  */
 export type DmlScatterOptions = Pick<ArgumentsOf<typeof directmlScatter>, "featureLevel" | "oob">;
 
@@ -133,9 +133,9 @@ const descriptorFields = (def: OpDef): Readonly<Record<string, Field>> => ({
 const tensor = (desc: DmlTensorDesc): TensorType => ({ dtype: dtypeOf[desc.DataType], shape: desc.Sizes });
 
 /**
- * Builds the program of a DirectML operator from its descriptor. Throws a CompileError (TC1xx) if the
- * descriptor breaks a rule. An OutputTensor of another type (TC104) or size (TC103) than the derived one is
- * such a fault.
+ * Builds the source program of a DirectML operator from its descriptor. Throws a CompileError (TC1xx) if the
+ * descriptor breaks a rule, for example if the type (TC104) or size (TC103) of OutputTensor differs from the
+ * derived one.
  */
 function build<D extends OpDef>(
   def: D,
@@ -170,35 +170,47 @@ function build<D extends OpDef>(
   return func;
 }
 
-/** Builds the program of a DML_GATHER_OPERATOR_DESC. */
+/**
+ * Builds the source program of a DirectML gather, which selects slices along an axis, from its
+ * DML_GATHER_OPERATOR_DESC.
+ */
 export const gather = (desc: DmlGatherOperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGather, desc, options, { ...desc, ...options });
 
-/** Builds the program of a DML_GATHER_ELEMENTS_OPERATOR_DESC. */
+/**
+ * Builds the source program of a DirectML gather of single elements along an axis, from its
+ * DML_GATHER_ELEMENTS_OPERATOR_DESC.
+ */
 export const gatherElements = (desc: DmlGatherElementsOperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGatherElements, desc, options, { ...desc, ...options });
 
-/** Builds the program of a DML_GATHER_ND_OPERATOR_DESC. */
+/** Builds the source program of a DirectML gather by index tuples, from its DML_GATHER_ND_OPERATOR_DESC. */
 export const gatherNd = (desc: DmlGatherNdOperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGatherNd, desc, options, { ...desc, ...options });
 
-/** Builds the program of a DML_GATHER_ND1_OPERATOR_DESC. */
+/**
+ * Builds the source program of a DirectML gather by index tuples with batch dims, from its
+ * DML_GATHER_ND1_OPERATOR_DESC.
+ */
 export const gatherNd1 = (desc: DmlGatherNd1OperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGatherNd1, desc, options, { ...desc, ...options });
 
-/** Fields of DML_SCATTER_OPERATOR_DESC. */
+/** Fields of DML_SCATTER_OPERATOR_DESC, the arguments of {@link scatter}. */
 export type DmlScatterOperatorDesc = DmlOperatorDesc & {
   readonly UpdatesTensor: DmlTensorDesc;
 } & Required<Omit<ArgumentsOf<typeof directmlScatter>, keyof DmlOptions>>;
-/** Fields of DML_SCATTER_ND_OPERATOR_DESC. */
+/** Fields of DML_SCATTER_ND_OPERATOR_DESC, the arguments of {@link scatterNd}. */
 export type DmlScatterNdOperatorDesc = DmlOperatorDesc & {
   readonly UpdatesTensor: DmlTensorDesc;
 } & Required<Omit<ArgumentsOf<typeof directmlScatterNd>, keyof DmlOptions>>;
 
-/** Builds the program of a DML_SCATTER_OPERATOR_DESC. */
+/**
+ * Builds the source program of a DirectML scatter of single elements along an axis, from its
+ * DML_SCATTER_OPERATOR_DESC.
+ */
 export const scatter = (desc: DmlScatterOperatorDesc, options: DmlScatterOptions = {}): SourceFunc =>
   build(directmlScatter, desc, options, { ...desc, ...options });
 
-/** Builds the program of a DML_SCATTER_ND_OPERATOR_DESC. */
+/** Builds the source program of a DirectML scatter by index tuples, from its DML_SCATTER_ND_OPERATOR_DESC. */
 export const scatterNd = (desc: DmlScatterNdOperatorDesc, options: DmlScatterOptions = {}): SourceFunc =>
   build(directmlScatterNd, desc, options, { ...desc, ...options });

@@ -7,43 +7,62 @@ import { jaxAtAdd, jaxAtMax, jaxAtMin, jaxAtMul, jaxAtSet } from "../../ir/ops/s
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of {@link take}. Without `axis`, the array is read as flat. `mode` is `fill`, `clip` or `wrap`,
- * default `fill`. `fillValue` is a whole number.
+ * Arguments of {@link take}. Without `axis`, the array is flattened. `mode` is JAX's policy for indices out
+ * of range: `fill` (default), `clip` or `wrap`. `fillValue` is the whole number that mode `fill` reads.
  */
 export type JaxTakeArguments = BuilderArguments<typeof jaxTake>;
 /**
- * Arguments of {@link takeAlongAxis}. `axis` is -1 by default. `mode` is `fill`, `clip` or
- * `promise_in_bounds`, default `fill`. `fillValue` is a whole number.
+ * Arguments of {@link takeAlongAxis}. `axis` is -1 by default. `mode` is JAX's policy for indices out of
+ * range: `fill` (default), `clip` or `promise_in_bounds`. `fillValue` is the whole number that mode `fill`
+ * reads.
  */
 export type JaxTakeAlongAxisArguments = BuilderArguments<typeof jaxTakeAlongAxis>;
 
 /**
- * Builds jax.numpy.take(a, indices, axis, mode, fill_value). Output shape: a[:axis] + indices + a[axis+1:].
+ * Builds the source program of jax.numpy.take(a, indices, axis, mode, fill_value). Output shape:
+ * a.shape[:axis] + indices.shape + a.shape[axis+1:].
  */
 export const take = builder(jaxTake);
 
 /**
- * Builds jax.numpy.take_along_axis(arr, indices, axis, mode, fill_value). Output shape: the broadcast shape
- * of both inputs, with the extent of indices along axis.
+ * Builds the source program of jax.numpy.take_along_axis(arr, indices, axis, mode, fill_value). The output
+ * has the broadcast shape of both inputs, with the extent of `indices` along `axis`.
  */
 export const takeAlongAxis = builder(jaxTakeAlongAxis);
 
 /**
- * `subscript`: what stands in the brackets, of the arrays `i0`, `i1`, …; `mode`: `drop`, `fill`, `clip` or `promise_in_bounds`, default `drop`.
+ * Arguments of JAX's indexed updates, such as {@link atSet}. `subscript` is the text in the brackets, in
+ * which `i0`, `i1`, … are the index arrays. `mode` is JAX's policy for indices out of range: `drop`
+ * (default), `fill`, `clip` or `promise_in_bounds`.
  */
 export type JaxAtArguments = BuilderArguments<typeof jaxAtSet>;
 
-/** x.at[subscript].set(y). Output shape: that of x. */
+/**
+ * Builds the source program of JAX's x.at[subscript].set(y), a copy of x in which the indexed elements are
+ * replaced by y.
+ */
 export const atSet = builder(jaxAtSet);
 
-/** x.at[subscript].add(y). Output shape: that of x. */
+/**
+ * Builds the source program of JAX's x.at[subscript].add(y), a copy of x in which y is added to the indexed
+ * elements.
+ */
 export const atAdd = builder(jaxAtAdd);
 
-/** x.at[subscript].mul(y). Output shape: that of x. */
+/**
+ * Builds the source program of JAX's x.at[subscript].mul(y), a copy of x in which the indexed elements are
+ * multiplied by y.
+ */
 export const atMul = builder(jaxAtMul);
 
-/** x.at[subscript].min(y). Output shape: that of x. */
+/**
+ * Builds the source program of JAX's x.at[subscript].min(y), a copy of x in which each indexed element is
+ * replaced by its minimum with y.
+ */
 export const atMin = builder(jaxAtMin);
 
-/** x.at[subscript].max(y). Output shape: that of x. */
+/**
+ * Builds the source program of JAX's x.at[subscript].max(y), a copy of x in which each indexed element is
+ * replaced by its maximum with y.
+ */
 export const atMax = builder(jaxAtMax);

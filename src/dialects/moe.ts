@@ -3,12 +3,14 @@ import { moeCombine } from "../../ir/ops/moe.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of {@link combine}. `x[N, H]` are the rows of the experts, and `inverse[T, K]` holds the K row
- * numbers of each token. `weights[T, K]` are f32, f16 or bf16. `oob` is `error` by default.
+ * Arguments of {@link combine}. `x[N, H]` are the output rows of all experts, and `inverse[T, K]` holds the K
+ * row numbers of each token. `weights[T, K]` are f32, f16 or bf16. `oob`, the policy for row numbers out of
+ * range, is `error` by default.
  */
 export type MoeCombineArguments = BuilderArguments<typeof moeCombine>;
 
 /**
- * Builds the weighted sum of each token's rows, in f32 and with k ascending. Output: [T, H] of the type of x.
+ * Builds the source program that adds the weighted expert rows of each token, as in a mixture of experts. The
+ * sum is computed in f32 in ascending order of k. The output has shape [T, H] and the type of `x`.
  */
 export const combine = builder(moeCombine);

@@ -9,32 +9,38 @@ import { program, tensorTypeOf, type TypePair } from "../api/program.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of {@link take}. Without `axis`, the array is read as flat. `mode` is `raise`, `wrap` or `clip`,
- * default `raise`.
+ * Arguments of {@link take}. Without `axis`, the array is flattened. `mode` is NumPy's policy for indices out
+ * of range: `raise` (default), `wrap` or `clip`.
  */
 export type NumpyTakeArguments = BuilderArguments<typeof numpyTake>;
 /**
- * Arguments of {@link takeAlongAxis}. `axis` is -1 by default. `oob` is the out-of-range policy, default
- * `error` as in numpy.
+ * Arguments of {@link takeAlongAxis}. `axis` is -1 by default. `oob` is the policy for indices out of range;
+ * the default is `error`, as in NumPy.
  */
 export type NumpyTakeAlongAxisArguments = BuilderArguments<typeof numpyTakeAlongAxis>;
 
-/** Builds numpy.take(a, indices, axis, mode). Output shape: a[:axis] + indices + a[axis+1:]. */
+/**
+ * Builds the source program of numpy.take(a, indices, axis, mode). Output shape: a.shape[:axis] +
+ * indices.shape + a.shape[axis+1:].
+ */
 export const take = builder(numpyTake);
 
 /**
- * Builds numpy.take_along_axis(arr, indices, axis). Output shape: the broadcast shape of both inputs, with
- * the extent of indices along axis.
+ * Builds the source program of numpy.take_along_axis(arr, indices, axis). The output has the broadcast shape
+ * of both inputs, with the extent of `indices` along `axis`.
  */
 export const takeAlongAxis = builder(numpyTakeAlongAxis);
 
 /**
- * Entry of a numpy index: the type of an index array, an integer, a slice such as `"1:8:2"`, `"..."`, or null
- * for numpy.newaxis.
+ * Entry in the brackets of a NumPy index expression: the type of an index array, an integer, a slice such as
+ * `"1:8:2"`, `"..."`, or null for numpy.newaxis.
  */
 export type NumpyIndexEntry = TypePair | number | string | null;
 
-/** Arguments of the builder of `x[key]`. `oob` is the out-of-range policy, default `error` as in numpy. */
+/**
+ * Arguments of {@link index}, the builder of x[key]. `oob` is the policy for indices out of range; the
+ * default is `error`, as in NumPy.
+ */
 export interface NumpyIndexArguments extends Pick<ArgumentsOf<typeof numpyIndex>, "oob"> {
   readonly x: TypePair;
   /** Entries in the brackets, at least one of them an array. */
@@ -56,8 +62,9 @@ const keyField: Field = {
 const fields: Readonly<Record<string, Field>> = { x: pairField, key: keyField, oob: attributeField };
 
 /**
- * Builds the program of x[key] with NumPy's advanced indexing: `index({ x, key: [["i64", [2, 1]], ":",
- * ["i64", [3]]] })` is x[i, :, j].
+ * Builds the source program of x[key] with NumPy's advanced indexing. For example, `index({ x, key: [["i64",
+ * [2, 1]], ":", ["i64", [3]]] })` builds x[i, :, j]. Throws a CompileError (TC105) if `key` has no index
+ * array.
  */
 export function index(given: NumpyIndexArguments): SourceFunc {
   checkArguments(numpyIndex.name, given, fields, ["x", "key"]);
@@ -84,16 +91,25 @@ export function index(given: NumpyIndexArguments): SourceFunc {
 }
 
 /**
- * `axis`: absent, the array counts as flat; off it, `values` are broadcast to the indices; `oob`, which numpy says is `error`.
+ * Arguments of {@link putAlongAxis}. Without `axis`, the array is flattened. In all other dims, array and
+ * indices are broadcast against each other, and `values` to the result. `oob` is the policy for indices out
+ * of range; the default is `error`, as in NumPy.
  */
 export type NumpyPutAlongAxisArguments = BuilderArguments<typeof numpyPutAlongAxis>;
 /**
- * `subscript`: what stands in the brackets, of the arrays `i0`, `i1`, …; `oob`, which numpy says is `error`.
+ * Arguments of {@link addAt}. `subscript` is the text in the brackets, in which `i0`, `i1`, … are the index
+ * arrays. `oob` is the policy for indices out of range; the default is `error`, as in NumPy.
  */
 export type NumpyAddAtArguments = BuilderArguments<typeof numpyAddAt>;
 
-/** numpy.put_along_axis(arr, indices, values, axis), as a new array. Output shape: that of arr. */
+/**
+ * Builds the source program of numpy.put_along_axis(arr, indices, values, axis). It returns the updated array
+ * as a new array of the shape of `arr`.
+ */
 export const putAlongAxis = builder(numpyPutAlongAxis);
 
-/** numpy.add.at(a, subscript, b), as a new array. Output shape: that of a. */
+/**
+ * Builds the source program of numpy.add.at(a, subscript, b), which adds b to the indexed elements. It
+ * returns the sum as a new array of the shape of `a`.
+ */
 export const addAt = builder(numpyAddAt);

@@ -10,82 +10,91 @@ import {
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of ONNX Gather. `axis` is in [-rank, rank - 1], default 0. `opset` is 1, 11, or 13 and up,
- * default 13. `oob` is the out-of-range policy, default `error` as in ONNX.
+ * Arguments of {@link gather}, ONNX Gather. `axis` is in [-rank, rank - 1], default 0. `opset` is 1, 11, or
+ * 13 and later, default 13. `oob` is the policy for indices out of range; the default is `error`, as in ONNX.
  */
 export type OnnxGatherArguments = BuilderArguments<typeof onnxGather>;
-/** Arguments of ONNX GatherElements: its inputs and attributes. */
+/**
+ * Arguments of {@link gatherElements}, ONNX GatherElements: the types of its inputs, its axis, the opset and
+ * the policy for indices out of range.
+ */
 export type OnnxGatherElementsArguments = BuilderArguments<typeof onnxGatherElements>;
 /**
- * Arguments of ONNX GatherND. `batchDims` is less than both ranks, default 0. `opset` and `oob` are as in
- * {@link OnnxGatherArguments}.
+ * Arguments of {@link gatherNd}, ONNX GatherND. `batchDims` is less than the rank of each input, default 0.
+ * {@link OnnxGatherArguments} describes `opset` and `oob`.
  */
 export type OnnxGatherNdArguments = BuilderArguments<typeof onnxGatherNd>;
 
 /**
- * Arguments of com.microsoft's GatherBlockQuantized: its inputs and attributes. Without `zeroPoints`, the
- * default zero points of ONNX Runtime apply.
+ * Arguments of {@link gatherBlockQuantized}, the operator GatherBlockQuantized of com.microsoft: its inputs
+ * and attributes. Without `zeroPoints`, the default zero points of ONNX Runtime apply.
  */
 export type OnnxGatherBlockQuantizedArguments = BuilderArguments<typeof onnxGatherBlockQuantized>;
 
 /**
- * Arguments of ONNX ScatterElements. `axis` is in [-rank, rank - 1], default 0. `reduction` is none, add,
- * mul, min or max. `opset` is 11, 13, 16, or 18 and up, default 18.
+ * Arguments of {@link scatterElements}, ONNX ScatterElements. `axis` is in [-rank, rank - 1], default 0.
+ * `reduction` is none, add, mul, min or max. `opset` is 11, 13, 16, or 18 and later, default 18.
  */
 export type OnnxScatterElementsArguments = BuilderArguments<typeof onnxScatterElements>;
-/** Arguments of ONNX Scatter of opsets 9 and 10, which ScatterElements replaced. */
+/** Arguments of {@link scatter}, the ONNX Scatter of opsets 9 and 10, which ScatterElements replaced. */
 export type OnnxScatterArguments = BuilderArguments<typeof onnxScatter>;
 /**
- * Arguments of ONNX TensorScatter. `axis` is the cache dim of the tokens, default -2. `mode` is linear or
- * circular. Without `writeIndices`, each update begins at 0.
+ * Arguments of {@link tensorScatter}, ONNX TensorScatter. `axis` is the dim of the cache that counts tokens,
+ * default -2. `mode` is linear (default) or circular. Without `writeIndices`, each update is written from
+ * position 0.
  */
 export type OnnxTensorScatterArguments = BuilderArguments<typeof onnxTensorScatter>;
 /**
- * Arguments of ONNX ScatterND. `reduction`, `opset` and `oob` are as in {@link OnnxScatterElementsArguments}.
+ * Arguments of {@link scatterNd}, ONNX ScatterND. {@link OnnxScatterElementsArguments} describes `reduction`,
+ * `opset` and `oob`.
  */
 export type OnnxScatterNdArguments = BuilderArguments<typeof onnxScatterNd>;
 
 /**
- * Builds ONNX Gather, which selects slices along an axis. Output shape: data[:axis] + indices +
- * data[axis+1:].
+ * Builds the source program of ONNX Gather, which selects slices along an axis. Output shape:
+ * data.shape[:axis] + indices.shape + data.shape[axis+1:].
  */
 export const gather = builder(onnxGather);
 
-/** Builds ONNX GatherElements, which selects elements along an axis. Output shape: that of indices. */
+/**
+ * Builds the source program of ONNX GatherElements, which selects elements along an axis. The output has the
+ * shape of `indices`.
+ */
 export const gatherElements = builder(onnxGatherElements);
 
 /**
- * Builds ONNX GatherND, which selects elements or slices by index tuples. Output shape: indices[:-1] +
- * data[batchDims + indices[-1]:].
+ * Builds the source program of ONNX GatherND, which selects elements or slices by index tuples in the last
+ * dim of `indices`. Output shape: indices.shape[:-1] + data.shape[batchDims + indices.shape[-1]:].
  */
 export const gatherNd = builder(onnxGatherNd);
 
 /**
- * Builds com.microsoft's GatherBlockQuantized, which dequantizes the rows that it gathers. The output has the
- * type of the scales. Its shape counts the elements packed in the bytes of data.
+ * Builds the source program of com.microsoft's GatherBlockQuantized, which gathers quantized rows and
+ * dequantizes them. The output has the element type of the scales. If bytes of `data` pack several elements,
+ * the output shape counts the elements, not the bytes.
  */
 export const gatherBlockQuantized = builder(onnxGatherBlockQuantized);
 
 /**
- * Builds ONNX ScatterElements, which copies data and writes each update to its index along an axis. Output
- * shape: that of data.
+ * Builds the source program of ONNX ScatterElements, which copies `data` and writes each update at its index
+ * along an axis. The output has the shape of `data`.
  */
 export const scatterElements = builder(onnxScatterElements);
 
 /**
- * Builds ONNX ScatterND, which copies data and writes each slice of updates to the position of its index
- * tuple. Output shape: that of data.
+ * Builds the source program of ONNX ScatterND, which copies `data` and writes each slice of `updates` at the
+ * position of its index tuple. The output has the shape of `data`.
  */
 export const scatterNd = builder(onnxScatterNd);
 
 /**
- * Builds ONNX Scatter of opsets 9 and 10, which copies data and writes each update to its index along an
- * axis. Output shape: that of data.
+ * Builds the source program of the ONNX Scatter of opsets 9 and 10, which copies `data` and writes each
+ * update at its index along an axis. The output has the shape of `data`.
  */
 export const scatter = builder(onnxScatter);
 
 /**
- * Builds ONNX TensorScatter, which copies a cache and writes the update of each batch entry from its write
- * index on. Output shape: that of pastCache.
+ * Builds the source program of ONNX TensorScatter, which copies a cache and writes new tokens into it. In
+ * each batch entry they are written from its write index on. The output has the shape of `pastCache`.
  */
 export const tensorScatter = builder(onnxTensorScatter);

@@ -41,9 +41,15 @@ interface CommonArguments {
 
 type PyptoArguments<D extends OpDef> = ArgumentsOf<D> & CommonArguments;
 
-/** Arguments of pypto.gather. */
+/**
+ * Arguments of {@link gather}, pypto.gather: the types of `input` and `index`, the dim, and optional tile and
+ * view shapes.
+ */
 export type PyptoGatherArguments = PyptoArguments<typeof pyptoGather>;
-/** Arguments of pypto.index_select. */
+/**
+ * Arguments of {@link indexSelect}, pypto.index_select: the types of `input` and `index`, the dim, and
+ * optional tile and view shapes.
+ */
 export type PyptoIndexSelectArguments = PyptoArguments<typeof pyptoIndexSelect>;
 
 const commonFields: Fields<CommonArguments> = {
@@ -55,8 +61,8 @@ const commonFields: Fields<CommonArguments> = {
 };
 
 /**
- * Builds the program of a PyPTO operator from its arguments; tile and view shapes become its schedule. Throws
- * a CompileError (TC1xx) if the arguments break a rule.
+ * Builds the source program of a PyPTO operator. The tile shape and the view shape in the arguments become
+ * the program's schedule. Throws a CompileError (TC1xx) if the arguments break a rule.
  */
 function build<D extends OpDef>(def: D, args: PyptoArguments<D>): SourceFunc {
   const fields = { ...commonFields, ...attributeFields(def) };
@@ -74,72 +80,88 @@ function build<D extends OpDef>(def: D, args: PyptoArguments<D>): SourceFunc {
 }
 
 /**
- * Builds the program of pypto.gather(input, dim, index), which gathers element by element along `dim`. The
- * output has the shape of index.
+ * Builds the source program of pypto.gather(input, dim, index), which gathers single elements along `dim`.
+ * The output has the shape of `index`.
  */
 export const gather = (args: PyptoGatherArguments): SourceFunc => build(pyptoGather, args);
 
 /**
- * Builds the program of pypto.index_select(input, dim, index), which gathers whole rows. Output shape:
- * input[:dim] + index + input[dim+1:].
+ * Builds the source program of pypto.index_select(input, dim, index), which selects slices along `dim`.
+ * Output shape: input.shape[:dim] + index.shape + input.shape[dim+1:].
  */
 export const indexSelect = (args: PyptoIndexSelectArguments): SourceFunc => build(pyptoIndexSelect, args);
 
-/** Arguments of pypto.gather_in_ub. */
+/** Arguments of {@link gatherInUb}, pypto.gather_in_ub. `blockSize` is the number of rows of a page. */
 export type PyptoGatherInUbArguments = BuilderArguments<typeof pyptoGatherInUb, "blockSize">;
 
 /**
- * Builds pypto.gather_in_ub(param, indices, block_table, block_size, axis): gathers rows of `param` by token
- * number through a page table. Output shape: [k, columns of param], where k is the number of tokens.
+ * Builds the source program of pypto.gather_in_ub(param, indices, block_table, block_size, axis). It gathers
+ * rows of `param` by token number through a page table. Output shape: [number of tokens, columns of param].
  */
 export const gatherInUb = builder(pyptoGatherInUb, "blockSize");
 
 /**
- * Arguments of pypto.scatter_update: a cache `input` of 2 or 4 dims, slot numbers `index` [b, s], and rows
- * `src`. `dim` is -2.
+ * Arguments of {@link scatterUpdate}, pypto.scatter_update: a cache `input` of 2 or 4 dims, slot numbers
+ * `index` of shape [b, s], and rows `src`. `dim` is -2.
  */
 export type PyptoScatterUpdateArguments = BuilderArguments<typeof pyptoScatterUpdate>;
 /**
- * Arguments of pypto.scatter and pypto.scatter_: updates are `src`, or a number `value` in its place.
- * `reduce` is none, add or multiply.
+ * Arguments of {@link scatter} and {@link scatterInPlace}. The update is the tensor `src` or the number
+ * `value`. `reduce` is none (default), add or multiply.
  */
 export type PyptoScatterArguments = BuilderArguments<typeof pyptoScatter, "dim">;
 
 /**
- * Builds pypto.scatter_update(input, -2, index, src): writes rows into input in place. A slot number outside
- * input is skipped.
+ * Builds the source program of pypto.scatter_update(input, -2, index, src), which writes rows of `src` into
+ * the cache `input` in place. A row whose slot number is out of range is skipped.
  */
 export const scatterUpdate = builder(pyptoScatterUpdate);
 
-/** Builds pypto.scatter(input, dim, index, src): writes updates into a copy of input. */
+/**
+ * Builds the source program of pypto.scatter(input, dim, index, src), which writes updates into a copy of
+ * `input`.
+ */
 export const scatter = builder(pyptoScatter, "dim");
 
-/** Builds pypto.scatter_(input, dim, index, src): writes updates into input in place. */
+/**
+ * Builds the source program of pypto.scatter_(input, dim, index, src), which writes updates into `input` in
+ * place.
+ */
 export const scatterInPlace = builder(pyptoScatterInPlace, "dim");
 
 /**
- * Arguments of pypto.index_add and its variants: `source` has as many slices along `dim` as `index` has
- * entries. `alpha` (default 1) multiplies `source`.
+ * Arguments of {@link indexAdd}, {@link indexAddInPlace} and {@link indexAddUb}. `source` has one slice along
+ * `dim` for each entry of `index`. `alpha` (default 1) multiplies `source`.
  */
 export type PyptoIndexAddArguments = BuilderArguments<typeof pyptoIndexAdd, "dim">;
 
 /**
- * Builds pypto.index_add(input, dim, index, source, alpha=alpha): adds slices of source to a copy of input.
+ * Builds the source program of pypto.index_add(input, dim, index, source, alpha=alpha), which adds slices of
+ * `source` to a copy of `input`.
  */
 export const indexAdd = builder(pyptoIndexAdd, "dim");
 
 /**
- * Builds pypto.index_add_(input, dim, index, source, alpha=alpha): adds slices of source to input in place.
+ * Builds the source program of pypto.index_add_(input, dim, index, source, alpha=alpha), which adds slices of
+ * `source` to `input` in place.
  */
 export const indexAddInPlace = builder(pyptoIndexAddInPlace, "dim");
 
-/** Builds pypto.index_add_ub(input, dim, index, source, alpha=alpha): index_add with every operand in UB. */
+/**
+ * Builds the source program of pypto.index_add_ub(input, dim, index, source, alpha=alpha). It computes {@link
+ * indexAdd} with every operand in the unified buffer (UB).
+ */
 export const indexAddUb = builder(pyptoIndexAddUb, "dim");
 
 /**
- * `indices0` to `indices3`: one for each leading dim, of one dim and one length; `accumulate` 1 adds, default 0.
+ * Arguments of {@link indexPutInPlace}. `indices0` to `indices3` are index tensors of one dim and equal
+ * length, one for each leading dim of `input`. With `accumulate` 1, values are added; with 0 (default), they
+ * replace elements.
  */
 export type PyptoIndexPutArguments = BuilderArguments<typeof pyptoIndexPutInPlace>;
 
-/** pypto.index_put_(input, indices, values, accumulate): writes into input. */
+/**
+ * Builds the source program of pypto.index_put_(input, indices, values, accumulate), which writes values into
+ * `input` in place.
+ */
 export const indexPutInPlace = builder(pyptoIndexPutInPlace);

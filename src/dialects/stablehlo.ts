@@ -7,22 +7,27 @@ import { stablehloScatter } from "../../ir/ops/stablehlo-scatter.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of stablehlo.gather: the dimension numbers, `sliceSizes`, and `oob`, which is `clamp` in
- * StableHLO. Omitted lists are empty.
+ * Arguments of {@link gather}, stablehlo.gather: the inputs, the dimension numbers and `sliceSizes`. Omitted
+ * lists of dims are empty. `oob` is the policy for indices out of range; the default is `clamp`, as in
+ * StableHLO.
  */
 export type StablehloGatherArguments = BuilderArguments<typeof stablehloGather, "sliceSizes">;
 
 /**
- * Builds stablehlo.gather. Output shape: the extents of start_indices without dim `indexVectorDim`, with the
- * slice extents inserted at `offsetDims`.
+ * Builds the source program of stablehlo.gather. Its output has the dims of start_indices without
+ * `indexVectorDim`, with the dims of a slice inserted at `offsetDims`.
  */
 export const gather = builder(stablehloGather, "sliceSizes");
 
 /**
- * The dimension numbers, `updateComputation`, default `set`, and `oob`, default `skip`. Lists that are left
- * out are empty.
+ * Arguments of {@link scatter}, stablehlo.scatter: the inputs and the dimension numbers. Omitted lists of
+ * dims are empty. `updateComputation` combines an update with the old element; the default `set` replaces the
+ * element. `oob`, the policy for indices out of range, is `skip` by default.
  */
 export type StablehloScatterArguments = BuilderArguments<typeof stablehloScatter>;
 
-/** Output shape: that of the input. */
+/**
+ * Builds the source program of stablehlo.scatter, which copies the input and writes updates into it. The
+ * output has the shape of the input.
+ */
 export const scatter = builder(stablehloScatter);

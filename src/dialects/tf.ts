@@ -13,48 +13,67 @@ import {
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of tf.gather: `axis` defaults to the first dim after `batchDims`. `oob` is `error` on
- * TensorFlow's CPU and `zero` on its GPU.
+ * Arguments of {@link gather}, tf.gather. `axis` defaults to `batchDims`, the first dim after the batch dims.
+ * `oob` is the policy for indices out of range: `error`, the default, as on TensorFlow's CPU, or `zero` as on
+ * its GPU.
  */
 export type TfGatherArguments = BuilderArguments<typeof tfGather>;
 /**
- * Arguments of tf.gather_nd: `batchDims` defaults to 0. `oob` is `error` on TensorFlow's CPU and `zero` on
- * its GPU.
+ * Arguments of {@link gatherNd}, tf.gather_nd. `batchDims` is 0 by default. `oob` is the policy for indices
+ * out of range: `error`, the default, as on TensorFlow's CPU, or `zero` as on its GPU.
  */
 export type TfGatherNdArguments = BuilderArguments<typeof tfGatherNd>;
 
 /**
- * Builds tf.gather(params, indices, axis, batch_dims). Output shape: params[:axis] + indices[batchDims:] +
- * params[axis+1:].
+ * Builds the source program of tf.gather(params, indices, axis, batch_dims). Output shape:
+ * params.shape[:axis] + indices.shape[batchDims:] + params.shape[axis+1:].
  */
 export const gather = builder(tfGather);
 
 /**
- * Builds tf.gather_nd(params, indices, batch_dims). Output shape: indices[:-1] + params[batchDims +
- * indices[-1]:].
+ * Builds the source program of tf.gather_nd(params, indices, batch_dims). Output shape: indices.shape[:-1] +
+ * params.shape[batchDims + indices.shape[-1]:].
  */
 export const gatherNd = builder(tfGatherNd);
 
 /**
- * Arguments of the tf.tensor_scatter_nd operators: a tensor, tuples of indices, and updates of shape
- * indices[:-1] + tensor[indices[-1]:].
+ * Arguments of the tf.tensor_scatter_nd operators: a tensor, index tuples in the last dim of `indices`, and
+ * updates. The updates have shape indices.shape[:-1] + tensor.shape[indices.shape[-1]:].
  */
 export type TfTensorScatterNdArguments = BuilderArguments<typeof tfTensorScatterNdUpdate>;
 
-/** Builds tf.tensor_scatter_nd_update(tensor, indices, updates). Output shape: that of tensor. */
+/**
+ * Builds the source program of tf.tensor_scatter_nd_update(tensor, indices, updates), which replaces the
+ * indexed slices in a copy of `tensor`.
+ */
 export const tensorScatterNdUpdate = builder(tfTensorScatterNdUpdate);
 
-/** Builds tf.tensor_scatter_nd_add(tensor, indices, updates). Output shape: that of tensor. */
+/**
+ * Builds the source program of tf.tensor_scatter_nd_add(tensor, indices, updates), which adds updates to the
+ * indexed slices of a copy of `tensor`.
+ */
 export const tensorScatterNdAdd = builder(tfTensorScatterNdAdd);
 
-/** Builds tf.tensor_scatter_nd_min(tensor, indices, updates). Output shape: that of tensor. */
+/**
+ * Builds the source program of tf.tensor_scatter_nd_min(tensor, indices, updates), which takes the minimum of
+ * updates and indexed slices in a copy of `tensor`.
+ */
 export const tensorScatterNdMin = builder(tfTensorScatterNdMin);
 
-/** Builds tf.tensor_scatter_nd_max(tensor, indices, updates). Output shape: that of tensor. */
+/**
+ * Builds the source program of tf.tensor_scatter_nd_max(tensor, indices, updates), which takes the maximum of
+ * updates and indexed slices in a copy of `tensor`.
+ */
 export const tensorScatterNdMax = builder(tfTensorScatterNdMax);
 
-/** Arguments of tf.scatter_nd: tuples of indices, updates, and `shape`, the shape of the output. */
+/**
+ * Arguments of {@link scatterNd}, tf.scatter_nd: index tuples in the last dim of `indices`, updates, and the
+ * output's `shape`.
+ */
 export type TfScatterNdArguments = BuilderArguments<typeof tfScatterNd, "shape">;
 
-/** Builds tf.scatter_nd(indices, updates, shape): adds updates to a tensor of zeros. */
+/**
+ * Builds the source program of tf.scatter_nd(indices, updates, shape), which adds updates to a tensor of
+ * zeros of the given shape.
+ */
 export const scatterNd = builder(tfScatterNd, "shape");

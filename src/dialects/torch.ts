@@ -5,83 +5,113 @@ import { torchIndexAdd, torchIndexCopy, torchScatter, torchScatterAdd } from "..
 import { torchIndexPut } from "../../ir/ops/subscript-scatter.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
-/** Arguments of torch.gather: `dim` is in [-rank, rank - 1]. `oob` is `error` in PyTorch. */
+/**
+ * Arguments of {@link gather}, torch.gather. `dim` is in [-rank, rank - 1]. `oob` is the policy for indices
+ * out of range; the default is `error`, as in PyTorch.
+ */
 export type TorchGatherArguments = BuilderArguments<typeof torchGather, "dim">;
 /**
- * Arguments of torch.index_select: `index` has one dim, and `dim` is in [-rank, rank - 1]. `oob` is `error`
- * in PyTorch.
+ * Arguments of {@link indexSelect}, torch.index_select. `index` has one dim, and `dim` is in [-rank, rank -
+ * 1]. `oob` is the policy for indices out of range; the default is `error`, as in PyTorch.
  */
 export type TorchIndexSelectArguments = BuilderArguments<typeof torchIndexSelect, "dim">;
 /**
- * Arguments of torch.take_along_dim: `input` and `indices` are broadcast against each other in all dims
- * except `dim`. Without `dim`, both are flattened. `oob` is `error` in PyTorch.
+ * Arguments of {@link takeAlongDim}, torch.take_along_dim. `input` and `indices` are broadcast against each
+ * other in all dims except `dim`; without `dim`, both are flattened. `oob` is the policy for indices out of
+ * range; the default is `error`, as in PyTorch.
  */
 export type TorchTakeAlongDimArguments = BuilderArguments<typeof torchTakeAlongDim>;
 /**
- * Arguments of torch.nn.functional.embedding: `paddingIdx` is a row of weight that training does not update.
- * It does not change the output.
+ * Arguments of {@link embedding}, torch.nn.functional.embedding. `paddingIdx` is a row of `weight` that
+ * training does not update; it has no effect on the output.
  */
 export type TorchEmbeddingArguments = BuilderArguments<typeof torchEmbedding>;
 /**
- * Arguments of torch.nn.functional.embedding_bag: `input` has one dim and comes with `offsets`, or has two
- * dims and each row is a bag. `perSampleWeights`, of weight's type, require mode `sum`. Row `paddingIdx` of
- * weight is left out of the bags. With `includeLastOffset` 1, the last offset is the end of the last bag.
- * `longestBag` is the largest number of rows in a bag.
+ * Arguments of {@link embeddingBag}, torch.nn.functional.embedding_bag. `input` has one dim and comes with
+ * `offsets`, or has two dims and each row is a bag.
+ *
+ * `perSampleWeights` have the type of `weight` and require mode `sum`. Row `paddingIdx` of `weight` is left out of all bags. With `includeLastOffset` 1, the last offset is the end of the last bag. `longestBag` is the largest number of rows in a bag.
  */
 export type TorchEmbeddingBagArguments = BuilderArguments<typeof torchEmbeddingBag>;
 
-/** Builds torch.gather(input, dim, index). Output shape: that of index. */
+/** Builds the source program of torch.gather(input, dim, index). The output has the shape of `index`. */
 export const gather = builder(torchGather, "dim");
 
-/** Builds torch.index_select(input, dim, index). Output shape: input[:dim] + index + input[dim+1:]. */
+/**
+ * Builds the source program of torch.index_select(input, dim, index). Output shape: input.shape[:dim] +
+ * index.shape + input.shape[dim+1:].
+ */
 export const indexSelect = builder(torchIndexSelect, "dim");
 
 /**
- * Builds torch.take_along_dim(input, indices, dim). Output shape: the broadcast shape of both, with the
- * extent of indices along `dim`.
+ * Builds the source program of torch.take_along_dim(input, indices, dim). The output has the broadcast shape
+ * of both inputs, with the extent of `indices` along `dim`.
  */
 export const takeAlongDim = builder(torchTakeAlongDim);
 
-/** Builds torch.nn.functional.embedding(input, weight, padding_idx). Output shape: input + weight[1:]. */
+/**
+ * Builds the source program of torch.nn.functional.embedding(input, weight, padding_idx), which selects rows
+ * of `weight`. Output shape: input.shape + weight.shape[1:].
+ */
 export const embedding = builder(torchEmbedding);
 
 /**
- * Builds torch.nn.functional.embedding_bag(input, weight, offsets, mode=mode). Output shape: [number of bags,
- * columns of weight].
+ * Builds the source program of torch.nn.functional.embedding_bag(input, weight, offsets, mode=mode), which
+ * combines the rows of each bag. Output shape: [number of bags, columns of weight].
  */
 export const embeddingBag = builder(torchEmbeddingBag);
 
 /**
- * Arguments of torch.scatter: updates are `src`, or a number `value` in its place. `reduce` is none, add or
- * multiply.
+ * Arguments of {@link scatter}, torch.scatter. The update is the tensor `src` or the number `value`. `reduce`
+ * is none (default), add or multiply.
  */
 export type TorchScatterArguments = BuilderArguments<typeof torchScatter, "dim">;
-/** Arguments of torch.scatter_add: those of torch.scatter without `value` and `reduce`. */
+/** Arguments of {@link scatterAdd}, torch.scatter_add: `input`, `dim`, `index`, and the updates `src`. */
 export type TorchScatterAddArguments = BuilderArguments<typeof torchScatterAdd, "dim">;
-/** Arguments of torch.index_copy: `source` has as many slices along `dim` as `index` has entries. */
+/**
+ * Arguments of {@link indexCopy}, torch.index_copy. `source` has one slice along `dim` for each entry of
+ * `index`.
+ */
 export type TorchIndexCopyArguments = BuilderArguments<typeof torchIndexCopy, "dim">;
 /**
- * Arguments of torch.index_add: `source` has as many slices along `dim` as `index` has entries. `alpha`
- * (default 1) multiplies `source`.
+ * Arguments of {@link indexAdd}, torch.index_add. `source` has one slice along `dim` for each entry of
+ * `index`. `alpha` (default 1) multiplies `source`.
  */
 export type TorchIndexAddArguments = BuilderArguments<typeof torchIndexAdd, "dim">;
 
-/** Builds torch.scatter(input, dim, index, src). Output shape: that of input. */
+/**
+ * Builds the source program of torch.scatter(input, dim, index, src), which writes updates into a copy of
+ * `input`.
+ */
 export const scatter = builder(torchScatter, "dim");
 
-/** Builds torch.scatter_add(input, dim, index, src). Output shape: that of input. */
+/**
+ * Builds the source program of torch.scatter_add(input, dim, index, src), which adds updates to a copy of
+ * `input`.
+ */
 export const scatterAdd = builder(torchScatterAdd, "dim");
 
-/** Builds torch.index_copy(input, dim, index, source). Output shape: that of input. */
+/**
+ * Builds the source program of torch.index_copy(input, dim, index, source), which writes slices of `source`
+ * into a copy of `input`.
+ */
 export const indexCopy = builder(torchIndexCopy, "dim");
 
-/** Builds torch.index_add(input, dim, index, source, alpha=alpha). Output shape: that of input. */
+/**
+ * Builds the source program of torch.index_add(input, dim, index, source, alpha=alpha), which adds slices of
+ * `source` to a copy of `input`.
+ */
 export const indexAdd = builder(torchIndexAdd, "dim");
 
 /**
- * `indices0`, `indices1`, …: one for each leading dim, broadcast together; `accumulate` 1 adds, default 0.
+ * Arguments of {@link indexPut}, torch.index_put. `indices0`, `indices1`, … are index tensors for the leading
+ * dims of `input`; they are broadcast together. With `accumulate` 1, values are added; with 0 (default), they
+ * replace elements.
  */
 export type TorchIndexPutArguments = BuilderArguments<typeof torchIndexPut>;
 
-/** torch.index_put(input, indices, values, accumulate). Output shape: that of input. */
+/**
+ * Builds the source program of torch.index_put(input, indices, values, accumulate), which writes values into
+ * a copy of `input`.
+ */
 export const indexPut = builder(torchIndexPut);

@@ -4,7 +4,10 @@ import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js"
 import { rangedFigures, type RangedFigure } from "../api/cycles-range.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
-/** Better schedule of a program on a target in which one figure is set to an end of its range. */
+/**
+ * Better schedule for a program if one parameter of the target has the value at an end of its uncertainty
+ * range. It has the cycles of this schedule and of the current one on the changed target.
+ */
 export interface OtherChoice {
   readonly figure: RangedFigure["figure"];
   readonly kind: FigureKind;
@@ -21,9 +24,9 @@ export interface OtherChoice {
 const better = 0.99;
 
 /**
- * Returns the range ends of target figures at which the compiler would choose another schedule that takes
- * under 99 % of the cycles. Schedule entries that the program states are kept. The list is empty if there are
- * none.
+ * Returns each range end of a target parameter at which the compiler would choose a schedule that takes under
+ * 99 % of the current schedule's cycles; an empty list if there is none. Schedule entries that the program
+ * states stay fixed.
  */
 export function choicesAtEnds(
   program: Func,

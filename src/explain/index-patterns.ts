@@ -1,7 +1,7 @@
 /** Indices like those of a workload: how they repeat and follow one another, drawn from a seed. */
 import type { IndexDraw } from "../testing/random.js";
 
-/** Pattern by which indices are drawn, position by position in the order of their tensor. */
+/** Distribution by which random index values are generated, in the order of the elements of their tensor. */
 export type IndexPattern =
   /** Each from its range, all as likely. */
   | { readonly kind: "uniform" }
@@ -16,7 +16,10 @@ export type IndexPattern =
 
 type Choose = NonNullable<IndexDraw["choose"]>;
 
-/** Returns the function that draws the indices of an input with `count` indices. */
+/**
+ * Returns the function that generates index values by a pattern. `count` is the number of elements of the
+ * index tensor.
+ */
 export function chooserOf(pattern: IndexPattern, count: number): Choose {
   switch (pattern.kind) {
     case "uniform":
@@ -33,8 +36,8 @@ export function chooserOf(pattern: IndexPattern, count: number): Choose {
 }
 
 /**
- * Returns a chooser of `count` uniform index values in ascending order. Each value is drawn as the minimum of
- * the uniform numbers that remain, above the previous value.
+ * Returns a function that generates `count` uniformly distributed index values in ascending order. Each call
+ * draws the minimum of the uniform numbers that remain above the previous value.
  */
 function sorted(count: number): Choose {
   let before = 0;
@@ -45,8 +48,8 @@ function sorted(count: number): Choose {
 }
 
 /**
- * Returns a function that chooses index values in runs of `length` consecutive values, each from a random
- * start. Values wrap at the end of the range.
+ * Returns a function that generates index values in groups of `length` consecutive values. Each group has a
+ * random start. Values wrap around at the end of the range.
  */
 function runs(length: number): Choose {
   let start = 0;
@@ -58,8 +61,8 @@ function runs(length: number): Choose {
 }
 
 /**
- * Returns a function that chooses index values with Zipf's distribution: the r-th value of the range has a
- * probability in proportion to r ** -exponent.
+ * Returns a function that generates index values with Zipf's distribution: the r-th value of the range has a
+ * probability proportional to r ** -exponent, r from 1.
  */
 function zipf(exponent: number): Choose {
   const ranks = new Map<number, (random: () => number) => number>();
@@ -72,9 +75,10 @@ function zipf(exponent: number): Choose {
 }
 
 /**
- * Returns a sampler of ranks from 1 to `count` with probabilities in proportion to rank ** -exponent. It uses
- * rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone
- * discrete distributions", 1996). Samples are exact, at a cost independent of `count`.
+ * Returns a function that draws random ranks from 1 to `count` with probability proportional to rank **
+ * -exponent. It uses rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates
+ * from monotone discrete distributions", 1996). The distribution is exact, and the time of a draw does not
+ * depend on `count`.
  */
 function zipfRank(count: number, exponent: number): (random: () => number) => number {
   const density = (x: number): number => Math.exp(-exponent * Math.log(x));

@@ -12,8 +12,8 @@ import {
 import type { Kernel } from "../api/compile.js";
 
 /**
- * Returns the roofline of a kernel and the bytes of global memory that it moves. Undefined for a tile
- * program, which has no other schedules.
+ * Returns the roofline of a kernel: its cycles compared with the lower bound, and the bytes transferred to
+ * and from global memory. Undefined for a kernel compiled from a tile program, whose schedule is fixed.
  */
 export function rooflineOfKernel(
   { access, target }: Pick<Kernel, "access" | "target">,
@@ -24,7 +24,10 @@ export function rooflineOfKernel(
   return { bytes: tiling.traffic.bytes, ...rooflineOf(tiling, clock, programLowerBound(tiling)) };
 }
 
-/** Returns the roofline of a kernel as text; undefined for a tile program, which has no other schedules. */
+/**
+ * Returns the roofline of a kernel as text: its cycles compared with the lower bound. Undefined for a kernel
+ * compiled from a tile program, whose schedule is fixed.
+ */
 export function kernelRoofline(
   kernel: Pick<Kernel, "access" | "target">,
   clock: ClockResult,

@@ -20,10 +20,16 @@ import { drawnIndices, indexProgram } from "../testing/random.js";
 import { chooserOf, type IndexPattern } from "./index-patterns.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
-/** Upper limit of index values that are looked up to count data movement: a few seconds' worth. */
+/**
+ * Maximum number of index values that are looked up to count data movement; counting takes a few seconds at
+ * this limit.
+ */
 export const maxLookups = 2 ** 22;
 
-/** Exact data movement of a schedule. */
+/**
+ * Exact data movement of a schedule for given indices: bytes and bursts (contiguous runs of bytes) in global
+ * memory, in total and for each operand.
+ */
 export interface Movement extends PickedRows {
   readonly bytes: number;
   readonly bursts: number;
@@ -39,8 +45,9 @@ function gatherOf({ access }: Kernel): AccessFunc {
 }
 
 /**
- * Returns index values, drawn by a pattern, for each input of a kernel that holds indices. Throws a
- * CompileError (TC702) for more than {@link maxLookups} lookups.
+ * Returns random index values for each input of a kernel that holds indices, by operand key. `pattern` is
+ * their distribution. Throws a CompileError (TC702) if the kernel looks up more than {@link maxLookups} index
+ * values.
  */
 export function indicesLike(kernel: Kernel, pattern: IndexPattern): HostInputs {
   refuseMany(gatherOf(kernel));
@@ -60,8 +67,8 @@ export function indicesLike(kernel: Kernel, pattern: IndexPattern): HostInputs {
 }
 
 /**
- * Returns the data movement of a kernel's schedule for the given indices, by the keys of their inputs. Throws
- * a CompileError (TC702) for more indices than are counted.
+ * Returns the exact data movement of a kernel for given index tensors, which are listed by operand key.
+ * Throws a CompileError (TC702) if the kernel looks up more than {@link maxLookups} index values.
  */
 export function movementBy(kernel: Kernel, indices: HostInputs): Movement {
   const gather = gatherOf(kernel);

@@ -8,8 +8,8 @@ import {
 } from "../../ir/index.js";
 
 /**
- * Rates of a target that change cycles gradually; a higher rate is faster. Figures that are sizes and counts
- * change cycles in steps.
+ * Names of a target's throughput parameters, in bytes or elements per cycle. A higher rate is faster, and
+ * cycles change gradually with it.
  */
 export const rateFigures = [
   "gmReadBytesPerCycle",
@@ -20,7 +20,9 @@ export const rateFigures = [
   "copyBytesPerCycle",
   "gatherElementsPerCycle",
 ] as const satisfies readonly (keyof TargetFigures)[];
-/** Costs of a target, in cycles: of an instruction, a repeat, a wait or a start. */
+/**
+ * Names of a target's cost parameters, in cycles: the cost of an instruction, a repeat, a wait or a start-up.
+ */
 export const costFigures = [
   "loadIssueCycles",
   "loadLatencyCycles",
@@ -42,13 +44,18 @@ export const costFigures = [
   "taskCycles",
 ] as const satisfies readonly (keyof TargetFigures)[];
 
-/** Figures of a target that multiply a time. */
+/** Names of a target's parameters that are factors by which a time is multiplied. */
 export const factorFigures = ["sameSlabFactor"] as const satisfies readonly (keyof TargetFigures)[];
 
-/** Figures of a target that change cycles gradually: rates, costs and factors. */
+/**
+ * Names of the target parameters with which cycles change gradually: rates, costs and factors. Sizes and
+ * counts are excluded, because cycles change in steps with them.
+ */
 export const gradualFigures = [...rateFigures, ...costFigures, ...factorFigures] as const;
 
-/** Sensitivity of a kernel's cycles to one figure of the target, with the source of that figure. */
+/**
+ * Sensitivity of a kernel's cycles to one parameter of the target, with the source of the parameter's value.
+ */
 export interface Sensitivity extends FigureSource {
   readonly figure: (typeof gradualFigures)[number];
   /** Percent by which the cycles grow for one percent more of the figure. A positive value means slower. */
@@ -71,8 +78,9 @@ function inTicks(target: Target): Target {
 }
 
 /**
- * Returns the sensitivity of the cycles to each figure of the target, the largest first. It is computed by
- * central differences of cycles without rounding.
+ * Returns the sensitivity of a program's cycles to each target parameter in {@link gradualFigures}, the
+ * largest absolute value first. It is computed by central differences of cycles in a fine unit, so that
+ * rounding has no effect.
  */
 export function sensitivityOf(func: TileFunc, target: Target): readonly Sensitivity[] {
   const fine = inTicks(target);

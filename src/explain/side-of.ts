@@ -21,7 +21,10 @@ import { randomValue } from "../testing/random.js";
 import type { Kernel } from "../api/compile.js";
 import { programAtMaxSizes, tilingOf } from "../api/program-at-max-sizes.js";
 
-/** Figures of one schedule for a comparison of schedules. Dynamic sizes are at their maximum. */
+/**
+ * Estimated cost of one schedule for a comparison with another schedule: cycles, tasks, global memory
+ * traffic, unified buffer (UB) bytes and busy shares. Dynamic sizes have their maximum values.
+ */
 export interface Side extends Roofline {
   readonly schedule: ResolvedSchedule;
   readonly tile: Shape;
@@ -43,7 +46,10 @@ export interface Side extends Roofline {
   readonly cycles: number;
 }
 
-/** Returns the cost of a kernel under its schedule. The kernel comes from a source or access program. */
+/**
+ * Returns the estimated cost of a kernel under its schedule, for a comparison with another schedule. The
+ * kernel must come from a source or access program.
+ */
 export function sideOf(kernel: Kernel): Side {
   const { target } = kernel;
   const tiling = tilingOf(kernel);

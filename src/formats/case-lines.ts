@@ -2,9 +2,8 @@
 import { createScanner } from "jsonc-parser";
 
 /**
- * Returns the line, from 1, on which each case of a file begins. `depth` is the nesting of cases: 0 for a
- * single case, 1 for a list, 2 for `{cases}`. The text is valid JSON of any nesting; it is scanned token by
- * token.
+ * Returns the line number, from 1, on which each case of a JSON file begins. `depth` is the nesting of cases:
+ * 0 for a single case, 1 for a list, 2 for `{cases}`. `text` must be valid JSON.
  */
 export function caseLines(text: string, depth: 0 | 1 | 2): number[] {
   const scanner = createScanner(text, true);

@@ -10,13 +10,16 @@ const inWords = (field: Field, value: unknown): string[] =>
   );
 
 /**
- * Returns a function that lists the problems of a case's JSON value; an empty list means a valid case. The
- * case may name the given operators.
+ * Returns a function that lists the problems of the JSON value of a case; an empty list means that the case
+ * is valid. `operators` are the operators that the case may name.
  */
 export function caseProblemsAmong(operators: Operators): (entry: unknown) => string[] {
   const field = operators === opDefs ? caseField : caseFieldOf(operators);
   return (entry) => inWords(field, entry);
 }
 
-/** Returns the problems of a file of the form `{schema, cases}`, without those of its cases. */
+/**
+ * Returns the problems of a case file of the form `{schema, cases}` as messages, without the problems inside
+ * its cases. An empty list means that the file is valid.
+ */
 export const caseFileProblems = (file: unknown): string[] => inWords(caseFileField, file);

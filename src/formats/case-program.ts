@@ -3,14 +3,14 @@ import { bindSizes, hasErrors, parseModule, type Diagnostic, type Func } from ".
 import { tryProgram } from "../api/program.js";
 import type { Case } from "./cases.js";
 
-/** Program of a case, or the diagnostics of a program that cannot be made. */
+/** Program of a regression case, or the diagnostics that explain why the case has no valid program. */
 export type CaseProgram =
   | { readonly ok: true; readonly func: Func }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Returns the program of a case: its operator, or its `tir` text with symbol sizes bound. The result holds
- * diagnostics if there is no valid program.
+ * Returns the program of a regression case. It is built from the case's operator, or parsed from its `tir`
+ * text with values for the symbolic sizes. The result has diagnostics instead if there is no valid program.
  */
 export function caseProgram({ id, program, tir = "", operators, options, bind = {} }: Case): CaseProgram {
   if (program !== undefined) return tryProgram({ ...program, name: "main" });

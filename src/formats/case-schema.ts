@@ -62,7 +62,7 @@ import {
 /** Value that JSON can represent. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** Valid case of a case file as JSON. Schedule entries are fields of the case. */
+/** Valid regression case as a JSON value of a case file. Schedule entries are direct fields of the case. */
 export interface CaseJson extends Schedule {
   readonly id: string;
   readonly source?: string;
@@ -89,8 +89,8 @@ export interface CaseJson extends Schedule {
 }
 
 /**
- * Upper limits of a kernel: bytes moved to and from global memory, peak bytes of UB, and cycles. `clock` is
- * the version of the cost model that gave `cycles`.
+ * Maximum cost of a kernel that a case allows: bytes transferred to and from global memory, peak bytes of the
+ * unified buffer (UB), and estimated cycles. `clock` is the version of the cost model that computed `cycles`.
  */
 export interface LimitsJson {
   readonly bytes?: number;
@@ -99,7 +99,10 @@ export interface LimitsJson {
   readonly clock?: number;
 }
 
-/** Tensor of a case file, with exactly one of `values`, `bits` and `fill`. */
+/**
+ * Tensor in a case file as a JSON value. Exactly one of `values`, `bits` (hexadecimal patterns) and `fill`
+ * (pseudo-random numbers) gives its elements.
+ */
 export interface TensorJson {
   readonly dtype: DType;
   readonly shape: Shape;
@@ -109,8 +112,8 @@ export interface TensorJson {
 }
 
 /**
- * Rule that fills a tensor: element i is the i-th pseudo-random number from `seed`, scaled to at least `min`
- * and less than `max`.
+ * Rule that generates the elements of a tensor: element i is the i-th pseudo-random number from `seed`,
+ * scaled to the range from `min` (included) to `max` (excluded).
  */
 export interface Fill {
   readonly seed: number;
@@ -118,7 +121,7 @@ export interface Fill {
   readonly max: number;
 }
 
-/** Value of `op` for a case whose program is only text. */
+/** Value of the field `op` in a case whose program is given only as `.tir` text. */
 export const mapOp = "map";
 
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
@@ -177,7 +180,10 @@ const attributeValue = leaf(
   code,
 );
 
-/** Returns the check of a schedule entry's type. The rules of tiling judge its numbers. */
+/**
+ * Returns the rule that checks the JSON type of a schedule entry. Whether the numbers are legal is checked
+ * later by the tiling rules.
+ */
 function entryField(entry: ScheduleEntry): Field {
   switch (entry.form) {
     case "list":
@@ -278,7 +284,7 @@ const needs = ({ data, dialect, indices, inputs, tir }: ReturnType<typeof caseFi
     ]),
   );
 
-/** Returns the JSON field that checks an attribute's value. */
+/** Returns the rule that checks the JSON value of an operator attribute. */
 function attribute({ help, ...spec }: AttrSpec): Field {
   switch (spec.kind) {
     case "int":
@@ -322,7 +328,10 @@ const operatorRules = (operators: Operators): readonly Field[] =>
     }),
   );
 
-/** Returns the JSON field that checks one case, which may name the given operators. */
+/**
+ * Returns the rule that checks the JSON value of one case. `operators` are the operators that the case may
+ * name.
+ */
 export function caseFieldOf(operators: Operators): Field {
   const fields = caseFieldsOf(operators);
   return withRules(fixed("a case", fields, ["id", "op", "expect"]), [
@@ -331,7 +340,7 @@ export function caseFieldOf(operators: Operators): Field {
   ]);
 }
 
-/** Field that checks one case of a built-in operator. */
+/** Rule that checks the JSON value of one case, which may name the built-in operators. */
 export const caseField = caseFieldOf(opDefs);
 
 const fileOf = (cases: Field): Field =>
@@ -340,7 +349,7 @@ const fileOf = (cases: Field): Field =>
     "cases",
   ]);
 
-/** Field that checks a case file of the form `{schema, cases}`, but not the cases in it. */
+/** Rule that checks the JSON value of a case file of the form `{schema, cases}`, but not the cases in it. */
 export const caseFileField = fileOf(anyList(code));
 
 const oneCase = referenced("case", caseField);

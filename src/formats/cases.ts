@@ -30,7 +30,10 @@ import { mapOp, type CaseJson, type Json, type LimitsJson } from "./case-schema.
 import { withPositions } from "./fixed-masks.js";
 import { malformed, readCaseTensor, type CaseTensor } from "./case-tensor.js";
 
-/** Regression case of a case file (docs/cases.md). */
+/**
+ * Regression case read from a case file (docs/cases.md): a program, its input tensors, and the expected
+ * output or error.
+ */
 export interface Case {
   readonly id: string;
   /** Line on which the case begins in its file, from 1. */
@@ -61,7 +64,10 @@ export interface Case {
   readonly expectedCode?: string;
 }
 
-/** Case that cannot be run, with its diagnostics. It fails by itself; the other cases of the file run. */
+/**
+ * Regression case that cannot be run, with the diagnostics that explain why. Other cases of the file still
+ * run.
+ */
 export interface MalformedCase {
   readonly id: string;
   readonly line?: number;
@@ -69,10 +75,10 @@ export interface MalformedCase {
 }
 
 /**
- * Returns every case of a file; malformed cases have diagnostics in place of a program. `file` names the file
- * in diagnostics. `operators`: operators that cases may name, as `operatorsWith` returns them; default: the
- * built-in operators. Throws a CompileError (TC013) if the text is not JSON, or is neither a case nor a list
- * of cases.
+ * Returns all regression cases of a case file's text; a malformed case has diagnostics instead of a program.
+ * `file` is the file name in diagnostics. `operators` are the operators that cases may name, from
+ * `operatorsWith`; default: the built-in operators. Throws a CompileError (TC013) if the text is not JSON, or
+ * is neither a case nor a list of cases.
  */
 export function readCaseList(text: string, file: string, operators?: Operators): (Case | MalformedCase)[] {
   checkArgument("readCaseList", "text", text);
@@ -105,8 +111,8 @@ export function readCaseList(text: string, file: string, operators?: Operators):
 }
 
 /**
- * Returns every case of a file. Throws a CompileError (TC013) if any case is malformed; `readCaseList`
- * returns the valid cases of such a file.
+ * Returns all regression cases of a case file's text. Throws a CompileError (TC013) if any case is malformed;
+ * {@link readCaseList} returns the valid cases of such a file.
  */
 export function readCases(text: string, file: string, operators?: Operators): Case[] {
   const list = readCaseList(text, file, operators);
@@ -115,7 +121,10 @@ export function readCases(text: string, file: string, operators?: Operators): Ca
   return list.flatMap((test) => ("malformed" in test ? [] : [test]));
 }
 
-/** Returns the JSON value of a text. Throws a CompileError (TC013) for a text that is not JSON. */
+/**
+ * Returns the JSON value that a text represents. Throws a CompileError (TC013) if the text is not valid JSON.
+ * `file` is the file name in the message.
+ */
 function parse(text: string, file: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -132,8 +141,8 @@ const isObject = (value: Json | undefined): value is Readonly<Record<string, Jso
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * Returns the cases of a file and their nesting depth: 0 for a single case, 1 for a list, 2 for `{schema,
- * cases}`. Throws a CompileError (TC013) for errors in the file outside its cases.
+ * Returns the cases in the JSON value of a case file, and their nesting depth: 0 for a single case, 1 for a
+ * list, 2 for `{schema, cases}`. Throws a CompileError (TC013) for errors outside the cases.
  */
 function layoutOf(
   json: Json,
@@ -151,8 +160,8 @@ function idOf(entry: Json): string | undefined {
 }
 
 /**
- * Reads a case. `json` must conform to the schema. Throws a CompileError for fields that contradict each
- * other.
+ * Returns the regression case that a JSON value describes. `json` must conform to the JSON Schema of cases.
+ * Throws a CompileError if fields contradict each other or a tensor is malformed.
  */
 function readCase(json: CaseJson, where: string, file: string, operators: Operators | undefined): Case {
   const { id, output, expect, limits, tir, bind, first, inout } = json;
@@ -194,7 +203,7 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
   };
 }
 
-/** Returns the program of a case's operator, and the case's tensors by the operand names of that program. */
+/** Returns the program of a case's operator, and the case's tensors by the names of the operator's inputs. */
 function operatorOf(
   { dialect = "", op, attributes = {}, oob, inout }: CaseJson,
   tensors: Readonly<Record<string, CaseTensor>>,
@@ -236,8 +245,8 @@ function operatorOf(
 }
 
 /**
- * Returns the tensors of a case in the operator's order: data and indices, or the inputs that the operator
- * names. Throws a CompileError (TC013) if the names do not match.
+ * Returns the tensors of a case in the order of the operator's inputs; for an operator without named inputs,
+ * data and indices. Throws a CompileError (TC013) if the tensor names do not match the inputs.
  */
 function inputsOfOperator(
   operator: OpDef | undefined,
@@ -256,8 +265,8 @@ function inputsOfOperator(
 }
 
 /**
- * Returns a message for fields of a case that contradict each other; undefined if there are none. A schema
- * has no helpful message for these errors.
+ * Returns a message about fields of a case that contradict each other; undefined if there is no
+ * contradiction. A JSON Schema would report these errors less clearly.
  */
 function contradictionIn({
   op,

@@ -4,7 +4,8 @@ import { packedValue } from "../../backends/index.js";
 import { componentOf, readFloat } from "./numbers.js";
 
 /**
- * Formats element `k`: `486 (0x43f30000)` for floats, complex numbers and string handles, `-7` for integers.
+ * Returns element `k` of a tensor's bytes as text, such as `-7` for integers. Floats, complex numbers and
+ * string handles are followed by their bits, as in `486 (0x43f30000)`.
  */
 export function showElement(dtype: DType, bytes: Uint8Array, k: number): string {
   if (isPacked(dtype)) return String(packedValue(bytes, dtype, k));

@@ -38,11 +38,16 @@ const faults: ReadonlyMap<string, Fault> = new Map([
   ["EBUSY", { reason: "it is in use", hint: "name another file" }],
 ]);
 
-/** Returns the code of a platform error; "" for anything else. */
+/**
+ * Returns the error code of a thrown platform error, such as `ENOENT`; "" if the thrown value has no code.
+ */
 export const codeOf = (thrown: unknown): string =>
   thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 
-/** Returns the reason in words why the platform could not read or write a file. */
+/**
+ * Returns the reason in words why the platform could not read or write a file. `thrown` is the platform's
+ * error.
+ */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   // The rest of a message of the platform names the call and its paths.
@@ -50,7 +55,8 @@ export function reasonOf(thrown: unknown): string {
 }
 
 /**
- * Returns a TC010 error for a file. `thrown` is the platform's error; a CompileError is returned unchanged.
+ * Returns an error (TC010) that a file could not be read, written or made. `thrown` is the platform's error;
+ * if it is a CompileError, it is returned unchanged.
  */
 export function fileFault(file: string, verb: "read" | "write" | "make", thrown: unknown): CompileError {
   if (thrown instanceof CompileError) return thrown;
@@ -58,12 +64,13 @@ export function fileFault(file: string, verb: "read" | "write" | "make", thrown:
   return new CompileError([faultOf(file, verb, reasonOf(thrown), hint)]);
 }
 
-/**
- * Returns the diagnostic (TC010) of a file that cannot be read, written or made, with its reason and hint.
- */
+/** Returns a diagnostic (TC010) that a file cannot be read, written or made. `verb` is the failed action. */
 export const faultOf = (file: string, verb: string, reason: string, hint: string): Diagnostic =>
   error("TC010", `cannot ${verb} ${file}: ${reason}`, { hint });
 
-/** Returns a TC010 error for a file or folder whose parent folder is missing. */
+/**
+ * Returns an error (TC010) that a file or folder cannot be created because the folder `folder`, its parent,
+ * does not exist.
+ */
 export const withoutFolder = (file: string, verb: "write" | "make", folder: string): CompileError =>
   new CompileError([faultOf(file, verb, `there is no folder ${folder}`, `mkdir -p ${shellWord(folder)}`)]);

@@ -2,8 +2,9 @@
 const maxBytes = 200;
 
 /**
- * Returns a file name for each id of a test, kernel or operand. "/" becomes "_", reserved names are escaped,
- * and long names are cut. Names are unique even on a file system that ignores case.
+ * Returns a distinct file name for each id of a test, kernel or operand. Characters such as "/" become "_",
+ * names reserved by Windows are escaped, and long names are cut. Names differ even on a file system that
+ * ignores case.
  */
 export function fileNames(ids: readonly string[]): string[] {
   const taken = new Set<string>();
@@ -25,7 +26,7 @@ const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i;
 
 /**
  * Returns an id as a file name of at most 200 bytes. Control characters, lone surrogates and characters that
- * Windows reserves become "_".
+ * Windows reserves become "_". Names of Windows devices are prefixed with "_".
  */
 function fileName(id: string): string {
   const safe = id.replaceAll(/[/\\<>:"|?*\p{Cc}\p{Cs}]/gu, "_").replace(device, "_$&");

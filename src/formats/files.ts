@@ -25,7 +25,7 @@ const maxFileBytes = 2 ** 31 - 1;
 const maxStreamBytes = 2 ** 30;
 const chunkBytes = 2 ** 20;
 
-/** Use of a file by the running command, as a verb. */
+/** Verb for the use that the running command makes of a file, for error messages. */
 export type FileUse = "reads" | "has written";
 
 /** The files of the running command, by identity. */
@@ -34,14 +34,16 @@ const uses = new Map<string, FileUse>();
 /** Returns the device and inode number of a file, which are the same under all of its names. */
 const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
 
-/** Clears the record of files that a command has read or written, for the start of a new command. */
+/**
+ * Clears the record of files that the running command has read or written. It is called before another
+ * command starts in the process.
+ */
 export function forgetUses(): void {
   uses.clear();
 }
 
 /**
- * Records that the command has written a file, or that Node reads the file for it. Pipes and devices are
- * ignored.
+ * Records that the running command reads or has written a file. Pipes, devices and missing files are ignored.
  */
 export function noteUse(file: string, use: FileUse): void {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
@@ -49,12 +51,15 @@ export function noteUse(file: string, use: FileUse): void {
 }
 
 /**
- * Returns the use that the running command has made of a file, whatever the file's name; undefined if it has
- * not used the file.
+ * Returns the use that the running command has made of a file; undefined if it has not used the file. Files
+ * are identified by device and inode number, not by name.
  */
 export const useOf = (stat: BigIntStats): FileUse | undefined => uses.get(identityOf(stat));
 
-/** Returns the bytes of a file, pipe or device. Throws a CompileError (TC010) if it cannot be read. */
+/**
+ * Returns the bytes of a file, pipe or device; `-` is the standard input. Throws a CompileError (TC010) if it
+ * cannot be read.
+ */
 export function readBytes(file: string): Uint8Array {
   try {
     if (file === standardInput) {
@@ -72,14 +77,14 @@ export function readBytes(file: string): Uint8Array {
 }
 
 /**
- * Returns the text of a file, with U+FFFD for each byte that is not valid UTF-8. Throws a CompileError
- * (TC010) if the file cannot be read.
+ * Returns the text of a file. Bytes that are not valid UTF-8 become U+FFFD. Throws a CompileError (TC010) if
+ * the file cannot be read.
  */
 export const readText = (file: string): string => textOf(file, readBytes(file));
 
 /**
- * Returns the text of a program file. Throws a CompileError: TC010 if the file cannot be read, TC001 for a
- * binary file.
+ * Returns the text of a program file. Throws a CompileError with TC010 if the file cannot be read, and with
+ * TC001 if it is binary or not valid UTF-8.
  */
 export function readProgramText(file: string): string {
   const bytes = readBytes(file);
@@ -100,7 +105,8 @@ function textOf(file: string, bytes: Uint8Array): string {
 }
 
 /**
- * Returns all bytes of a pipe or device. Throws an error above 2^30 bytes, because a stream may never end.
+ * Returns all bytes of a pipe or device. Throws an error if there are more than 2^30 bytes, because a stream
+ * may never end.
  */
 function readStream(file: string): Uint8Array {
   const descriptor = openSync(file, "r");
@@ -122,7 +128,7 @@ function readStream(file: string): Uint8Array {
 const tooLong = (bytes: number | bigint, limit: number): Error =>
   new Error(`${bytes} bytes are more than the ${limit} that can be read`);
 
-/** Entries and real path of a folder. */
+/** Contents of a folder: its real path and the paths of its entries, sorted by name. */
 export interface Folder {
   /** Without links: what tells a folder from another. */
   readonly realPath: string;
@@ -131,8 +137,8 @@ export interface Folder {
 }
 
 /**
- * Returns the folder at a path; undefined if the path leads to something else. Throws a CompileError (TC010)
- * for a path that does not exist.
+ * Returns the contents of the folder at a path; undefined if the path leads to something other than a folder.
+ * Throws a CompileError (TC010) if the path does not exist or cannot be read.
  */
 export function readFolder(path: string): Folder | undefined {
   try {
@@ -146,7 +152,10 @@ export function readFolder(path: string): Folder | undefined {
   }
 }
 
-/** True if the path is a pipe, a socket or a device: a read of it waits for the writer. */
+/**
+ * True if a path leads to a pipe, a socket or a device, where reading may wait for a writer. False if nothing
+ * exists at the path.
+ */
 export function isStream(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat !== undefined && !stat.isFile() && !stat.isDirectory();

@@ -8,8 +8,8 @@ import { coordinatesOf, flatNonzero } from "./nonzero.js";
 import type { TensorValue } from "./tensor.js";
 
 /**
- * Tensor whose elements may be read before its program is compiled; without `read` they are known only at run
- * time.
+ * Type of an input tensor, with a function that reads its elements if they are known before the program is
+ * compiled.
  */
 export interface FixedTensor {
   readonly type: TensorType;
@@ -18,9 +18,9 @@ export interface FixedTensor {
 }
 
 /**
- * Replaces each mask of a program by positions, as `numpy.nonzero` finds them, and returns the program with
- * its inputs in order. Reads the masks. Returns both arguments unchanged if there is no mask, or a mask is
- * unknown before run time or breaks a rule.
+ * Returns a program in which each boolean mask is replaced by index arrays, as `numpy.nonzero` computes them,
+ * together with its inputs in operand order. The masks are read. Both arguments are returned unchanged if
+ * there is no mask, or if a mask is unknown before run time or breaks a rule.
  */
 export function withPositions<T extends FixedTensor>(
   description: ProgramDescription,

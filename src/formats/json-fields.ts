@@ -20,8 +20,8 @@ type Table = Readonly<Record<string, Field>>;
 const code = "TC013";
 
 /**
- * Returns the JSON Schema (draft-07) of a field. The schema is empty, and accepts every value, if the field
- * states no restriction.
+ * Returns the JSON Schema (draft-07) of a rule for JSON values. The schema is empty, and thus accepts every
+ * value, if the rule states no restriction.
  */
 export function schemaOf(field: Field): Schema {
   if (field.schema !== undefined) return field.schema;
@@ -39,10 +39,12 @@ export function schemaOf(field: Field): Schema {
 const schemasOf = (fields: Table): Schema =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]));
 
-/** Field that accepts every value. */
+/** Rule that accepts every JSON value. */
 export const anything = leaf("anything", {}, () => true, code);
 
-/** Returns a field that accepts strings that match `pattern`. `takes` describes the field in diagnostics. */
+/**
+ * Returns a rule that accepts strings that match `pattern`. `takes` describes these strings in diagnostics.
+ */
 export const textLike = (takes: string, pattern: RegExp): Field =>
   leaf(
     takes,
@@ -51,17 +53,19 @@ export const textLike = (takes: string, pattern: RegExp): Field =>
     code,
   );
 
-/** Returns a field that accepts one value. `takes` describes the field in diagnostics. */
+/**
+ * Returns a rule that accepts only the given string or number. `takes` describes the value in diagnostics.
+ */
 export const only = (value: string | number, takes = String(value)): Field => ({
   ...oneOf([value], code, takes),
   schema: { const: value },
 });
 
-/** Field that accepts an integer. */
+/** Rule that accepts an integer. */
 export const integer = leaf("a whole number", { type: "integer" }, Number.isInteger, code);
 
 /**
- * Returns a field that accepts an integer from `minimum` to `maximum`, both included. Without `maximum` there
+ * Returns a rule that accepts an integer from `minimum` to `maximum`, both included. Without `maximum`, there
  * is no upper limit.
  */
 export const integerFrom = (minimum: number, maximum?: number): Field =>
@@ -73,8 +77,8 @@ export const integerFrom = (minimum: number, maximum?: number): Field =>
   );
 
 /**
- * Returns a field for conditions that takes an object with these fields, whatever other fields the object
- * has.
+ * Returns a rule that accepts an object if its values pass the rules in `fields` and it has all keys in
+ * `needs`. Other keys are allowed. The rule serves as the condition of {@link when}.
  */
 export const objectWith = (fields: Table, needs: readonly string[] = Object.keys(fields)): Field =>
   leaf(
@@ -89,13 +93,16 @@ export const objectWith = (fields: Table, needs: readonly string[] = Object.keys
     code,
   );
 
-/** Returns a field for conditions that takes every value that `field` does not take. */
+/**
+ * Returns a rule that accepts every JSON value that `field` rejects. The rule serves as the condition of
+ * {@link when}.
+ */
 export const not = (field: Field): Field =>
   leaf(`no ${field.takes}`, { not: schemaOf(field) }, (value) => !takes(field, value), code);
 
 /**
- * Returns a rule that requires an object to have all of `fields`. `what` names the object in diagnostics.
- * Values that are not objects pass.
+ * Returns a rule that requires an object to have all keys of `fields`; values that are not objects pass.
+ * `what` names the object in diagnostics.
  */
 export const has = (what: string, fields: Table): Field => ({
   code,
@@ -107,7 +114,10 @@ export const has = (what: string, fields: Table): Field => ({
   schema: { required: Object.keys(fields) },
 });
 
-/** Returns a rule that checks an object's value under `name` by `field`. An object without `name` passes. */
+/**
+ * Returns a rule that checks the value of an object's key `name` by the rule `field`. Objects without this
+ * key pass.
+ */
 export const hasAt = (name: string, field: Field): Field => ({
   code,
   takes: field.takes,
@@ -118,7 +128,7 @@ export const hasAt = (name: string, field: Field): Field => ({
   schema: { properties: { [name]: schemaOf(field) } },
 });
 
-/** Returns a rule that requires an object to have exactly one of the named fields. */
+/** Returns a rule that requires an object to have exactly one of the given keys. */
 export const hasOneOf = (names: readonly string[]): Field => ({
   code,
   takes: `an object with one of ${names.join(", ")}`,
@@ -131,7 +141,9 @@ export const hasOneOf = (names: readonly string[]): Field => ({
   schema: { oneOf: names.map((name) => ({ required: [name] })) },
 });
 
-/** Returns a field that is checked by `then` if `condition` takes the value, and by `otherwise` if not. */
+/**
+ * Returns a rule that checks a value by `then` if `condition` accepts the value, and by `otherwise` if not.
+ */
 export const when = (condition: Field, then: Field, otherwise = anything): Field => ({
   ...choice(otherwise.takes, (value) => (takes(condition, value) ? then : otherwise), code),
   schema: {
@@ -141,7 +153,7 @@ export const when = (condition: Field, then: Field, otherwise = anything): Field
   },
 });
 
-/** Returns a field that accepts the values that `field` and all rules accept. */
+/** Returns a rule that accepts a value if `field` and all of `rules` accept it. */
 export const withRules = (field: Field, rules: readonly Field[]): Field => ({
   code,
   takes: field.takes,
@@ -150,15 +162,15 @@ export const withRules = (field: Field, rules: readonly Field[]): Field => ({
   schema: { ...schemaOf(field), allOf: rules.map(schemaOf) },
 });
 
-/** Returns a field with a description in its JSON Schema. */
+/** Returns a rule with the checks of `field` and a description in its JSON Schema. */
 export const described = (description: string, field: Field): Field => ({
   ...field,
   schema: { description, ...schemaOf(field) },
 });
 
 /**
- * Returns a field whose JSON Schema is a reference to `name` in the file's `definitions`. Its checks are
- * unchanged.
+ * Returns a rule with the checks of `field`, whose JSON Schema is a reference to `name` in the schema's
+ * `definitions`.
  */
 export const referenced = (name: string, field: Field): Field => ({
   ...field,

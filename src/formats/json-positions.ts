@@ -2,7 +2,9 @@
 import { createScanner } from "jsonc-parser";
 import type { Span } from "../../ir/index.js";
 
-/** Source positions of a list element and of the value of each of its keys. */
+/**
+ * Source position of one element of a JSON list; for an object, also the position of the value of each key.
+ */
 export interface ElementPosition {
   readonly span: Span;
   /** By key, of an element that is an object. */
@@ -10,8 +12,8 @@ export interface ElementPosition {
 }
 
 /**
- * Returns the position of each element of the outermost list. The text is valid JSON of any nesting; it is
- * scanned token by token.
+ * Returns the source position of each element of the outermost JSON list. `text` must be valid JSON. `file`
+ * is the file name in the positions.
  */
 export function elementPositions(text: string, file: string): readonly ElementPosition[] {
   const scanner = createScanner(text, true);
@@ -41,8 +43,8 @@ export function elementPositions(text: string, file: string): readonly ElementPo
 }
 
 /**
- * Returns the first key that occurs twice in the outermost object; undefined if all keys differ. A JSON
- * parser would read only the last occurrence. The text is valid JSON.
+ * Returns the first key that occurs twice in the outermost JSON object; undefined if all keys differ. A JSON
+ * parser would silently use the last occurrence. `text` must be valid JSON.
  */
 export function repeatedKey(text: string): string | undefined {
   const keys = new Set<string>();

@@ -15,12 +15,16 @@ import {
   type TensorType,
 } from "../../ir/index.js";
 
-/** Text between the brackets of `dense<…>`: an element as written, bytes in double quotes, or a list. */
+/**
+ * Contents of an MLIR literal `dense<…>`: one element as text, bytes in double quotes as text, or a nested
+ * list.
+ */
 export type DenseLiteral = string | readonly DenseLiteral[];
 
 /**
- * Returns the elements of a dense literal in row-major order, as many as the type has. For an invalid
- * literal, returns a sentence that says what is wrong. `literal` is absent for `dense<>`.
+ * Returns the elements of an MLIR literal `dense<…>` in row-major order, one for each element of the type.
+ * For an invalid literal, returns the predicate of an error message, such as "takes whole numbers, not f32".
+ * `literal` is undefined for `dense<>`.
  */
 export function denseIntegers(
   literal: DenseLiteral | undefined,
@@ -66,7 +70,7 @@ function integersIn(texts: readonly string[]): readonly bigint[] | string {
 
 /**
  * Returns integers from little-endian bytes in hexadecimal; eight elements of i1 share a byte. For invalid
- * bytes, returns a sentence that says what is wrong.
+ * bytes, returns the predicate of an error message, such as "has 3 bytes, …".
  */
 function bytesIn(hex: string, { dtype, shape }: TensorType): readonly bigint[] | string {
   if (!/^0x(?:[\da-f]{2})*$/i.test(hex)) return `takes bytes as "0x…", two digits each, not "${hex}"`;

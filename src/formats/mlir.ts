@@ -26,7 +26,10 @@ import {
 } from "../../ir/index.js";
 import { denseIntegers, type DenseLiteral } from "./mlir-dense.js";
 
-/** Gather of an MLIR text as a program, or the diagnostic of a gather that tilec does not read. */
+/**
+ * Gather of an MLIR text as a source program, or the diagnostic that explains why tilec cannot read the
+ * gather.
+ */
 export type MlirGather =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly name: string; readonly diagnostic: Diagnostic };
@@ -56,8 +59,8 @@ const match =
   /"(?<gather>(?:stablehlo\.|mhlo\.)(?:dynamic_)?gather)"\s*\(|\bfunc\.func\s+(?:(?:public|private|nested)\s+)?@(?<head>[\w$.-]+)|"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*/g;
 
 /**
- * Returns every gather of an MLIR text in order, named after the function that contains it. `file` names the
- * text in diagnostics.
+ * Returns every gather of an MLIR text in text order, as a program or a diagnostic. A gather is named after
+ * the function that contains it. `file` is the file name in diagnostics.
  */
 export function findMlirGathers(text: string, file: string): MlirGather[] {
   const names = new UniqueNames();
@@ -94,7 +97,7 @@ interface Matched {
   readonly text: string;
 }
 
-/** Returns the gather operations of a text with their positions, in one pass over the text. */
+/** Returns the text and position of each gather operation in an MLIR text, in text order. */
 function operationsIn(text: string): Matched[] {
   const starts: (Omit<Matched, "text"> & { readonly index: number })[] = [];
   let [inside, line, lineStart, lineEnd] = ["", 1, 0, text.indexOf("\n")];
@@ -118,8 +121,8 @@ function operationsIn(text: string): Matched[] {
 }
 
 /**
- * Returns the tokens of an operation. Throws a ParseError for quantized types (TC002) and for text that
- * cannot be lexed.
+ * Returns the tokens of an MLIR operation. Throws a ParseError for quantized types (TC002) and for text that
+ * cannot be split into tokens.
  */
 function tokensOf(operation: Matched, file: string): readonly Token[] {
   const { tokens, diagnostics } = lex(operation.text, file, operation);

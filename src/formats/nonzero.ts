@@ -4,8 +4,8 @@ import { fromHost } from "../../backends/index.js";
 import type { TensorValue } from "./tensor.js";
 
 /**
- * True if a type is a real number type whose zeros have only zero bits, apart from a sign bit. False for
- * float8, complex and string types.
+ * True if an element type is a real number type in which a zero has only zero bits, apart from the sign.
+ * False for float8, complex and string types.
  */
 export function isReal(dtype: DType): boolean {
   switch (elementTypes[dtype].class) {
@@ -22,8 +22,8 @@ export function isReal(dtype: DType): boolean {
 }
 
 /**
- * Returns the ascending row-major positions of the nonzero elements of a tensor of real numbers. -0 counts as
- * zero, and NaN does not.
+ * Returns the positions of the nonzero elements of a tensor of real numbers, in ascending order. A position
+ * is the row-major element number, from 0. -0 counts as zero; NaN counts as nonzero.
  */
 export function flatNonzero({ type, bytes }: TensorValue): Float64Array {
   const { dtype } = type;
@@ -41,7 +41,10 @@ export function flatNonzero({ type, bytes }: TensorValue): Float64Array {
   return positions;
 }
 
-/** Returns the coordinates in dim `k` of row-major positions in a tensor of a given shape, as i64[n]. */
+/**
+ * Returns the coordinates in dim `k` of elements of a tensor of shape `shape`, as an i64 tensor of one dim.
+ * `positions` are the row-major numbers of the elements, from 0.
+ */
 export function coordinatesOf(positions: Float64Array, shape: Shape, k: number): TensorValue {
   const inner = elementCount(shape.slice(k + 1));
   const extent = shape[k] ?? 1;

@@ -51,8 +51,8 @@ const maxHeaderBytes = 10_000;
 const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 
 /**
- * Reads a .npy file. `name` is the name of the file in diagnostics. Throws a CompileError (TC011) for
- * anything that is not a whole .npy file.
+ * Returns the tensor in the bytes of a .npy file. `name` is the file name in diagnostics. Throws a
+ * CompileError (TC011) if the bytes are not a complete .npy file.
  */
 export function readNpy(file: Uint8Array, name: string): TensorValue {
   checkArgument("readNpy", "bytes", file);
@@ -112,8 +112,8 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
 }
 
 /**
- * Returns a string tensor from UTF-32 text in the body of a .npy file, `width` characters for each string.
- * Calls `fail` for a malformed body.
+ * Returns a string tensor from the data part of a .npy file, which is UTF-32 text with `width` characters (4
+ * bytes each) for each string. Calls `fail`, which throws, if the data is malformed.
  */
 function strings(
   body: Uint8Array,
@@ -146,7 +146,10 @@ function strings(
   return { type: { dtype: "string", shape }, bytes: new Uint8Array(), strings: list };
 }
 
-/** Converts big-endian numbers to little-endian. A complex number is converted as two numbers. */
+/**
+ * Returns the data of a tensor converted from big-endian to little-endian. The parts of a complex number are
+ * converted separately.
+ */
 function swapped(body: Uint8Array, dtype: DType): Uint8Array {
   const size = bytesOf(isComplex(dtype) ? elementTypes[dtype].component : byteAligned(dtype));
   const out = new Uint8Array(body.byteLength);
@@ -156,8 +159,8 @@ function swapped(body: Uint8Array, dtype: DType): Uint8Array {
 }
 
 /**
- * Returns the shape of the u8 tensor that stores packed elements. Its last dim counts bytes if rows fill
- * whole bytes; otherwise it has one dim.
+ * Returns the shape of the u8 tensor that stores a tensor of packed elements (smaller than a byte). The last
+ * dim counts bytes if each row fills complete bytes; otherwise the shape has one dim.
  */
 export const packedShape = (type: TensorType): Shape =>
   rowsFillBytes(type)
@@ -167,8 +170,8 @@ export const packedShape = (type: TensorType): Shape =>
     : [byteCount(type)];
 
 /**
- * Returns a tensor as a .npy file: version 1.0, C order, data aligned to 64 bytes. Throws a CompileError
- * (TC012) for strings, which have no portable .npy form here.
+ * Returns the bytes of a .npy file with a tensor: version 1.0, C order, data aligned to 64 bytes. Throws a
+ * CompileError (TC012) for a string tensor, which is written as JSON instead.
  */
 export function writeNpy(value: TensorValue): Uint8Array {
   checkArgument("writeNpy", "tensor", value);

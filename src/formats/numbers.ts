@@ -74,15 +74,15 @@ const floatForms = {
   },
 } as const satisfies Readonly<Record<FloatType, FloatForm>>;
 
-/** Returns the float value at a byte offset. */
+/** Returns the float at the byte offset `place`, read as little-endian. */
 export const readFloat = (view: DataView, dtype: FloatType, place: number): number =>
   floatForms[dtype].read(view, place);
 
-/** True if a finite number is so large that the type's nearest value is an infinity. */
+/** True if a finite number is so large that it rounds to an infinity in the given float type. */
 export const overflows = (dtype: FloatType, value: number): boolean =>
   !Number.isFinite(floatForms[dtype].round(value));
 
-/** Returns the lowest and the highest value of an integer type. */
+/** Returns the lowest and the highest value of an integer type; 0 and 1 for bool. */
 export function integerRange(dtype: IntegerType): readonly [bigint, bigint] {
   const { bits, class: kind } = elementTypes[dtype];
   switch (kind) {
@@ -101,7 +101,7 @@ function bf16Value(bits: number): number {
   return view.getFloat32(0);
 }
 
-/** Returns the bits of the bf16 value nearest to a number. */
+/** Returns the 16 bits of the bf16 value nearest to a number; ties round to even. */
 function bf16Bits(value: number): number {
   const view = new DataView(new ArrayBuffer(4));
   view.setFloat32(0, value);
@@ -126,8 +126,8 @@ function bf16Bits(value: number): number {
 }
 
 /**
- * Writes element `k` of a tensor of the given type. An integer out of range wraps to the type's number of
- * bits. Throws a TypeError for complex types.
+ * Writes a number as element `k` of a tensor of the given type. An integer out of range wraps to the type's
+ * number of bits; a float is rounded. Throws a TypeError for complex types.
  */
 export function writeNumber(view: DataView, dtype: DType, k: number, value: number | bigint): void {
   if (isComplex(dtype)) throw new TypeError("a complex number is two numbers");
@@ -141,7 +141,8 @@ export function writeNumber(view: DataView, dtype: DType, k: number, value: numb
 }
 
 /**
- * Writes an integer at a byte offset, little-endian. `bytes` is its size; a larger value wraps to that size.
+ * Writes an integer at the byte offset `place`, as little-endian. `bytes` is the size of the integer in
+ * bytes; a value out of range wraps to that size.
  */
 export function writeInteger(
   view: DataView,
@@ -166,8 +167,8 @@ export function writeInteger(
 }
 
 /**
- * Writes consecutive elements from index `first` on, as {@link writeNumber} writes one. f16 elements are
- * rounded together, because rounding one alone takes 20 times as long.
+ * Writes numbers as consecutive elements of a tensor from element index `first` on, each by the rules of
+ * {@link writeNumber}. f16 elements are rounded together, which is 20 times as fast as one by one.
  */
 export function writeNumbers(view: DataView, dtype: DType, first: number, values: Float64Array): void {
   if (dtype === "f16") {
@@ -178,17 +179,20 @@ export function writeNumbers(view: DataView, dtype: DType, first: number, values
   }
 }
 
-/** Returns the type of the real and imaginary parts of a complex type. */
+/** Returns the float type of the real and imaginary parts of a complex type. */
 export const componentOf = (dtype: ComplexType): FloatType => elementTypes[dtype].component;
 
-/** Writes the real and imaginary parts of complex element `k`. */
+/** Writes the real and imaginary parts of element `k` of a complex tensor. */
 export function writeComplex(view: DataView, dtype: ComplexType, k: number, re: number, im: number): void {
   const component = componentOf(dtype);
   writeNumber(view, component, 2 * k, re);
   writeNumber(view, component, 2 * k + 1, im);
 }
 
-/** Writes element `k` as a bit pattern in hexadecimal, most significant digit first. */
+/**
+ * Writes element `k` of a tensor as a bit pattern. `hex` has hexadecimal digits, the most significant first;
+ * missing leading digits are 0.
+ */
 export function writeBits(view: DataView, dtype: DType, k: number, hex: string): void {
   if (isPacked(dtype)) {
     writeNumber(view, dtype, k, Number.parseInt(hex, 16));

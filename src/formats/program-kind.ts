@@ -2,15 +2,15 @@
 import { readBytes } from "./files.js";
 import { standardInput } from "./standard-input.js";
 
-/** Kind of a file that holds programs. */
+/** Format of a file that contains programs: tile IR text, JSON, ONNX or MLIR. */
 export type ProgramKind = "tir" | "json" | "onnx" | "mlir";
 
 const endings = ["json", "onnx", "mlir"] as const satisfies readonly ProgramKind[];
 
 /**
- * Returns the kind of program in a file: by the file name's extension, or for standard input by its contents.
- * The kind is `tir` unless another one is recognized. Throws a CompileError (TC010) if standard input cannot
- * be read.
+ * Returns the format of a program file from the extension of its name; for the standard input, from the
+ * contents. The format is `tir` unless another is recognized. Throws a CompileError (TC010) if standard input
+ * cannot be read.
  */
 export function programKind(file: string): ProgramKind {
   if (file !== standardInput) return endings.find((ending) => file.endsWith(`.${ending}`)) ?? "tir";

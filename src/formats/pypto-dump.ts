@@ -54,7 +54,10 @@ const dataTypes = [
   ...["DT_FP8E4M3", "DT_FP8E5M2", "DT_FP8E8M0"],
 ];
 
-/** Gather of a PyPTO dump as a tilec operator, with the tile that the dump shows. */
+/**
+ * Gather in a graph dumped by PyPTO, as a tilec operator with its input types and attributes. `tile` is the
+ * tile shape that the dump shows.
+ */
 export interface DumpedGather {
   /**
    * Location of the call in the program, such as `model.py:152`; without source locations, the function's
@@ -73,7 +76,7 @@ export interface DumpedGather {
   readonly inUb?: true;
 }
 
-/** Gather of a dump for which no verdict is possible, with the reason. */
+/** Gather in a graph dumped by PyPTO that tilec cannot judge, with its location and the reason. */
 export interface UnjudgedGather {
   readonly place: string;
   readonly why: string;
@@ -87,8 +90,8 @@ export const isPyptoDump = (value: unknown): boolean =>
 const readVersion = "2.0";
 
 /**
- * Returns a warning (TC020) for a dump of a version other than "2.0", the one that the reader follows.
- * Returns an empty list for version "2.0".
+ * Returns a list with a warning (TC020) if a PyPTO dump has a version other than "2.0", the version that
+ * tilec reads; otherwise an empty list.
  */
 export function otherVersion(dump: unknown, file: string): Diagnostic[] {
   const version = isObject(dump) && "version" in dump ? dump.version : undefined;
@@ -99,8 +102,8 @@ export function otherVersion(dump: unknown, file: string): Diagnostic[] {
 }
 
 /**
- * Returns the gathers of a dump in the order of its operations. Throws a CompileError (TC020) if the dump
- * does not have the form that PyPTO prints.
+ * Returns the gathers in a graph dumped by PyPTO, in the order of the dump's operations. Throws a
+ * CompileError (TC020) if the dump does not have the format that PyPTO writes.
  */
 export function dumpedGathers(dump: unknown, file: string): readonly (DumpedGather | UnjudgedGather)[] {
   const reader = new Reader(file);

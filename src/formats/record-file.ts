@@ -15,15 +15,15 @@ import {
 import { isStream, isThere, readText } from "./files.js";
 
 /**
- * Returns the records of a file. Throws a CompileError: TC010 if it cannot be read, TC016 for JSON that is no
- * record or a file without a record.
+ * Returns the tuning records in a file. Throws a CompileError: TC010 if the file cannot be read, TC016 if a
+ * line is JSON but not a record, or if the file has no record.
  */
 export const readRecords = (file: string): ParsedRecords =>
   withRecords(file, parseRecords(readText(file), file));
 
 /**
- * Returns the records of a file with the line of each. Throws a CompileError: TC010 if it cannot be read,
- * TC016 for JSON that is no record or a file without a record.
+ * Returns the tuning records in a file, each with its line number. Throws a CompileError: TC010 if the file
+ * cannot be read, TC016 if a line is JSON but not a record, or if the file has no record.
  */
 export const readPlacedRecords = (file: string): PlacedRecords =>
   withRecords(file, placedRecords(readText(file), file));
@@ -34,7 +34,9 @@ function withRecords<T extends ParsedRecords>(file: string, records: T): T {
   throw new CompileError([error("TC016", `${file} holds no record`, { hint })]);
 }
 
-/** Records of a file with a function that appends further ones. */
+/**
+ * Open file of tuning records: the records that it already contained, and a function that appends records.
+ */
 export interface RecordLog extends ParsedRecords {
   /** Appends a record. Throws a CompileError (TC010). */
   readonly append: (record: TuneRecord) => void;
@@ -42,8 +44,8 @@ export interface RecordLog extends ParsedRecords {
 }
 
 /**
- * Opens a file to append records, and returns the records that it has. The list is empty for a new file.
- * Throws a RefusedOutput for a file that holds something other than records.
+ * Opens a file to append tuning records. The result has the records that the file already contains; none for
+ * a new file. Throws a RefusedOutput if the file contains anything else.
  */
 export function openRecords(file: string): RecordLog {
   const { append, close } = recordAppender(file);

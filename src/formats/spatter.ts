@@ -24,8 +24,8 @@ import { elementPositions, type ElementPosition } from "./json-positions.js";
 import type { TensorValue } from "./tensor.js";
 
 /**
- * Gather or scatter of a Spatter file: its pattern of indices, the delta between repetitions, and their
- * count.
+ * Gather or scatter that a Spatter benchmark file describes. It is executed `count` times; execution i
+ * accesses the elements `pattern[j] + delta * i`.
  */
 export interface SpatterKernel {
   readonly kernel: "gather" | "scatter";
@@ -38,8 +38,8 @@ export interface SpatterKernel {
 }
 
 /**
- * Configuration of a Spatter file. `refused` is valid for Spatter but cannot be expressed as a program;
- * `malformed` is not valid for Spatter.
+ * One configuration of a Spatter benchmark file. `program` is a gather or scatter; `refused` is valid for
+ * Spatter but cannot be expressed as a tilec program; `malformed` is not valid for Spatter.
  */
 export type SpatterEntry = {
   /** Its place in the file, from 0, as Spatter numbers its results. */
@@ -70,9 +70,9 @@ const unexpressed: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the configurations of a Spatter file. An invalid configuration becomes an entry with a diagnostic
- * and does not affect the others. Throws a CompileError (TC021) for a text that is not a list of
- * configurations.
+ * Returns the configurations in the text of a Spatter benchmark file. An invalid configuration becomes an
+ * entry with a diagnostic, and the others are still read. Throws a CompileError (TC021) if the text is not a
+ * list of configurations.
  */
 export function readSpatter(text: string, file: string): readonly SpatterEntry[] {
   const list = parsed(text, file);
@@ -98,8 +98,8 @@ export function readSpatter(text: string, file: string): readonly SpatterEntry[]
 }
 
 /**
- * Returns the list of configurations of a Spatter file. Throws a CompileError (TC021) for a text that is not
- * JSON, or not a list with at least one entry.
+ * Returns the configurations in the text of a Spatter benchmark file, unchecked. Throws a CompileError
+ * (TC021) if the text is not JSON, or not a list with at least one entry.
  */
 function parsed(text: string, file: string): readonly unknown[] {
   const refuse = (why: string): never => {
@@ -134,8 +134,9 @@ const wrong = (key: string | undefined, message: string, hint?: string): never =
 };
 
 /**
- * Returns the gather or scatter of a configuration. Throws a SpatterFault for an invalid configuration or one
- * that cannot be expressed.
+ * Returns the gather or scatter that a Spatter configuration describes. `configurations` is the number of
+ * configurations in the file. Throws a SpatterFault if the configuration is invalid or cannot be expressed as
+ * a program.
  */
 function kernelOf(config: unknown, place: ElementPosition, configurations: number): SpatterKernel {
   if (!isObject(config) || Array.isArray(config)) return wrong(undefined, "it is no object");
@@ -187,8 +188,9 @@ function numberOf(config: Config, key: string, least: number, byDefault: number)
 }
 
 /**
- * Returns the delta of a configuration, which may be a list of equal numbers. Throws a SpatterFault for
- * unequal deltas: an index is the sum of a pattern entry and a multiple of one delta.
+ * Returns the delta of a Spatter configuration: the number of elements by which indices move from one gather
+ * or scatter to the next; 8 by default. It may be a list of equal numbers. Throws a SpatterFault for other
+ * lists and values.
  */
 function deltaOf(value: unknown): number {
   if (!Array.isArray(value)) return numberOf({ delta: value }, "delta", 0, 8);
@@ -212,8 +214,8 @@ interface Pattern {
 const wrongPattern = (message: string, hint?: string): never => wrong("pattern", message, hint);
 
 /**
- * Returns the pattern of a configuration, from a list of indices or a text such as UNIFORM:8:1. Throws a
- * SpatterFault for any other value.
+ * Returns the index pattern of a Spatter configuration, which is a list of indices or a text such as
+ * UNIFORM:8:1. Throws a SpatterFault for any other value.
  */
 function patternOf(value: unknown): Pattern {
   if (Array.isArray(value)) return { pattern: indicesOf(value) };
@@ -238,8 +240,8 @@ function patternOf(value: unknown): Pattern {
 }
 
 /**
- * Returns a pattern's indices. Throws a SpatterFault for an empty list and for an entry that is not a whole
- * number from 0.
+ * Returns a list of pattern indices after checking them. Throws a SpatterFault if the list is empty, or if an
+ * entry is not an integer of 0 or more.
  */
 function indicesOf(list: readonly unknown[]): readonly number[] {
   if (list.length === 0) return wrongPattern("pattern has no index");
@@ -274,8 +276,8 @@ function lengthOf(pattern: string, length: number): number {
 }
 
 /**
- * Returns the pattern of UNIFORM:length:stride, with its delta if a third argument gives one. Throws a
- * SpatterFault for other arguments.
+ * Returns the indices of Spatter's pattern UNIFORM:length:stride, which are the multiples of the stride. A
+ * third argument gives the delta; NR means length times stride. Throws a SpatterFault for other arguments.
  */
 function uniform(pattern: string, args: readonly string[]): Pattern {
   const form = "UNIFORM:length:stride[:delta|NR]";
@@ -288,8 +290,8 @@ function uniform(pattern: string, args: readonly string[]): Pattern {
 }
 
 /**
- * Returns the indices of an MS1 pattern: stride 1, except for gaps at the stated locations. Throws a
- * SpatterFault for invalid arguments.
+ * Returns the indices of Spatter's pattern MS1 (mostly stride 1). They increase by 1, except at the given
+ * locations, where they increase by a given gap. Throws a SpatterFault for invalid arguments.
  */
 function mostlyStrideOne(pattern: string, args: readonly string[]): readonly number[] {
   const form = "MS1:length:gap locations:gaps";
@@ -313,8 +315,9 @@ function mostlyStrideOne(pattern: string, args: readonly string[]): readonly num
 }
 
 /**
- * Returns the points of a stencil, shifted so that the minimum is 0. The delta is always 1, whatever the
- * configuration states.
+ * Returns the indices of Spatter's pattern LAPLACIAN: the points of a stencil, shifted so that the least
+ * index is 0. The delta is always 1, even if the configuration states another. Throws a SpatterFault for
+ * invalid arguments.
  */
 function laplacian(pattern: string, args: readonly string[]): Pattern {
   const form = "LAPLACIAN:dimension:order:size";
@@ -335,9 +338,10 @@ function laplacian(pattern: string, args: readonly string[]): Pattern {
 }
 
 /**
- * Returns one program for all gathers or scatters of a configuration. A gather program writes one output row
- * for each gather and reads the array from UB or global memory. A scatter program writes the array in place.
- * Throws a CompileError (TC021) for too many elements.
+ * Returns one program for all gathers or scatters of a Spatter configuration. A gather program writes one
+ * output row for each gather; the compiler chooses whether the array is read from the unified buffer (UB) or
+ * from global memory. A scatter program writes the array in place. Throws a CompileError (TC021) for too many
+ * elements.
  */
 export function spatterProgram(kernel: SpatterKernel, name: string): Func {
   const { pattern, delta, count, span } = kernel;
@@ -356,7 +360,10 @@ export function spatterProgram(kernel: SpatterKernel, name: string): Func {
     : new InternalError("a text with a function");
 }
 
-/** Returns the `.tir` text of a configuration's program for an array of `elements` elements. */
+/**
+ * Returns the program of a Spatter configuration as `.tir` text. `elements` is the number of elements of the
+ * array that is gathered from or scattered to.
+ */
 function programText(
   { kernel, pattern, delta, count, wrap }: SpatterKernel,
   name: string,
@@ -389,7 +396,8 @@ const indexType = (pattern: readonly number[]): "i32" | "i64" =>
   pattern.every((index) => index < 2 ** 31) ? "i32" : "i64";
 
 /**
- * Returns the pattern as the index tensor of the program: i32 if all indices are below 2^31, otherwise i64.
+ * Returns the index pattern of a Spatter configuration as a tensor of one dim. Its type is i32 if all indices
+ * are below 2^31, otherwise i64.
  */
 export function patternTensor({ pattern }: SpatterKernel): TensorValue {
   const dtype = indexType(pattern);
@@ -398,8 +406,9 @@ export function patternTensor({ pattern }: SpatterKernel): TensorValue {
 }
 
 /**
- * Returns the array that Spatter's kernel would leave, computed from the program's output. Gathers that share
- * a row by `wrap` keep the row written last. Scatter output is returned unchanged.
+ * Returns the array that Spatter itself would leave, computed from the output of the program. In Spatter,
+ * gather i writes row i modulo `wrap`, so that each row has the result of the last gather that wrote it. The
+ * output of a scatter is returned unchanged.
  */
 export function writtenLast(
   output: TensorValue,

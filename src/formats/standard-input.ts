@@ -2,14 +2,14 @@
 import { readSync } from "node:fs";
 import { once } from "./once.js";
 
-/** Name for the standard input in place of a file. */
+/** File name that stands for the standard input. */
 export const standardInput = "-";
 
 const chunkBytes = 2 ** 16;
 
 /**
- * Returns all bytes of standard input, also when called again. Waits for the writer to finish. Throws the
- * platform's errors.
+ * Returns all bytes of the standard input; the result is cached for further calls. Waits until the writer
+ * closes it. Throws the platform's errors.
  */
 export const readStandardInput = once((): Uint8Array => {
   const chunks: Uint8Array[] = [];
@@ -21,7 +21,10 @@ export const readStandardInput = once((): Uint8Array => {
   }
 });
 
-/** Reads bytes of the standard input into a chunk. Returns their number; 0 at the end. */
+/**
+ * Reads bytes of the standard input into `chunk` and returns their number; 0 at the end of the input. Throws
+ * the platform's errors.
+ */
 function readSome(chunk: Uint8Array): number {
   for (;;) {
     try {

@@ -23,10 +23,16 @@ import {
 import { isObject, isRecord, shownValue } from "../../backends/fields.js";
 import { figureField, figureNames, sizesField, targetWords } from "../api/check-options.js";
 
-/** Figure of a target file with all its fields: value, kind, source, range and rows. */
+/**
+ * Parameter of a target in a target file with all its fields: value, kind of evidence, source, range and
+ * measurement ids (`rows`).
+ */
 export type FullFigure = Required<Figure>;
 
-/** Contents of a target file: figures, each beside its source. */
+/**
+ * Contents of a target file, which describes a machine for the compiler. `figures` has the numeric
+ * parameters, each with its source.
+ */
 export interface TargetFile {
   readonly name: string;
   readonly kind: Target["kind"];
@@ -43,7 +49,7 @@ export interface TargetFile {
   readonly figures: Readonly<Record<string, FullFigure>>;
 }
 
-/** Returns a target as the JSON value of a target file. */
+/** Returns the JSON contents of a target file that describes the given target. */
 export function targetFile(target: Target): TargetFile {
   checkApiArgument("targetFile", "target", target);
   const {
@@ -142,8 +148,8 @@ interface GivenFigure {
 }
 
 /**
- * Returns the figures of a target file by their current names. Calls `refuse` if the file states one figure
- * by two names.
+ * Returns the numeric parameters of a target file by their current names; older files use other names. Calls
+ * `refuse`, which throws, if the file states one parameter by both names.
  */
 function renamed(
   figures: object,
@@ -186,8 +192,8 @@ const isTexts = (list: unknown): list is readonly string[] =>
   Array.isArray(list) && list.every((entry) => typeof entry === "string");
 
 /**
- * Returns the target of a target file. Throws a CompileError that names the field in error: TC015, or TC501
- * for vector gathers of 1 byte with ISA a5.
+ * Returns the target that the text of a target file describes. Throws a CompileError (TC015) that names the
+ * invalid field. Throws a CompileError (TC501) for vector gathers of 1 byte with instruction set a5.
  */
 export function parseTargetFile(text: string, file: string): Target {
   const fail = (message: string): never => {

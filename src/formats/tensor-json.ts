@@ -23,8 +23,8 @@ const inValues: ReadonlySet<DType> = new Set([
 ] as const);
 
 /**
- * Returns a tensor as JSON. `as` is the requested form; element types that `values` cannot represent exactly
- * use `bits`.
+ * Returns a tensor as a JSON value with its elements in the field that `as` requests. `bits` is used instead
+ * of `values` if JSON numbers could not represent the elements exactly.
  */
 export function tensorJson(value: TensorValue, as: "values" | "bits"): TensorJson {
   const { type, bytes, strings } = value;
@@ -48,7 +48,7 @@ function hidesBits({ type, bytes }: TensorValue): boolean {
   return [...(fromHost(type, bytes) as Iterable<number>)].some(Number.isNaN);
 }
 
-/** Returns the bit pattern of each element in hexadecimal. */
+/** Returns the bit pattern of each element of a tensor in hexadecimal, the most significant digit first. */
 function patternsOf({ type, bytes }: TensorValue): string[] {
   const { dtype } = type;
   if (isPacked(dtype))

@@ -3,7 +3,10 @@ import { checkArgument } from "../../ir/argument.js";
 import { bytesOf, elementCount, isPacked, byteAligned, type TensorType } from "../../ir/index.js";
 import { fromHost, stringsOf, toHost, type HostValue } from "../../backends/index.js";
 
-/** Tensor with its elements, row-major and little-endian. */
+/**
+ * Tensor with its type and elements. `bytes` holds the elements in row-major order, little-endian; `strings`
+ * holds the elements of a string tensor.
+ */
 export interface TensorValue {
   readonly type: TensorType;
   /** Empty for strings. */
@@ -12,8 +15,8 @@ export interface TensorValue {
 }
 
 /**
- * Returns a tensor in the form that backends take: strings become handles. Packed elements stay bytes and are
- * not expanded to one number each.
+ * Returns a tensor in the form that backends take as input. Strings become handles; packed elements (smaller
+ * than a byte) stay packed. `name` names the tensor in errors.
  */
 export function asHost(name: string, tensor: TensorValue): HostValue {
   checkArgument("asHost", "tensor", tensor);
@@ -21,7 +24,10 @@ export function asHost(name: string, tensor: TensorValue): HostValue {
   return isPacked(type.dtype) ? { type, bytes } : toHost(name, type, strings ?? bytes);
 }
 
-/** Returns a backend's output for the inputs as a tensor, with the handles of strings resolved. */
+/**
+ * Returns a backend's output bytes as a tensor. In a string tensor, handles are resolved to the strings of
+ * the inputs from which the output was computed.
+ */
 export function fromOutput(
   type: TensorType,
   bytes: Uint8Array,
@@ -36,7 +42,7 @@ export function fromOutput(
   };
 }
 
-/** Count and first position of the elements that differ between two arrays. */
+/** Number of elements that differ between two tensors, and the row-major number of the first of them. */
 export interface Differences {
   /** Row-major number of the first element that differs. */
   readonly first: number;
@@ -44,8 +50,8 @@ export interface Differences {
 }
 
 /**
- * Returns the differences between the bits of the elements of two arrays of one type; undefined if there are
- * none.
+ * Returns the count and first position of elements whose bits differ between two tensors of one type;
+ * undefined if all bits are equal.
  */
 function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differences | undefined {
   if (alike(a, b)) return undefined;
@@ -58,8 +64,8 @@ function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differen
 }
 
 /**
- * Returns the differences between the elements of two tensors of one type, which may hold strings; undefined
- * if there are none.
+ * Returns the count and first position of elements that differ between two tensors of one type, which may be
+ * string tensors; undefined if none differs.
  */
 export function differencesBetween(a: TensorValue, b: TensorValue): Differences | undefined {
   if (a.strings === undefined && b.strings === undefined) return differencesOf(a.type, a.bytes, b.bytes);
@@ -77,8 +83,8 @@ function alike(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * Returns the count of differing elements and the first of them, by a predicate on element numbers; undefined
- * if none differs.
+ * Returns the count of differing elements and the first of them; undefined if none differs. `differs` tells
+ * whether the element with a given row-major number differs; `elements` is the number of elements.
  */
 function differencesWhere(elements: number, differs: (element: number) => boolean): Differences | undefined {
   let first: number | undefined;

@@ -16,19 +16,19 @@ import { Judgements } from "./judgements.js";
 import { withProfile } from "../api/with-profile.js";
 import { compilingBy, type Settings } from "./settings.js";
 
-/** Position in a text: line and column, from 0. */
+/** Position in a text, with line and column numbers from 0. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** Range of a text from `start` to `end`, exclusive. */
+/** Range of a text from `start` to `end`; `end` is excluded. */
 export interface TextRange {
   readonly start: TextPosition;
   readonly end: TextPosition;
 }
 
-/** Text replacement that resolves a diagnostic. */
+/** Replacement of a text range that resolves a diagnostic; an editor offers it under `title`. */
 export interface Fix {
   readonly title: string;
   readonly range: TextRange;
@@ -36,8 +36,9 @@ export interface Fix {
 }
 
 /**
- * Returns the diagnostics of the parser, the rules and the verifier, each once. `before` caches the results
- * of earlier versions of the text.
+ * Returns the diagnostics of a `.tir` text from the parser, the operator rules and the verifier, each once.
+ * `before` is a cache: functions that have not changed since an earlier version of the text are not compiled
+ * again.
  */
 export function diagnose(
   text: string,
@@ -51,8 +52,8 @@ export function diagnose(
 }
 
 /**
- * Returns the range of a diagnostic in its text, at least one column long. A diagnostic without a span is
- * placed at the first character.
+ * Returns the text range of a diagnostic, at least one column long. A diagnostic without a source position
+ * gets the first character of the text.
  */
 export function rangeOf({ span }: Diagnostic): TextRange {
   const [line, column] = [(span?.line ?? 1) - 1, (span?.column ?? 1) - 1];
@@ -66,8 +67,8 @@ const entryText = (value: string): string => {
 };
 
 /**
- * Returns the replacement that writes the flags of a diagnostic's hint into the schedule. Undefined if the
- * hint has no flags, or if the replacement would not resolve the diagnostic.
+ * Returns the text replacement that writes the schedule flags in a diagnostic's hint into the function's
+ * schedule. Undefined if the hint has no such flags, or if the replacement would not resolve the diagnostic.
  */
 export function fixOf(
   text: string,
@@ -100,7 +101,10 @@ function headBefore(lines: readonly string[], line: number): number | undefined 
   return undefined;
 }
 
-/** Returns the first line of a function with schedule entries added or replaced. */
+/**
+ * Returns the first line of a function, `head`, with schedule entries added or replaced. An entry has the
+ * form `key = value`.
+ */
 function withSchedule(head: string, entries: readonly string[]): string {
   const match = /schedule\s*\{((?:[^{}]|\{[^{}]*\})*)\}/.exec(head);
   if (match === null) return head.replace(/\s*\{\s*$/, ` schedule {${entries.join(", ")}} {`);
@@ -127,9 +131,9 @@ function funcAt({ funcs }: { readonly funcs: readonly Func[] }, line: number): F
 }
 
 /**
- * Returns the hover text for a position. On a name, it is the type and bytes. On a schedule, tile or profile
- * line above the tile level, it is the footprint and the verdict of each rule with its source. Returns
- * undefined elsewhere.
+ * Returns the hover text for a position in a `.tir` text; undefined if there is none. For a name, it is the
+ * type and the size in bytes. For a schedule, tile or profile line above tile level, it is the unified buffer
+ * (UB) bytes and the verdict of each rule with its source.
  */
 export function hover(
   text: string,
@@ -146,7 +150,10 @@ export function hover(
   return /\bschedule\b|\btile\b|\bprofile\b/.test(row) ? describeSchedule(func, settings) : undefined;
 }
 
-/** Returns the type and bytes of a named operand or UB buffer; undefined for other names. */
+/**
+ * Returns the type and the size in bytes of a named operand, or of a named buffer in the unified buffer (UB),
+ * as text; undefined for other names.
+ */
 function describeName(func: Func, name: string): string | undefined {
   const operand = func.operands.find((candidate) => candidate.name === name);
   if (operand !== undefined)
@@ -158,8 +165,8 @@ function describeName(func: Func, name: string): string | undefined {
 }
 
 /**
- * Returns a function's UB footprint and each rule's verdict with its source; undefined if the function cannot
- * be explained.
+ * Returns a text with the bytes of the unified buffer (UB) that a function's schedule uses, and each rule's
+ * verdict with its source. Undefined if the function does not compile.
  */
 function describeSchedule(func: Func, settings: Settings): string | undefined {
   try {
@@ -178,8 +185,8 @@ function describeSchedule(func: Func, settings: Settings): string | undefined {
 }
 
 /**
- * Returns the range where the name at a position is introduced: a parameter, a buffer, a loop variable or a
- * result. Undefined if there is none.
+ * Returns the text range in which the name at a position is defined: as a parameter, a buffer, a loop
+ * variable or a result. Undefined if there is no name at the position or no definition.
  */
 export function definition(text: string, place: TextPosition): TextRange | undefined {
   const word = wordAt(text, place);
@@ -196,7 +203,7 @@ export function definition(text: string, place: TextPosition): TextRange | undef
   return undefined;
 }
 
-/** Returns the text in canonical form with its comments; undefined for text that does not parse. */
+/** Returns a `.tir` text in canonical form, comments included; undefined if the text does not parse. */
 export function formatted(text: string, file: string): string | undefined {
   const result = formatText(text, file);
   return result.ok ? result.text : undefined;

@@ -13,13 +13,19 @@ import {
 } from "../../ir/index.js";
 import type { TextPosition } from "./analysis.js";
 
-/** Completion that an editor offers: the text to insert and its description. */
+/**
+ * Completion that the language server offers to an editor: the text to insert (`label`) and its description
+ * (`detail`).
+ */
 export interface Completion {
   readonly label: string;
   readonly detail: string;
 }
 
-/** Completions at a position, with the column where the completed word begins. */
+/**
+ * Result of a completion request: the completions at a position of a text, and the column where the completed
+ * word begins.
+ */
 export interface Completions {
   /** Column, from 0, at which what is completed begins. */
   readonly from: number;
@@ -46,8 +52,8 @@ function entryValues(name: string): readonly Completion[] | undefined {
 }
 
 /**
- * Returns the completions at a position; undefined if none are known. `operators` are the operators that the
- * text may name.
+ * Returns the completions at a position of a `.tir` text; undefined if none are known. The position counts
+ * lines and columns from 0. `operators` are the operators that the text may name.
  */
 export function completions(
   text: string,
@@ -61,7 +67,10 @@ export function completions(
   return options === undefined ? undefined : { from: before.length, options };
 }
 
-/** Returns completions for the text before the cursor; undefined where none is known. */
+/**
+ * Returns the completions for the text `before` that precedes the cursor on its line; undefined if none are
+ * known there. They are target names, operators, schedule entries or attributes.
+ */
 function optionsAfter(before: string, operators: Operators): readonly Completion[] | undefined {
   if (/\btarget\("$/.test(before))
     return Object.values(targets).map(({ name, title }) => ({ label: name, detail: title }));
@@ -89,8 +98,9 @@ function optionsAfter(before: string, operators: Operators): readonly Completion
 }
 
 /**
- * Returns completions inside a list: names at the start of an entry, values of the entry after the equals
- * sign.
+ * Returns the completions inside a list of `name = value` entries: `names` at the start of an entry,
+ * `valuesOf(name)` after the equals sign. Undefined at any other position, or if `valuesOf` returns
+ * undefined.
  */
 function inList(
   inside: string,

@@ -44,17 +44,19 @@ const lspRange = ({ start, end }: TextRange): LspRange => ({
 });
 
 /**
- * Runs the language server on stdin and stdout until the client exits. `project` is the project of the
- * command line, and defaults to that of the workspace. A workspace config runs code, so it is read only if
- * the client sets `trusted: true` in `initializationOptions`.
+ * Runs the language server on stdin and stdout until the client exits. `project` has the contents of the
+ * config file given on the command line; by default, the config of the client's workspace is used. A
+ * workspace config runs code, so it is read only if the client sets `trusted: true` in
+ * `initializationOptions`.
  */
 export function serveStdio(project?: Project): void {
   serve(createConnection(ProposedFeatures.all, process.stdin, process.stdout), project);
 }
 
 /**
- * Returns the project of the first folder of a workspace that the client trusts; an empty project otherwise.
- * Reports an unusable config by `tell` and ignores it.
+ * Returns the contents of the config in the first workspace folder if the client trusts the workspace;
+ * otherwise an empty project. The project is also empty if the config is unusable; `tell` then receives the
+ * error message.
  */
 async function trustedProject(
   { initializationOptions, workspaceFolders }: InitializeParams,
@@ -73,7 +75,10 @@ async function trustedProject(
   }
 }
 
-/** Registers the handlers of the language server on a connection and starts to listen. */
+/**
+ * Registers the language server's handlers on a connection and starts to listen. `given` has the contents of
+ * the config file to use; if it is undefined, the config of the client's workspace is used.
+ */
 function serve(connection: Connection, given: Project | undefined): void {
   let settings = settingsOf(given ?? noProject);
   const documents = new TextDocuments(TextDocument);

@@ -2,7 +2,7 @@
 import type { Operators, Profile, Target } from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
 
-/** Settings for reading and compiling the texts of an editor. */
+/** Settings with which the language server reads and compiles the texts of an editor. */
 export interface Settings {
   /** Resolves a target by name; built-in targets by default. */
   readonly findTarget?: (name: string) => Target | undefined;
@@ -15,8 +15,8 @@ export interface Settings {
 }
 
 /**
- * Returns the compiler options among the settings. Operators and profile are left out, because they apply
- * before compilation.
+ * Returns the settings without `operators` and `profile`, as options for the compiler. The two are left out
+ * because they apply before compilation.
  */
 export const compilingBy = ({
   operators: _,

@@ -3,7 +3,7 @@ import { inputsOf, keyOf, outputOf, type Operand } from "../../ir/func.js";
 import { elementTypes, isPacked } from "../../ir/types.js";
 import { printKey, type ModuleProgram } from "./module-facts.js";
 
-/** Kind of a module: `module` runs on WebGPU, `module-cpu` on WebAssembly. */
+/** Kind of an emitted JavaScript module: `module` runs its kernel on WebGPU, `module-cpu` on WebAssembly. */
 export type ModuleKind = "module" | "module-cpu";
 
 function given({ type: { dtype } }: Operand): string {
@@ -19,7 +19,10 @@ const made = ({ type: { dtype } }: Operand): string =>
 const fields = (operands: readonly Operand[], typeOf: (operand: Operand) => string): string =>
   operands.map((operand) => `  readonly ${printKey(keyOf(operand))}: ${typeOf(operand)};\n`).join("");
 
-/** Prints the declaration file of a module. `head`: the comment of the module. */
+/**
+ * Returns the text of the TypeScript declaration file of a module. `head` is the comment at the top of the
+ * file.
+ */
 export function printDeclarations(program: ModuleProgram, kind: ModuleKind, head: string): string {
   const symbols = program.symbolic?.symbols ?? [];
   const sizes = symbols.length === 0 ? "" : ", sizes: Sizes";

@@ -28,30 +28,33 @@ import {
   type ModuleProgram,
 } from "./module-facts.js";
 
-/** Texts of an emitted module: its JavaScript code and its type declarations. */
+/** Source texts of an emitted JavaScript module: its code and its type declarations. */
 export interface EmittedModule {
   readonly code: string;
   readonly declarations: string;
 }
 
 /**
- * Source text of a module's runtime, built from `src/module/runtime` as one expression; `runtimeOf` reads it.
+ * JavaScript source text of a module's runtime: one expression, built from `src/module/runtime` and read by
+ * {@link RuntimeOf}.
  */
 export type Runtime = string;
 
 /**
- * Names of the runtimes: for WebGPU with static sizes, for WebGPU with dynamic sizes, and for WebAssembly.
+ * Names of the runtimes that emitted modules contain: WebGPU with static sizes, WebGPU with dynamic sizes,
+ * and WebAssembly.
  */
 export const runtimes = ["gpu", "gpu-dynamic", "cpu"] as const;
 
-/** Function that returns the JavaScript source of a runtime by name. */
+/** Function that returns the JavaScript source of a runtime by its name in {@link runtimes}. */
 export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
 
 /**
- * `device`: the target that a kernel for another kind of machine is compiled again for; `arithmetic`: of its kernel there. Throws a
- * CompileError: TC502 for a program that exceeds the limits of the target's devices, TC505 for a scatter, for
- * sizes that one text does not hold for, and for an open bound in a sum; TC702 for a tile program whose map
- * is another in each tile.
+ * Returns the JavaScript code and type declarations of a module that runs a kernel. For the kind `module`,
+ * `device` is the target for which a kernel of another target kind is compiled again, and `arithmetic` is the
+ * arithmetic of its values. Throws a CompileError: TC505 for a scatter; TC502 if the program exceeds the
+ * device's limits, has no code for every dynamic size, or leaves a bound in a sum of index values unstated;
+ * TC702 if the access map of a tile program differs between tiles.
  */
 export function emitModule(
   kernel: Kernel,
@@ -69,6 +72,11 @@ export function emitModule(
   }
 }
 
+/**
+ * Returns the JavaScript code and type declarations of a module that runs a kernel on WebGPU. `given` is the
+ * kernel before it was compiled again for WebGPU; it is `kernel` if that was not necessary. Throws a
+ * CompileError (TC502) if the program exceeds a device limit.
+ */
 function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf, arithmetic: Arithmetic): EmittedModule {
   const program = moduleProgram(kernel);
   const limits = deviceLimits(kernel.target);
@@ -123,7 +131,7 @@ ${printPlan(fields)}${printRuntime(runtimeOf(isDynamic ? "gpu-dynamic" : "gpu"))
   return files(kernel, program, "module", body, again + native);
 }
 
-/** Returns the WebAssembly module of a kernel. */
+/** Returns the JavaScript code and type declarations of a module that runs a kernel on WebAssembly. */
 function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
   const program = moduleProgram(kernel);
   const plan = planWasm(program);
@@ -159,7 +167,10 @@ const printPlan = (fields: Readonly<Record<string, string | undefined>>): string
 const printRuntime = (runtime: Runtime): string =>
   `${runtime.trim()}\nexport const { GatherError } = runtime;\n`;
 
-/** Returns the code and declarations of a module; both begin with the same comments. */
+/**
+ * Returns the code and the type declarations of a module, both with the same comments at the top. `body` is
+ * the code without the comments. `again` is a comment that precedes all others; it may be empty.
+ */
 function files(
   kernel: Kernel,
   program: ModuleProgram,
@@ -174,8 +185,8 @@ function files(
 const withoutTiles = ({ tiles: _, ...access }: AccessFunc): AccessFunc => access;
 
 /**
- * Returns comments for the top of a module: the gather, its schedule, and the cycles that the cost model
- * estimates.
+ * Returns the comment lines at the top of a module: the gather, its schedule, and the cycles that the cost
+ * model estimates.
  */
 function headOf(kernel: Kernel): string {
   const { tile, target } = kernel;

@@ -34,13 +34,15 @@ import type { Kernel } from "../api/compile.js";
 import { printExactForm, printSizeForm } from "./print-form.js";
 
 /**
- * Program that a module runs: a tile program of fixed sizes, or one that holds for all sizes of its symbols.
+ * Program that an emitted module runs: a tile program of static sizes, or a tile program that is valid for
+ * all values of its symbols (named dynamic sizes).
  */
 export type ModuleProgram = TileFunc | DynamicTile;
 
 /**
- * Returns the program that a module runs. Throws a CompileError (TC502) if no program is known to hold for
- * every size of its symbols.
+ * Returns the program that a module runs: the kernel's tile program, or for dynamic sizes one that is valid
+ * for all of them. Throws a CompileError (TC502) if no program is known to be valid for every value of its
+ * symbols.
  */
 export function moduleProgram(kernel: Kernel): ModuleProgram {
   const symbols = kernel.access === undefined ? [] : dynamicSymbols(kernel.access);
@@ -53,23 +55,30 @@ export function moduleProgram(kernel: Kernel): ModuleProgram {
   throw new CompileError([error("TC502", message, { hint: `choose sizes: --bind ${sizes.join(",")}` })]);
 }
 
-/** Returns JavaScript of an object with the given fields. Absent fields are undefined in the text. */
+/**
+ * Returns the JavaScript source of an object with the given fields. `fields` maps a field name to the
+ * JavaScript of its value; a field with the value undefined is omitted.
+ */
 export const printObject = (fields: Readonly<Record<string, string | undefined>>): string =>
   `{${Object.entries(fields)
     .flatMap(([name, text]) => (text === undefined ? [] : [`${printKey(name)}:${text}`]))
     .join(",")}}`;
 
-/** Returns a key of a JavaScript object or interface, quoted if it is not an identifier. */
+/**
+ * Returns the source text of a key in a JavaScript object or interface; the key is quoted if it is not an
+ * identifier.
+ */
 export const printKey = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 
-/** Returns a JavaScript list with one entry on each line. */
+/** Returns the JavaScript source of an array with one entry on each line; `[]` if there are no entries. */
 export const printLines = (entries: readonly string[]): string =>
   entries.length === 0 ? "[]" : `[\n${entries.join(",\n")}]`;
 
 /**
- * Returns the fields of `ModulePlan` by name, as JavaScript. `rejects`: true if the code reports an index
- * that is out of range.
+ * Returns the JavaScript source of each field of `ModulePlan`, the description of a program that the module's
+ * runtime reads. The result maps field names to source texts. `rejects` is true if the code reports an index
+ * value that is out of range.
  */
 export function printFacts(
   kernel: Kernel,
@@ -119,8 +128,8 @@ export function printFacts(
 }
 
 /**
- * Returns the index values of an output element as JavaScript. Throws a CompileError (TC702) for a program
- * whose access map differs between tiles.
+ * Returns the JavaScript source of an array that describes each index value that an output element needs.
+ * Throws a CompileError (TC702) if the program's access map differs between tiles.
  */
 function printIndices(kernel: Kernel, program: ModuleProgram): string {
   const map = mapOverTensors(program, taskOfTile(program));
@@ -164,9 +173,9 @@ function printIndices(kernel: Kernel, program: ModuleProgram): string {
 }
 
 /**
- * Returns a bound of an index value as a linear form in sizes. It is the bound that the text states, or else
- * the least extent of the dims that the value indexes. Throws a CompileError (TC502) for an unstated bound of
- * an index value in a sum.
+ * Returns a bound of index operand `s` as a linear expression in the program's sizes. It is the stated bound;
+ * without one, it is the smallest extent among the dims that the operand indexes. Throws a CompileError
+ * (TC502) if the bound is unstated and the operand is part of a sum.
  */
 function boundOf(program: ModuleProgram, s: number, bound: "extent" | "wrapNegativeBy"): Linear {
   const indices: readonly SymbolicIndex[] = program.symbolic?.map.indices ?? [];
@@ -203,8 +212,9 @@ function printFunction(form: Linear): string {
 }
 
 /**
- * Returns a JavaScript function from sizes to the iterations of each parallel loop, as `nestAt` counts them.
- * A tile loop inside a view loop counts the iterations in the first view.
+ * Returns the source of a JavaScript function from sizes to the iteration counts of parallel loops, in the
+ * order of `loops`. The counts equal those of `nestAt`, the compiler's function for given sizes. For a tile
+ * loop inside a view loop, the iterations in the first view are counted.
  */
 export function printTrips(loops: readonly ParallelLoop[]): string {
   const starts = new Map(loops.map(({ stmt }) => [stmt.iv, stmt.lower]));

@@ -4,14 +4,15 @@ import { printForm, type Amount, type FormLanguage } from "../../ir/text/form-te
 import { assertNever, InternalError } from "../../ir/types.js";
 
 /**
- * Returns a linear form as a JavaScript number expression over `n`, a record of sizes by name. It is used for
- * sizes and bounds.
+ * Returns the JavaScript number expression for a linear expression of sizes or bounds. The JavaScript reads
+ * `n`, a record of sizes by name.
  */
 export const printSizeForm = (form: Linear): string => printForm(form, sizeForms);
 
 /**
- * Returns a linear form as a JavaScript BigInt expression, so that positions and sums are exact. `d` is the
- * list of coordinates, `s` the list of index values, and `n` the record of sizes.
+ * Returns the JavaScript BigInt expression for a linear expression, so that positions and sums are exact. The
+ * JavaScript reads three variables: `d`, the list of coordinates; `s`, the list of index values; and `n`, the
+ * record of sizes.
  */
 export const printExactForm = (form: Linear): string => printForm(form, exactForms);
 
@@ -37,7 +38,10 @@ interface Arithmetic {
   readonly quotient: (of: string, by: number, rest: string) => string;
 }
 
-/** Returns the printer of linear forms in JavaScript for one arithmetic, numbers or BigInts. */
+/**
+ * Returns the JavaScript syntax in which linear expressions are printed, for numbers or for BigInts. The
+ * parameter has the texts in which the two differ.
+ */
 function formsIn({ literal, symbol, least, quotient }: Arithmetic): FormLanguage {
   const remainder = (of: string, by: number): string =>
     `(((${of}) % ${literal(by)} + ${literal(by)}) % ${literal(by)})`;

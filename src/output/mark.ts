@@ -5,12 +5,13 @@
  */
 import { InternalError } from "../../ir/types.js";
 
-/** Schema version of all JSON documents that tilec prints or writes. */
+/** Schema version of all JSON documents that tilec prints or writes; each states it in its field `schema`. */
 export const jsonSchema = 1;
 
 /**
- * Format of an output file: the check for tilec's mark, and the function that adds the mark. The function is
- * absent if contents of the format are marked already.
+ * Format of an output file: a check for tilec's mark, and a function that adds the mark. The mark is a text
+ * at the start of a file, often a comment, by which tilec recognizes files that it wrote. The function is
+ * absent if every file of the format begins with a mark anyway.
  */
 export interface OutputFormat {
   /** True if a file of this format that begins with `head` is tilec's. */
@@ -22,7 +23,7 @@ export interface OutputFormat {
   readonly marked?: (text: string, by: string) => string;
 }
 
-/** Number of bytes at the start of a file that are searched for a mark. */
+/** Number of bytes at the start of a file that are searched for tilec's mark. */
 export const headBytes = 4096;
 
 /** Comments to the end of a line, the first of which is the mark. */
@@ -39,7 +40,10 @@ const markup: OutputFormat = {
   marked: (text, by) => text.replace(/^<[^>]*>/, (first) => `${first}\n<!-- tilec ${by} -->`),
 };
 
-/** True if `head` begins like a file of records, even if its first line is incomplete. */
+/**
+ * True if `head`, the beginning of a file, is that of a JSON Lines file whose lines have a `record` field.
+ * The first line may be incomplete.
+ */
 export function isRecordLine(head: string): boolean {
   if (head.startsWith('{"record":"')) return true;
   // Records of before have their fields in the order of the alphabet.
@@ -48,8 +52,8 @@ export function isRecordLine(head: string): boolean {
 }
 
 /**
- * Formats of output files by name, each recognized by how its files begin. `code` is a text with `//`
- * comments.
+ * Formats of the files that tilec writes, by name. Each recognizes its files by their first bytes. `code` is
+ * a text with `//` comments.
  */
 export const outputFormats = {
   code: lines("//"),
@@ -82,13 +86,17 @@ const signed: readonly OutputFormat[] = [
   outputFormats.json,
 ];
 
-/** True if tilec may write a file of this format over one that begins with `head`. */
+/**
+ * True if tilec may overwrite a file that begins with `head` by a file of this format. `head` must carry
+ * tilec's mark, in this format or in one whose mark no other program writes.
+ */
 export const mayReplace = (format: OutputFormat, head: string): boolean =>
   [...signed, format].some(({ isMarked }) => isMarked(head));
 
 /**
- * Returns contents with tilec's mark, if their format can add one. Throws an InternalError for contents that
- * would not be recognized as tilec's.
+ * Returns contents with tilec's mark at the start. Contents are unchanged if they are bytes, carry the mark
+ * already, or have a format that adds no mark. `by` is the command that writes the contents. Throws an
+ * InternalError if the result would not be recognized as tilec's.
  */
 export function withMark(
   contents: Uint8Array | string,
@@ -104,6 +112,7 @@ const headOf = (contents: Uint8Array | string): string =>
   typeof contents === "string" ? contents.slice(0, headBytes) : latin1(contents.subarray(0, headBytes));
 
 /**
- * Returns a string with one character for each byte, so that the start of any file can be matched as text.
+ * Returns a string with one character for each byte (Latin-1), so that regular expressions can match the
+ * start of any file.
  */
 export const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);

@@ -1,9 +1,9 @@
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Runs an action that a signal must not interrupt, such as a write that would leave a temporary file. SIGINT,
- * SIGTERM or SIGHUP that arrive meanwhile end the process afterwards. Signals that have a listener are left
- * to the listener.
+ * Runs an action that a signal must not interrupt, such as a write that would leave a temporary file. A
+ * SIGINT, SIGTERM or SIGHUP that arrives meanwhile ends the process afterwards. Signals that have a listener
+ * are left to the listener.
  */
 export function uninterrupted<T>(action: () => T): T {
   const blocked = signals.filter((signal) => process.listenerCount(signal) === 0);

@@ -35,7 +35,7 @@ import { useOf } from "../formats/files.js";
 import { headBytes, isRecordLine, latin1, mayReplace, withMark, type OutputFormat } from "./mark.js";
 import { uninterrupted } from "./uninterrupted.js";
 
-/** Options for writing a whole file. */
+/** Options for writing an output file as a whole. */
 export interface OutputOptions {
   readonly format: OutputFormat;
   /** The command that writes the file, as its mark names it: `tune`, `emit wgsl`. */
@@ -44,12 +44,15 @@ export interface OutputOptions {
   readonly force?: boolean;
 }
 
-/** Error (TC010) for a file that is not written, because the command reads it or tilec did not write it. */
+/**
+ * Error (TC010) for a file that tilec refuses to write, for example because the command reads it or tilec did
+ * not create it.
+ */
 export class RefusedOutput extends CompileError {}
 
 /**
- * Throws a RefusedOutput for a file that {@link writeOutput} would refuse. It does not test whether the file
- * can be written.
+ * Throws a {@link RefusedOutput} if {@link writeOutput} would refuse to replace the file. Whether the file
+ * can be written is not tested.
  */
 export function checkOutput(file: string, { format, force }: Pick<OutputOptions, "format" | "force">): void {
   refuse(
@@ -61,8 +64,8 @@ export function checkOutput(file: string, { format, force }: Pick<OutputOptions,
 }
 
 /**
- * Writes a whole file. Throws a RefusedOutput for a file that may not be replaced, and a CompileError (TC010)
- * for one that cannot be written.
+ * Writes a file as a whole. Throws a {@link RefusedOutput} if an existing file may not be replaced, and a
+ * CompileError (TC010) if the file cannot be written.
  */
 export function writeOutput(file: string, contents: Uint8Array | string, options: OutputOptions): void {
   const { format, by, force } = options;
@@ -74,7 +77,7 @@ export function writeOutput(file: string, contents: Uint8Array | string, options
 }
 
 /**
- * Creates or replaces a file to which a {@link lineAppender} will add lines. Throws the errors of {@link
+ * Creates or replaces a file to which a {@link lineAppender} will append lines. Throws the errors of {@link
  * writeOutput}.
  */
 export function startOutput(file: string, contents: string, options: OutputOptions): void {
@@ -88,8 +91,8 @@ export function startOutput(file: string, contents: string, options: OutputOptio
 }
 
 /**
- * Replaces the text of a file that the command has read. Throws a CompileError (TC010) if the file cannot be
- * written or is not UTF-8.
+ * Replaces the contents of a file that the command has read. Throws a CompileError (TC010) if the file is not
+ * UTF-8 or cannot be written.
  */
 export function rewriteInput(file: string, contents: string): void {
   orFault(file, () => {
@@ -115,8 +118,8 @@ type Place =
 const maxLinks = 40;
 
 /**
- * Resolves an output path and its links to a file, a stream or an open descriptor. Throws an error for a
- * folder, a missing folder or a cycle of links.
+ * Returns the destination of an output path, with links resolved: a file, a stream or an open descriptor.
+ * Throws an error of the platform for a folder, a missing folder or a cycle of links.
  */
 function placeOf(file: string): Place {
   // The platform's functions on paths drop it.
@@ -152,7 +155,10 @@ function descriptorAt(path: string): number | undefined {
 
 const platformError = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Returns the error for a missing folder, by the name that the user wrote unless a link led elsewhere. */
+/**
+ * Returns the error for a missing folder of an output path. The error names the folder as the user wrote it,
+ * or the resolved folder if a link was followed.
+ */
 function missingFolder(file: string, path: string, links: number): Error {
   const folder = links === 0 ? dirname(file) : dirname(path);
   try {
@@ -163,7 +169,10 @@ function missingFolder(file: string, path: string, links: number): Error {
   return withoutFolder(file, "write", folder);
 }
 
-/** Returns the result of an action on a file. Errors of the platform become a CompileError (TC010). */
+/**
+ * Returns the result of an action on a file. Throws a CompileError (TC010) in place of an error of the
+ * platform.
+ */
 function orFault<T>(file: string, action: () => T): T {
   try {
     return action();
@@ -177,7 +186,7 @@ function orFault<T>(file: string, action: () => T): T {
   }
 }
 
-/** Returns the result of an action; undefined if it throws. */
+/** Returns the result of an action; undefined if the action throws. */
 function orNone<T>(action: () => T): T | undefined {
   try {
     return action();
@@ -187,8 +196,8 @@ function orNone<T>(action: () => T): T | undefined {
 }
 
 /**
- * Throws a RefusedOutput for a file that this command uses, that is not a regular file, or that lacks tilec's
- * mark. `force` allows a file without the mark.
+ * Throws a {@link RefusedOutput} if an existing file must not be replaced: this command uses the file, it is
+ * not a regular file, or it lacks tilec's mark. With `force`, a file without the mark is accepted.
  */
 function refuse(file: string, place: Place | undefined, format: OutputFormat, force: boolean): void {
   if (place?.kind !== "file" || place.old === undefined) return;
@@ -202,7 +211,7 @@ function refuse(file: string, place: Place | undefined, format: OutputFormat, fo
   throw refused("write over", "tilec did not write it", "name another file, or give --force");
 }
 
-/** Returns the first bytes of a file, one character each, to search for a mark. */
+/** Returns the first {@link headBytes} bytes of a file as a string of one character for each byte. */
 function headOf(path: string): string {
   const descriptor = openSync(path, "r");
   try {
@@ -214,8 +223,8 @@ function headOf(path: string): string {
 }
 
 /**
- * Writes contents to a resolved output path. A file is replaced as a whole; a stream or descriptor is written
- * directly.
+ * Writes contents to the destination of an output path. A file is replaced as a whole; a stream or descriptor
+ * is written directly.
  */
 function put(place: Place, contents: Uint8Array | string): void {
   switch (place.kind) {
@@ -239,8 +248,9 @@ function put(place: Place, contents: Uint8Array | string): void {
 }
 
 /**
- * Replaces a file by a temporary file with the new contents, renamed into its place. Owner and mode of the
- * old file are kept. On an error the temporary file is removed.
+ * Replaces a file atomically: writes the contents to a temporary file and renames that file to `path`. The
+ * owner and mode of the old file are preserved. On an error the temporary file is removed and the error is
+ * thrown.
  */
 function replace(path: string, old: BigIntStats | undefined, contents: Uint8Array | string): void {
   // A neighbour could take the place of a file that may not be written.
@@ -263,8 +273,8 @@ function replace(path: string, old: BigIntStats | undefined, contents: Uint8Arra
 }
 
 /**
- * Gives a new file the owner and mode of the file that it replaces. A change of owner that is not permitted
- * is skipped.
+ * Gives a new file the owner and mode of the file that it replaces. The owner is left unchanged if the
+ * process may not change it.
  */
 function restoreOwner(descriptor: number, { uid, gid, mode }: BigIntStats): void {
   const fresh = fstatSync(descriptor, { bigint: true });
@@ -293,7 +303,7 @@ const writeThrough = (descriptor: number, contents: Uint8Array | string): void =
   }
 };
 
-/** File to which lines are appended, possibly by several processes at once. */
+/** Open file to which several processes may append lines at once. */
 export interface Appender {
   /** Appends a line, which ends in "\n", in one piece. Throws a CompileError (TC010). */
   readonly append: (line: string) => void;
@@ -301,8 +311,8 @@ export interface Appender {
 }
 
 /**
- * Returns an appender of records to a file, which is created or opened with the first line. Throws a
- * RefusedOutput for a file that holds something other than records.
+ * Returns an appender of records to a file. The file is created or opened when the first line is appended.
+ * Throws a {@link RefusedOutput} if the file has other contents than records.
  */
 export function recordAppender(file: string): Appender {
   const place = orNone(() => placeOf(file));
@@ -314,8 +324,8 @@ export function recordAppender(file: string): Appender {
 }
 
 /**
- * Returns an appender of lines to a file that the command has started. The file is opened with the first
- * line.
+ * Returns an appender of lines to a file that this command has created. The file is opened when the first
+ * line is appended.
  */
 export function lineAppender(file: string): Appender {
   let opened: Appender | undefined;
@@ -335,7 +345,10 @@ export function lineAppender(file: string): Appender {
 const holdsRecords = (path: string, old: BigIntStats): boolean =>
   old.isFile() && (old.size === 0n || isRecordLine(headOf(path)));
 
-/** Opens a resolved output path for appending lines, and returns the appender. */
+/**
+ * Returns an appender of lines to the destination of an output path: a file, a stream or a descriptor. The
+ * destination is opened at once.
+ */
 function openAppender(place: Place): Appender {
   const ofStream = (descriptor: number): Appender["append"] => {
     return (line) => {
@@ -357,8 +370,8 @@ function openAppender(place: Place): Appender {
 }
 
 /**
- * Appends a line in a single write, which the platform does not mix with the writes of other processes. An
- * incomplete line at the end of the file is ended first.
+ * Appends a line in a single write, because the platform does not mix a single write with those of other
+ * processes. If the file ends in an incomplete line, a line end is written first.
  */
 function appendLine(descriptor: number, line: string): void {
   const { size } = fstatSync(descriptor);
@@ -369,7 +382,8 @@ function appendLine(descriptor: number, line: string): void {
 }
 
 /**
- * Makes a folder in an existing folder, unless it exists. Throws a CompileError (TC010) if it cannot be made.
+ * Makes a folder in an existing folder, unless the folder exists. Throws a CompileError (TC010) if the folder
+ * cannot be made.
  */
 export function makeFolder(path: string): void {
   const isFolder = (): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -386,7 +400,10 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Makes a new folder for temporary files in the system's temporary folder, and returns its path. */
+/**
+ * Creates a new folder in the system's folder for temporary files, and returns its path. The folder's name
+ * begins with `prefix`.
+ */
 export const makeTemporaryFolder = (prefix: string): string => mkdtempSync(join(tmpdir(), prefix));
 
 /** Removes a folder and its contents. A missing folder is no error. */
@@ -395,8 +412,9 @@ export function removeFolder(path: string): void {
 }
 
 /**
- * Makes a folder with files, unless another process has made it. The files are first written to a folder
- * beside it, which is then renamed: readers find all files or none. Throws the platform's errors.
+ * Makes a folder that contains the given files, unless another process has made it. The files are first
+ * written to a temporary folder next to `path`, which is then renamed. Readers therefore find all files or
+ * none. Throws the errors of the platform.
  */
 export function makeFilledFolder(
   path: string,

@@ -3,7 +3,8 @@ import type * as Plot from "@observablehq/plot";
 import { drawing } from "./drawing.js";
 
 /**
- * Options of a chart: those of Observable Plot, an accessible label, and the id of an optional hatch pattern.
+ * Options of a chart: the options of Observable Plot, an accessible label, and the id of an optional hatch
+ * pattern.
  */
 export interface ChartOptions extends Omit<
   Plot.PlotOptions,
@@ -17,7 +18,10 @@ export interface ChartOptions extends Omit<
 
 const stripes = `<path d="M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2" stroke="currentColor" stroke-width="1.2"></path>`;
 
-/** Returns a chart as the markup of an `<svg>` element. */
+/**
+ * Returns a chart as the markup of an `<svg>` element. Throws a CompileError (TC703) if the libraries that
+ * draw charts are not installed.
+ */
 export function chartOf({ hatch, ...options }: ChartOptions): string {
   const { Plot, parseHTML } = drawing();
   const { document } = parseHTML("<!doctype html><html><body></body></html>");
@@ -35,7 +39,10 @@ export function chartOf({ hatch, ...options }: ChartOptions): string {
   return svg.outerHTML;
 }
 
-/** Returns at most `max` of the values, evenly spaced, as ticks of an axis of names. */
+/**
+ * Returns at most `max` of the values, evenly spaced by position in the list, as ticks for an axis of
+ * categories.
+ */
 export function ticksOf<T>(values: readonly T[], max: number): T[] {
   const step = Math.max(1, Math.ceil(values.length / max));
   return values.filter((_, k) => k % step === 0);

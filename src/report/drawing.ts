@@ -9,10 +9,7 @@ interface Drawing {
   readonly parseHTML: typeof Parse;
 }
 
-/**
- * Loads Observable Plot and linkedom, which are optional dependencies. Returns undefined if they are not
- * installed.
- */
+/** Returns the optional libraries Observable Plot and linkedom; undefined if they are not installed. */
 async function load(): Promise<Drawing | undefined> {
   try {
     const [Plot, { parseHTML }] = await Promise.all([
@@ -29,7 +26,8 @@ async function load(): Promise<Drawing | undefined> {
 const loaded = await load();
 
 /**
- * Returns Observable Plot and a document to draw in. Throws a CompileError (TC703) if they are not installed.
+ * Returns the libraries that draw charts: Observable Plot, and linkedom's HTML parser, which makes a document
+ * to draw in. Throws a CompileError (TC703) if they are not installed.
  */
 export function drawing(): Drawing {
   if (loaded === undefined) throw new CompileError([missingPeer("charts")]);

@@ -30,7 +30,11 @@ import type { CyclesRange } from "../api/cycles-range.js";
 import type { Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
 
-/** Returns the short verdict as text: its first lines, the rules that refuse the schedule, and what to do. */
+/**
+ * Returns a short verdict on a schedule as text: whether it is legal, the rules that it breaks, and how to
+ * change it. For a program of a framework such as PyPTO, the text ends with the framework's call that sets
+ * the tile.
+ */
 export function renderVerdict(explanation: Explanation): string {
   checkApiArgument("renderVerdict", "explanation", explanation);
   const { legal, pages, rules } = explanation;
@@ -47,8 +51,8 @@ const ruleLines = ({ pass, rule, detail, source }: Explanation["rules"][number])
   `  ${pass ? "pass" : "FAIL"}  ${rule.padEnd(15)} ${detail}\n${" ".repeat(24)}${source}`;
 
 /**
- * Returns the first lines of an explanation as text: the verdict, the cost or the reason for a refusal, and
- * one thing to try.
+ * Returns the summary of an explanation as text: whether the schedule is legal, its cycles or the reason for
+ * its refusal, and one step to try.
  */
 export function renderSummary(explanation: Explanation): string {
   checkApiArgument("renderSummary", "explanation", explanation);
@@ -67,8 +71,9 @@ export interface RenderExplanationOptions {
 const renderFields: Fields<RenderExplanationOptions> = { verbose: yesOrNo() };
 
 /**
- * Returns an explanation as text: a summary first, then the rules, the use of the unified buffer, and the
- * traffic in global memory.
+ * Returns an explanation of a schedule as text: a summary, the rules with their verdicts, the use of the
+ * unified buffer in bytes, and the traffic of global memory in bytes. A refused schedule gets the nearest
+ * legal schedules in place of the traffic.
  */
 export function renderExplanation(explanation: Explanation, options: RenderExplanationOptions = {}): string {
   checkApiArgument("renderExplanation", "explanation", explanation);
@@ -158,8 +163,8 @@ const pipeNames: Readonly<Record<Explanation["bottleneck"]["pipe"], string>> = {
 };
 
 /**
- * Returns the summary lines of a legal schedule: cycles with their range, the lower bound, the limiting pipe,
- * and one thing to try.
+ * Returns the summary lines of a legal schedule: its cycles with their range, the lower bound in cycles, the
+ * hardware pipe (instruction queue) that limits it, and one step to try.
  */
 function renderLegalSummary(explanation: Explanation): string[] {
   const { pages, cycles, cyclesRange, clock, symbols, machine, floor, bottleneck } = explanation;
@@ -189,7 +194,7 @@ function renderLegalSummary(explanation: Explanation): string[] {
   ];
 }
 
-/** Returns the summary lines of a refused schedule: the rules that refuse it and one thing to try. */
+/** Returns the summary lines of a refused schedule: the rules that it breaks and one step to try. */
 function renderRefusedSummary({
   pages,
   rules,
@@ -218,8 +223,8 @@ function renderRefusedSummary({
 }
 
 /**
- * Returns the best schedules for other UB sizes of the target's kind as text; an empty string if the
- * comparison has none.
+ * Returns a table, as text, of the best schedules for the other sizes of the unified buffer (UB) that targets
+ * of this kind have. The text is empty if the explanation compares no other sizes.
  */
 export function renderOtherUbSizes({ schedule, comparison }: Explanation): string {
   const others =
@@ -228,7 +233,8 @@ export function renderOtherUbSizes({ schedule, comparison }: Explanation): strin
 }
 
 /**
- * Returns what to do about a refusal: the nearest legal schedules, or why no tile is legal and the remedies.
+ * Returns the lines that tell how to change a refused schedule: the nearest legal schedules, or the reason
+ * why no tile is legal and the remedies.
  */
 function renderRefused(explanation: Explanation): string[] {
   const { schedule, pages, nearest, infeasible, framework } = explanation;
@@ -268,8 +274,9 @@ function renderRefused(explanation: Explanation): string[] {
 }
 
 /**
- * Returns the first line of an explanation: whether the schedule is legal. It notes a missing full load, and
- * a judged tile that differs from the stated one.
+ * Returns the first line of an explanation: the function, the target, and whether the schedule is legal. The
+ * line also says if the full-load rule (gathered dims are never split) is not in force, and if the judged
+ * tile differs from the stated tile.
  */
 function verdictLine({ name, target, legal, schedule, judgedTile }: Explanation): string {
   const lines = [
@@ -287,8 +294,9 @@ function verdictLine({ name, target, legal, schedule, judgedTile }: Explanation)
 const lineIf = (line: string | undefined): string[] => (line === undefined ? [] : [line]);
 
 /**
- * Returns the lowering of a gather as lines: its cycles and the buffers that it adds to UB. `verbose` adds
- * why each other lowering was not chosen.
+ * Returns lines that describe the chosen lowering of a gather: its cycles for each tile, and the buffers that
+ * it adds to the unified buffer (UB), in bytes. If `verbose` is true, further lines say why each other
+ * lowering was not chosen.
  */
 function renderLowering(
   { class: name, cycles, setup, adds, lost }: NonNullable<Explanation["lowering"]>,
@@ -310,8 +318,8 @@ function renderLowering(
 }
 
 /**
- * Returns the conditions under which the text for Ascend cores gives the stated bits, or the reason why there
- * is no text.
+ * Returns lines that state when the code emitted for Ascend cores computes exactly the specified bits, or why
+ * no code can be emitted.
  */
 function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
   if (!answer.ok) return [`no text for Ascend cores: ${answer.refused}`];
@@ -323,8 +331,9 @@ function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
 }
 
 /**
- * Returns `separator` and the framework call that sets a tile; an empty string without a framework. It notes
- * a view that differs from `from`, and a last entry that breaks the framework's rule.
+ * Returns `separator` and the call with which the framework of the program, such as PyPTO, sets the tile of
+ * `to`. Returns an empty string if `words` is undefined. A note follows if the view of `to` differs from that
+ * of `from`, or if the tile's last entry is not a multiple of the framework's alignment.
  */
 function callText(
   words: FrameworkWords | undefined,
@@ -340,8 +349,9 @@ function callText(
 }
 
 /**
- * Returns the framework section of an explanation: its program line, the operators that share it, the rule on
- * its last entry, and the framework's choices. The list is empty without a framework or tile.
+ * Returns the lines on the framework of the program, such as PyPTO: the call that sets the tile, the
+ * operators that the call affects, the alignment of the tile's last entry, and the framework's choice of
+ * buffers and cores. Returns an empty list if the explanation has no framework or no tile.
  */
 function renderFramework({ framework: words, legal }: Explanation): string[] {
   if (words?.tile === undefined) return [];
@@ -373,8 +383,8 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
 }
 
 /**
- * Returns the target figures that cause a range of cycles: `range of loadLatencyCycles 150 to 420 (model of
- * others)`.
+ * Returns the target's parameters that cause a range of cycles, as text, each with its range: `range of
+ * loadLatencyCycles 150 to 420 (model of others)`.
  */
 export const rangeText = ({ figures }: CyclesRange): string =>
   `range of ${figures.map(({ figure, kind, range: [low, high] }) => `${figure} ${low} to ${high} (${kind})`).join(", ")}`;
@@ -382,7 +392,10 @@ export const rangeText = ({ figures }: CyclesRange): string =>
 /** Above this ratio to the lower bound a search is worth its time. */
 const nearLowerBound = 1.05;
 
-/** Returns the one thing to try next: a better schedule, a search by `tilec tune`, or nothing. */
+/**
+ * Returns the step to try next: the flags of a better schedule; else a search by `tilec tune` if the schedule
+ * takes over 1.05 times the lower bound; else a text that there is nothing to try.
+ */
 function nextStep({ comparison, floor, framework, schedule }: Explanation): string {
   const better = comparison?.better;
   if (better !== undefined)
@@ -392,7 +405,10 @@ function nextStep({ comparison, floor, framework, schedule }: Explanation): stri
     : "nothing: no schedule is more than 5 % faster";
 }
 
-/** Returns a titled table of schedules with their estimated cycles, as lines. */
+/**
+ * Returns a table of schedules with their estimated cycles, as two entries: the title line and the table's
+ * text.
+ */
 function renderAlternatives(title: string, alternatives: Comparison["alternatives"]): string[] {
   return [
     `${title}, estimated cycles`,

@@ -12,7 +12,10 @@ import {
 /** Entries of a schedule that a search chooses. */
 type Entries = Required<Pick<Schedule, SearchedEntry>>;
 
-/** Figures of one schedule from any source; unknown figures are absent. */
+/**
+ * Estimated or measured values of one schedule, such as its cycles and bytes, for a row of a report. Unknown
+ * values are absent.
+ */
 export interface ScheduleFigures extends Partial<Roofline> {
   readonly schedule?: Partial<Entries>;
   readonly cycles?: number;
@@ -81,8 +84,8 @@ const entryFigures = {
 } satisfies Readonly<Record<SearchedEntry, Figure>>;
 
 /**
- * Definitions of the figures by key: label, unit and value. Keys are the headers of CSV and the keys of rows,
- * in column order.
+ * Columns that tables of schedules may have, by key: label, unit and value of each column. The keys are the
+ * headers in CSV and the keys in JSON rows, in column order.
  */
 export const figures = {
   ...entryFigures,
@@ -122,21 +125,24 @@ export const figures = {
   bits: { label: "bits", cell: (f) => f.bits },
 } as const satisfies Readonly<Record<string, Figure>>;
 
-/** Key of a figure. */
+/** Key of a column in tables of schedules, such as `cycles` or `ub_bytes`. */
 export type FigureKey = keyof typeof figures;
 
 const figureAt = (key: FigureKey): Figure => figures[key];
 
-/** Returns keys in the column order of CSV and rows, which is that of {@link figures} for every command. */
+/**
+ * Returns the given keys in column order, which is the order of {@link figures} for every command. Duplicate
+ * keys are dropped.
+ */
 export const inTableOrder = (keys: readonly FigureKey[]): readonly FigureKey[] => {
   const requested = new Set(keys);
   return (Object.keys(figures) as FigureKey[]).filter((key) => requested.has(key));
 };
 
-/** Keys of the schedule entries that a search chooses. */
+/** Keys of the columns for the schedule entries that a search chooses, such as `tile` and `buffers`. */
 export const entryKeys = Object.keys(entryFigures) as readonly (keyof typeof entryFigures)[];
 
-/** Keys of the first columns in tables of tiles: the tile and its cost. */
+/** Keys of the first columns in tables of tiles: the tile, the other schedule entries and their cost. */
 export const tileKeys = [
   "tile",
   "residency",
@@ -149,7 +155,10 @@ export const tileKeys = [
   "cycles",
 ] as const satisfies readonly FigureKey[];
 
-/** Keys of the figures that accompany a schedule's cycles: its lower bound, its time and its busiest pipe. */
+/**
+ * Keys of the columns that accompany a schedule's cycles: its lower bound, its time, its bandwidth and its
+ * busiest hardware pipe (instruction queue).
+ */
 export const boundKeys = [
   "floor",
   "floor_limit",
@@ -160,7 +169,7 @@ export const boundKeys = [
   "busy_share",
 ] as const satisfies readonly FigureKey[];
 
-/** Keys of a schedule's cost figures. */
+/** Keys of the columns for a schedule's cost: cycles, lower bound, cost model version, bytes and tasks. */
 export const costKeys = [
   "cycles",
   ...boundKeys,
@@ -170,7 +179,9 @@ export const costKeys = [
   "tasks",
 ] as const satisfies readonly FigureKey[];
 
-/** Returns the values of CSV cells and rows by key. Unknown values are left out. */
+/**
+ * Returns the values of a schedule for CSV cells or JSON rows, by column key. Unknown values are left out.
+ */
 export const figureCells = (
   keys: readonly FigureKey[],
   of: ScheduleFigures,
@@ -182,11 +193,13 @@ export const figureCells = (
     }),
   );
 
-/** Returns the column headers of a report for the given figures. */
+/** Returns the column headers of a report for the given keys. */
 export const figureLabels = (keys: readonly FigureKey[]): readonly string[] =>
   keys.map((key) => figureAt(key).label);
 
-/** Returns the cells of a report's row; an unknown figure has an empty cell. */
+/**
+ * Returns the cells of one row of a report, for the given column keys. An unknown value gives an empty cell.
+ */
 export const figureTexts = (keys: readonly FigureKey[], of: ScheduleFigures): readonly Cell[] =>
   keys.map((key) => {
     const { cell, shown = cell } = figureAt(key);

@@ -4,8 +4,9 @@
 const maxIndent = 0.6;
 
 /**
- * Folds `text` into lines of at most `width` characters where words allow it. A folded line continues under
- * the start of its last column, or two characters further in than the line.
+ * Returns `text` with each line wrapped between words to at most `width` characters. A continuation line is
+ * indented to the start of the line's last column, or by two more characters than the line. A word that is
+ * longer than a line is not split.
  */
 export const folded = (text: string, width: number): string =>
   text
@@ -14,8 +15,8 @@ export const folded = (text: string, width: number): string =>
     .join("\n");
 
 /**
- * Returns a line wrapped at words to at most `width` characters. Continuation lines are indented to the start
- * of the last column. A word longer than a line stays whole.
+ * Returns a line wrapped between words to at most `width` characters, as text with line breaks. Continuation
+ * lines are indented to the start of the last column. A word that is longer than a line is not split.
  */
 function foldedLine(line: string, width: number): string {
   const indent = hangingIndent(line, width);

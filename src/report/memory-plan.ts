@@ -2,7 +2,10 @@
 import type { TileExplanation } from "../api/explain-tile.js";
 import { table } from "./table.js";
 
-/** Returns a table of UB addresses as text: the byte range of each copy of each buffer. */
+/**
+ * Returns a table of unified buffer (UB) addresses as text: the first byte, end and size of each copy of each
+ * buffer, in bytes.
+ */
 export const renderPlan = ({ name, target, plan, peak, budget }: TileExplanation): string =>
   [
     `@${name} on ${target}: peak ${peak} B of ${budget} B`,

@@ -6,8 +6,8 @@ import { table } from "./table.js";
 const number = (value: number): string => value.toLocaleString("en");
 
 /**
- * Formats the bytes and bursts that a schedule moves for given indices. `like` is the kind of indices as the
- * user stated it.
+ * Returns a table of the bytes and bursts (contiguous transfers) that a schedule moves for given index
+ * values, as text. `like` describes the index values in the user's words.
  */
 export function renderMovement(name: string, like: string, movement: Movement): string {
   const { picks, distinct, none, bytes, bursts, operands } = movement;

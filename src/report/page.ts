@@ -4,7 +4,9 @@
 export const escapeMarkup = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** CSS colours of text and lines in the light and the dark theme, for pages and charts. */
+/**
+ * CSS rules that define the colours of text and lines in the light and the dark theme, for pages and charts.
+ */
 export const themes = `:root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #57606a; --line: #d0d7de; --panel: #f6f8fa; --link: #0550ae; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6edf3; --paper: #0d1117; --soft: #9aa4b0; --line: #3d444d; --panel: #161b22; --link: #79b8ff; }
@@ -48,7 +50,7 @@ tr:target { outline: 2px solid var(--link); outline-offset: -2px; }
 .key svg { width: 14px; height: 14px; flex: none; }
 `;
 
-/** Content of an HTML page: its title, its markup and its additional style rules. */
+/** Content of an HTML page: its title, its body as markup, and its additional style rules. */
 export interface HtmlPage {
   readonly title: string;
   /** Rules beside the common ones. */
@@ -57,7 +59,10 @@ export interface HtmlPage {
   readonly body: string;
 }
 
-/** Returns a complete HTML document. */
+/**
+ * Returns the text of a complete HTML document with tilec's style sheet. The title is escaped and is also the
+ * first heading.
+ */
 export const pageOf = ({ title, style = "", body }: HtmlPage): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -74,11 +79,11 @@ ${body}
 </html>
 `;
 
-/** Returns an HTML figure: a chart and its caption, both as markup. */
+/** Returns an HTML `<figure>` with a chart and its caption, both given as markup. */
 export const figureOf = (chart: string, caption: string): string =>
   `<figure>${chart}<figcaption>${caption}</figcaption></figure>`;
 
-/** Row of an HTML table, with an optional id for links. */
+/** Row of an HTML table: its cells, and an optional id to which links can point. */
 export interface Row {
   /** Id of the row, for links to it. */
   readonly id?: string;
@@ -89,7 +94,10 @@ export interface Row {
 const figure = (value: number): string =>
   value.toLocaleString("en", Number.isInteger(value) ? {} : { maximumSignificantDigits: 4 });
 
-/** Returns an HTML table that scrolls by itself on narrow pages. `label` names it for screen readers. */
+/**
+ * Returns an HTML table that scrolls by itself on narrow pages. `label` names the table for screen readers.
+ * Cell texts are escaped.
+ */
 export function htmlTable(label: string, head: readonly string[], rows: readonly Row[]): string {
   const numeric = head.map(
     (_, k) => rows.length > 0 && rows.every(({ cells }) => typeof cells[k] === "number"),

@@ -7,14 +7,17 @@ import { scheduleLines, withoutSchedule } from "./compared-text.js";
 import { escapeMarkup, pageOf } from "./page.js";
 import { passStyle } from "./pass-style.js";
 
-/** Pass of the compiler with the function before and after it. */
+/** Pass of the compiler, with the function before and after the pass ran. */
 export interface PassStep {
   readonly pass: string;
   readonly before: Func;
   readonly after: Func;
 }
 
-/** Returns an HTML page of the programs between passes, without scripts or outside resources. */
+/**
+ * Returns an HTML page of the changes that each pass made to the program, without scripts or outside
+ * resources.
+ */
 export function passPage(title: string, steps: readonly PassStep[]): string {
   checkArgument("passPage", "text", title);
   checkApiArgument("passPage", "steps", steps);
@@ -22,8 +25,8 @@ export function passPage(title: string, steps: readonly PassStep[]): string {
 }
 
 /**
- * Returns the changes of each pass as markup. Schedules are collapsed beside the program, because they are
- * long and seldom change.
+ * Returns HTML markup of the changes that each pass made. The changes of the schedule are collapsed, because
+ * they are long and rare.
  */
 export function passSections(steps: readonly PassStep[]): string {
   const texts = steps.map(({ pass, before, after }) => ({
@@ -44,8 +47,8 @@ export function passSections(steps: readonly PassStep[]): string {
 type Sides = readonly [before: string, after: string];
 
 /**
- * Returns the HTML section of one comparison: a collapsed diff of the schedule and a diff of the program.
- * `title` is the heading.
+ * Returns the HTML section that compares two versions of a program: a collapsed diff of the schedule and a
+ * diff of the program. `title` is the section's heading.
  */
 function sectionOf(title: string, code: Sides, schedule: Sides): string {
   const changes = schedule[0] === schedule[1] ? "unchanged" : "changed";
@@ -56,8 +59,8 @@ ${body}`;
 }
 
 /**
- * Returns an HTML page that compares two sides program by program; a program may be missing on one side. The
- * page has no scripts and no outside resources.
+ * Returns an HTML page with the differences between two versions of each program. A program is undefined if
+ * one version lacks it. The page has no scripts and no outside resources.
  */
 export function comparedPage(
   title: string,
@@ -84,8 +87,8 @@ export function comparedPage(
 const context = 3;
 
 /**
- * Returns the differences of two texts as markup: removed and added lines, and the changed words of lines
- * that replace others. Long unchanged parts are folded.
+ * Returns the differences of two texts as HTML markup: removed and added lines, and the changed words of
+ * lines that replace others. Long unchanged parts are collapsed.
  */
 function marked(before: string, after: string): string {
   const changes = diffLines(before, after);
@@ -136,8 +139,8 @@ const inLines = (tag: string, markup: string): string =>
     .join("");
 
 /**
- * Returns one side of a change as markup, with the words that the other side lacks marked. A mark does not
- * extend beyond its line.
+ * Returns one side of a change as HTML markup, one element for each line. Words that the other side lacks are
+ * in `<mark>` elements, none of which spans two lines.
  */
 function wordsOf(removed: Change, added: Change, side: "removed" | "added"): string {
   const words = diffWordsWithSpace(removed.value, added.value)

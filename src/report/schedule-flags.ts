@@ -3,9 +3,10 @@ import { suggestionText } from "../../ir/tiling/index.js";
 import type { Schedule, Shape } from "../../ir/index.js";
 
 /**
- * Returns the command-line flags of the schedule entries that a search chooses: tile, residency and buffers.
- * View and order are added unless they are the defaults: a view of the whole output, and its dims in order.
- * `shape` is the output's shape. `plain` has further default entries to leave out.
+ * Returns the command-line flags that set a schedule's tile, residency (memory of the operands) and buffers,
+ * and its view and order unless they are the defaults. The default view is the whole output, whose shape is
+ * `shape`; the default order is the output dims in ascending order. Entries equal to those of `plain` are
+ * left out, too.
  */
 export function scheduleFlags(schedule: Schedule, shape: Shape, plain: Schedule = {}): string {
   const { residency: _, buffers: __, ...given } = schedule;

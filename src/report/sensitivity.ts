@@ -8,8 +8,9 @@ import { table } from "./table.js";
 const percent = (value: number): string => `${Math.round(value)} %`;
 
 /**
- * Returns a table of the target's figures and how much each changes the cycles. Figures without an effect are
- * left out. `choices` are the range ends at which another schedule is best. `shape` is the output's shape.
+ * Returns a table of the target's parameters as text, with the percentage by which the cycles change if a
+ * parameter grows by 1 %. Parameters without an effect are left out. `choices` are the ends of parameter
+ * ranges at which another schedule is best; `shape` is the output's shape.
  */
 export function renderSensitivity(
   list: readonly Sensitivity[],
@@ -37,8 +38,9 @@ export function renderSensitivity(
 }
 
 /**
- * Returns lines that name each figure on which the choice of the schedule depends. They include the flags of
- * the schedule that is best at the end of the figure's range.
+ * Returns lines that name each target parameter on which the choice of the schedule depends. For each end of
+ * a parameter's range at which another schedule is best, the lines have the flags and cycles of that
+ * schedule. If there is no such end, one line says so.
  */
 function choiceLines(choices: readonly OtherChoice[], shape: Shape): readonly string[] {
   if (choices.length === 0) return ["no end of a figure's range makes another schedule 1 % better"];

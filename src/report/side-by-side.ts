@@ -23,16 +23,24 @@ const rows: readonly (readonly [name: string, cell: (side: Side) => string | num
   ["times lower bound", ({ floor }) => formatRatio(floor.ratio)],
 ];
 
-/** Column headers of the table of two schedules A and B. */
+/**
+ * Column headers of the table that compares two schedules, A and B. The first column has the labels of the
+ * rows.
+ */
 export const sideHeads = ["", "A", "B"] as const;
-/** Returns the table rows that compare two schedules: the label of a figure and its value in A and in B. */
+/**
+ * Returns the rows of the table that compares two schedules: a label, the value for A and the value for B.
+ */
 export function sideRows([a, b]: readonly [Side, Side]): readonly (readonly [string, string, string])[] {
   const text = (cell: string | number): string =>
     typeof cell === "number" ? cell.toLocaleString("en") : cell;
   return rows.map(([label, cell]) => [label, text(cell(a)), text(cell(b))]);
 }
 
-/** Returns a sentence that says which of two schedules, A or B, takes fewer cycles. */
+/**
+ * Returns a phrase that says which of two schedules, A or B, takes fewer cycles, and how many times as fast
+ * it is. `a` and `b` are the cycles of the two.
+ */
 export function fasterOf(a: number, b: number): string {
   if (a === b) return "both take as long";
   const [fast, slow, name] = a < b ? [a, b, "A"] : [b, a, "B"];
@@ -40,8 +48,8 @@ export function fasterOf(a: number, b: number): string {
 }
 
 /**
- * Formats the figures of two schedules side by side. `machine` has the rates of the target; absent if the
- * time of a cycle is unknown.
+ * Returns the text that compares two schedules, A and B, in a table. `machine` has the clock rate and the
+ * bandwidth of the target; it is undefined if the time of a cycle is unknown.
  */
 export function renderSides(
   name: string,

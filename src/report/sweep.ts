@@ -15,8 +15,8 @@ const legalOf = (points: readonly SweepPoint[]) =>
   ]);
 
 /**
- * Returns an image of the cycles of the best and the default schedule against the figure; undefined if no
- * schedule is legal.
+ * Returns a chart (SVG markup) of the cycles of the best and the default schedule against the swept target
+ * parameter. Undefined if no schedule is legal.
  */
 export function sweepChart({ figure, points }: Sweep): string | undefined {
   const { Plot } = drawing();
@@ -47,8 +47,8 @@ export function sweepChart({ figure, points }: Sweep): string | undefined {
 }
 
 /**
- * Returns the chart of a sweep as an SVG image in the viewer's light or dark theme; undefined if no schedule
- * is legal.
+ * Returns the chart of a sweep as a complete SVG image in the viewer's light or dark theme; undefined if no
+ * schedule is legal.
  */
 export function sweepSvg(sweep: Sweep): string | undefined {
   const chart = sweepChart(sweep);
@@ -63,7 +63,10 @@ ${chart.replace("<svg ", '<svg x="16" y="44" ')}
 `;
 }
 
-/** Returns the result of a sweep as a self-contained page: no scripts, no external resources. */
+/**
+ * Returns the result of a sweep as a self-contained HTML page with a chart and a table, without scripts or
+ * external resources.
+ */
 export function sweepPage(sweep: Sweep): string {
   const { name, target, figure, points } = sweep;
   const chart = sweepChart(sweep);

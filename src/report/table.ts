@@ -8,8 +8,8 @@ const narrowest = 8;
 const gap = 2;
 
 /**
- * Returns a table as plain text without borders; columns of numbers are right-aligned. `width` is the table's
- * largest width in characters, to which text columns are wrapped.
+ * Returns a table as plain text without borders; columns of numbers are right-aligned. `width` is the largest
+ * width of the table in characters: the texts of its columns are wrapped to fit.
  */
 export function table(head: readonly string[], rows: Rows, width?: number): string {
   const shown = (cell: string | number): string =>
@@ -33,8 +33,9 @@ export function table(head: readonly string[], rows: Rows, width?: number): stri
 }
 
 /**
- * Returns the column widths in characters. The widest text column is reduced repeatedly until the table fits
- * or all text columns have the least width.
+ * Returns the width of each column in characters, so that the table fits into `width` characters if possible.
+ * The widest text column is narrowed repeatedly, but not below 8 characters; columns of numbers are not
+ * narrowed.
  */
 function foldedWidths(
   cells: readonly (readonly string[])[],

@@ -8,17 +8,17 @@ import type { TuneResult } from "../tune/result.js";
 import { timedOf, type Timed } from "./tune-charts.js";
 
 /**
- * Upper limit of a ratio: the estimate of a pruned schedule over the least time of a schedule that moves no
- * more bytes. Below the limit its exact cycles are computed.
+ * Upper limit of a ratio that decides whether a pruned schedule's exact cycles are computed. The ratio is the
+ * schedule's estimate over the least time of the schedules that move no more bytes.
  */
 export const farthest = 1.5;
 
 /**
- * Returns the schedules of a search with exact times: costed schedules, and pruned ones that may lie on the
- * Pareto front of bytes and cycles. A pruned schedule is left out if one that moves no more bytes takes at
- * most its lower bound. It is also left out if its estimate is at least {@link farthest} times the time of
- * such a schedule. Only costed schedules are returned for the objective milliseconds, which only a run gives.
- * User passes have only costed schedules, too: such passes may make another program of a schedule.
+ * Returns the schedules of a search that have an exact time: the costed schedules, and pruned schedules that
+ * may lie on the Pareto front of bytes and cycles. Let `t` be the least time of the schedules that move no
+ * more bytes than a pruned schedule. The pruned schedule is left out if its lower bound is at least `t` or
+ * its estimate at least {@link farthest} times `t`. No pruned schedules are returned for the objective `ms`,
+ * whose times must be measured, or with custom passes, which may change the program of a schedule.
  */
 export function timedSchedules(result: TuneResult): readonly Timed[] {
   const costed = timedOf(result);

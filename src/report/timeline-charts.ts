@@ -16,7 +16,7 @@ import type { Kernel } from "../api/compile.js";
 import { chartOf, short, ticksOf } from "./chart.js";
 import { drawing } from "./drawing.js";
 
-/** Kernel with the timing that the cost model simulates for it. */
+/** Kernel with the timeline that the cost model simulates for it; the input of the timeline charts. */
 export interface Timeline<K = Pick<Kernel, "name" | "tile" | "target">> {
   readonly kernel: K;
   readonly timing: Walked;
@@ -46,7 +46,10 @@ const coreColours = ["#e3d9fa", "#54358c"] as const;
 
 const round = (value: number): string => Math.round(value).toLocaleString("en");
 
-/** Returns the totals of every core that the schedule may use. Cores without a task end at 0. */
+/**
+ * Returns the totals (tasks, end in cycles, busy cycles) of every core that the schedule may use, by core
+ * number. A core without a task ends at cycle 0.
+ */
 export function coresOf({ kernel, timing }: Timeline): readonly CoreTotal[] {
   const idle: CoreTotal = { tasks: 0, end: 0, busy: { MTE2: 0, V: 0, MTE3: 0, S: 0 } };
   const count = Math.max(timing.cores, kernel.tile.schedule.cores ?? 0);
@@ -56,15 +59,18 @@ export function coresOf({ kernel, timing }: Timeline): readonly CoreTotal[] {
   });
 }
 
-/** Core whose pipes are drawn in detail, with its label. */
+/**
+ * Core whose hardware pipes (instruction queues) the timeline draws in detail, with its label in the chart.
+ * `core` counts from 0.
+ */
 export interface OpenedCore {
   readonly core: number;
   readonly label: string;
 }
 
 /**
- * Returns the core that ends last and the core with the least work, of the cores that have tasks. Returns one
- * core if the two have equal work.
+ * Returns the cores that the timeline draws in detail: of the cores with tasks, the one that ends last and
+ * the one with the least work. Returns one core if the two have equal work, and none if no core has a task.
  */
 function openedCores(one: Timeline): readonly OpenedCore[] {
   const cores = coresOf(one).flatMap((total, core) =>
@@ -86,7 +92,10 @@ function openedCores(one: Timeline): readonly OpenedCore[] {
   ];
 }
 
-/** Returns a chart of the cycle until which each core works. `until` is the end of the axis, in cycles. */
+/**
+ * Returns a bar chart (SVG markup) of the cycle at which each core ends its work. `until` is the end of the
+ * cycle axis.
+ */
 export function coreRow(one: Timeline, until: number): string {
   const { Plot } = drawing();
   const opened = new Set(openedCores(one).map(({ core }) => core));
@@ -125,8 +134,8 @@ export function coreRow(one: Timeline, until: number): string {
 }
 
 /**
- * Returns the end of a run's lanes in cycles: the end of the run, or of the last event that is drawn.
- * `complete`: true if all events are drawn.
+ * Returns the last cycle that the chart of a timeline shows: the end of execution if all events are drawn,
+ * otherwise the end of the last drawn event. `complete` is true if all events are drawn.
  */
 export function timelineReach(one: Timeline): { readonly until: number; readonly complete: boolean } {
   const { timing } = one;
@@ -143,8 +152,8 @@ const tipOf = ({ name, from, to, start, cycles, bytes }: TimelineEvent): string 
   `${name} ${named(from)} to %${to}: cycles ${round(start)} to ${round(start + cycles)}, ${round(cycles)} cycles, ${round(bytes)} B`;
 
 /**
- * Returns a chart of the pipes over time for the cores that are shown in detail. `until` is the end of the
- * axis, in cycles. `hatch` is the id of the fill pattern for waits.
+ * Returns a chart (SVG markup) of the hardware pipes (instruction queues) over time, for the cores that are
+ * drawn in detail. `until` is the end of the axis in cycles. `hatch` is the id of the fill pattern for waits.
  */
 export function lanesOf(one: Timeline, until: number, hatch: string): string {
   const { Plot } = drawing();
@@ -219,7 +228,7 @@ function textOf({ from, to, name, cycles }: TimelineEvent, until: number): strin
   return [long, brief].find((text) => text.length * characterWidth < labelWidth) ?? "";
 }
 
-/** Chart with its caption. */
+/** Chart of a timeline (SVG markup) and its caption (HTML markup). */
 export interface Drawn {
   readonly chart: string;
   /** Markup. */
@@ -229,7 +238,10 @@ export interface Drawn {
 const swatch = (colour: string): string =>
   `<svg viewBox="0 0 14 14" style="width:14px;height:14px;vertical-align:-2px" aria-hidden="true"><rect width="14" height="14" fill="${colour}" stroke="var(--line)"/></svg>`;
 
-/** Returns the legend of pipe colours as markup. `hatch` is the id of the fill pattern for waits. */
+/**
+ * Returns the legend that maps colours to hardware pipes (instruction queues), as HTML markup. `hatch` is the
+ * id of the fill pattern for waits.
+ */
 export const pipeKeys = (timing: Walked, hatch: string): string =>
   [
     ...pipes
@@ -239,7 +251,8 @@ export const pipeKeys = (timing: Walked, hatch: string): string =>
   ].join(" ");
 
 /**
- * Draws the contents of the unified buffer on core 0; undefined if nothing is staged. `escape` makes names
+ * Returns a chart of the contents of core 0's unified buffer by address and time, with its caption. Undefined
+ * if no data is copied to the buffer before cycle `until`, the end of the time axis. `escape` makes names
  * safe for markup.
  */
 export function memoryMap(
@@ -289,8 +302,8 @@ export function memoryMap(
 }
 
 /**
- * Returns the two output dims with the most tile cuts, in ascending order; later dims are preferred for equal
- * counts. The first is undefined for an output of one dim.
+ * Returns the two output dims along which the tiles have the most different offsets, in ascending order; of
+ * equal counts, the later dim is chosen. For an output of one dim, the first entry is undefined.
  */
 function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number | undefined, number] {
   const cuts = (d: number): number => new Set(tiles.map(({ offsets }) => offsets[d])).size;
@@ -301,8 +314,8 @@ function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number
 }
 
 /**
- * Returns a chart of the output's tiles along two dims, as they are written; undefined for a scalar or empty
- * output.
+ * Returns a chart of the output's tiles along two output dims, coloured by the core that writes them, with
+ * its caption. Undefined for a scalar or an empty output.
  */
 export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
   const { Plot } = drawing();

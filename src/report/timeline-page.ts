@@ -22,8 +22,8 @@ import {
 } from "./timeline-charts.js";
 
 /**
- * Returns a timeline as self-contained HTML without scripts. If another schedule is given, the figures of the
- * two stand side by side above the charts.
+ * Returns the timeline of a kernel as a self-contained HTML page without scripts. If `other` is given, the
+ * page compares the two timelines in a table and draws the charts of both.
  */
 export function timelinePage(kernel: Kernel, timing: Walked, other?: Timeline<Kernel>): string {
   checkArgument("timelinePage", "kernel", kernel);
@@ -37,12 +37,12 @@ export function timelinePage(kernel: Kernel, timing: Walked, other?: Timeline<Ke
   });
 }
 
-/** Returns the HTML body of a timeline page for one schedule. */
+/** Returns the HTML markup of one timeline: its summary and its charts. */
 export const timelineSections = (one: Timeline): string => `${summary(one, "")}\n${charts([one])}`;
 
 /**
- * Returns the charts of all timelines. Each chart has its own axis, because a much slower schedule would
- * leave no space for the other one.
+ * Returns the HTML markup of the charts of all given timelines. Each chart has a separate axis, because a
+ * much slower schedule would compress the chart of a faster one.
  */
 function charts(all: readonly Timeline[]): string {
   const each = (heading: string, draw: (one: Timeline, name: string) => string): string =>
@@ -86,8 +86,9 @@ function rooflineText({ kernel, timing }: Timeline): string {
 }
 
 /**
- * Compares the figures of two schedules in a table. For a tile program it states only which one takes fewer
- * cycles, because the source of its tiling is not known.
+ * Returns an HTML table that compares two schedules, A and B, and a sentence that says which takes fewer
+ * cycles. For a hand-written tile program only the sentence is returned, because the source of its tiling is
+ * unknown.
  */
 function comparison(a: Timeline<Kernel>, b: Timeline<Kernel>): string {
   const faster = fasterOf(a.timing.cycles, b.timing.cycles);

@@ -13,8 +13,9 @@ interface Place {
 }
 
 /**
- * Cell of a map of tiles: the best schedule of a tile and residency with its cost, or the reason why none is
- * legal.
+ * Cell of the heat map of a search, at one tile shape and one residency. It has the best schedule of that
+ * tile with its cost, or the reason why no schedule is legal. Residency says which operands are copied to the
+ * unified buffer.
  */
 export type TileCell = Place &
   (
@@ -30,7 +31,10 @@ export type TileCell = Place &
     | { readonly kind: "refused"; readonly refused: RefusedTiles }
   );
 
-/** Map of a search's tiles along at most two output dims, for each residency. */
+/**
+ * Data of the heat map of a search: the tiles along at most two output dims, for each residency. Residency
+ * says which operands are copied to the unified buffer.
+ */
 export interface TileCells {
   /** Output dims along the map; absent `y` where at most one dim has a choice. */
   readonly x: number;
@@ -49,7 +53,10 @@ export interface TileCells {
   readonly refused: readonly RefusedResidency[];
 }
 
-/** Residency without a legal tile, and its smallest refused tile. */
+/**
+ * Residency (choice of the operands that are copied to the unified buffer) for which no tile is legal, with
+ * the smallest tile that was refused.
+ */
 export interface RefusedResidency {
   /** As flags take it. */
   readonly residency: string;
@@ -57,8 +64,8 @@ export interface RefusedResidency {
 }
 
 /**
- * Returns the cells of the map of tile shapes; undefined for an output of one element, which has no tile to
- * choose.
+ * Returns the data of the heat map of a search: its cells, and the tile shapes along each axis. Undefined for
+ * a scalar output, which has no tile to choose.
  */
 export function tileCells(result: TuneResult): TileCells | undefined {
   const rank = outputOf(result.gather).type.shape.length;
@@ -126,8 +133,8 @@ export function tileCells(result: TuneResult): TileCells | undefined {
 }
 
 /**
- * Returns the residencies of legal cells by the cost of their best cell, cheapest first. Residencies without
- * a cost come last.
+ * Returns the residencies (choices of the operands in the unified buffer) that have a legal cell, sorted by
+ * the cost of their best cell, cheapest first. Residencies without a known cost come last.
  */
 function byBest(cells: readonly TileCell[]): readonly string[] {
   const costs = new Map<string, number>();
@@ -142,9 +149,9 @@ function byBest(cells: readonly TileCell[]): readonly string[] {
 const keyOf = ({ x, y, residency }: Place): string => `${residency} ${x} ${y}`;
 
 /**
- * Returns the refused tile nearest to a position of the map that proves every tile there illegal; undefined
- * if there is none. The refused tile has no larger entries, the least entries along the other dims, and the
- * fewest buffers possible. Footprints grow with entries and buffers, so larger tiles are refused too.
+ * Returns the refused tile nearest to a cell of the map that proves every tile of the cell illegal; undefined
+ * if there is none. Such a tile has no larger entries than the cell, the least entries along the other dims,
+ * and the fewest buffers possible. It is a proof because footprints grow with entries and buffers.
  */
 function standsAt(
   { x, y, residency }: Place,
@@ -167,8 +174,8 @@ function standsAt(
 }
 
 /**
- * Returns the cell of a legal schedule, with its cost by the objective; its kind is `unknown` without a
- * measured time.
+ * Returns the cell of a legal schedule, with its cost in the unit of the objective. For the objective `ms`,
+ * the kind is `unknown` if the schedule was not measured.
  */
 function legalCell(place: Place, schedule: Candidate | PrunedCandidate, { objective }: TuneResult): TileCell {
   switch (objective) {

@@ -27,9 +27,12 @@ const classNames = ["best", "to 1.1x", "to 1.5x", "to 2x", "to 4x", "more"] as c
 /** Least width of a cell with room for its ratio, and largest width of the map, in CSS pixels. */
 const [leastCell, widestMap] = [27, 1180] as const;
 
-/** Returns the HTML id of a costed schedule's table row, to which cells and dots link. */
+/** Returns the HTML id of the table row of a costed schedule, to which heat map cells and chart dots link. */
 export const candidateRow = (candidate: Candidate): string => `s-${candidate.id}`;
-/** Returns the HTML id of a refused tile's table row, by the tile's index. */
+/**
+ * Returns the HTML id of the table row of a refused tile. `index` is the tile's index among the refused
+ * tiles.
+ */
 export const refusedRow = (index: number): string => `refused-${index}`;
 
 /** Star and diamond, in both charts. */
@@ -51,7 +54,7 @@ const number = (value: number): string =>
     ...(value < 100 ? { maximumSignificantDigits: 4 } : { maximumFractionDigits: 0 }),
   });
 
-/** Heat map of a search: its chart, its legend and its cells. */
+/** Heat map of a search result: the chart and its legend as SVG markup, and the data of the cells. */
 export interface HeatMap {
   readonly map: string;
   /** Absent where all cells cost the same. */
@@ -59,13 +62,13 @@ export interface HeatMap {
   readonly cells: TileCells;
 }
 
-/** Function that gives the link of a cell; null for no link. */
+/** Function that returns the URL to which a heat map cell links; null for no link. */
 export type CellLink = (cell: TileCell) => string | null;
 
 /**
- * Returns the map of tile shapes against the objective. Undefined if there is no tile to choose or nothing to
- * compare: an output without elements costs nothing. Cells link to the rows of {@link tunePage}, or to the
- * targets that `link` returns.
+ * Returns the heat map of the cost of tile shapes in a search. Undefined if there is no tile to choose, no
+ * cell has a cost, or a cost is 0, as for an output without elements. Cells link to the table rows of {@link
+ * tunePage}, or to the URLs that `link` returns.
  */
 export function heatMap(
   result: TuneResult,
@@ -187,8 +190,8 @@ const classScale: Plot.ScaleOptions = {
 };
 
 /**
- * Returns the legend of the heat map's colours as a chart. Each colour has an upper limit as a ratio to the
- * best cost `least`.
+ * Returns the legend of the heat map's colours as SVG markup. Each colour has an upper limit, stated as a
+ * ratio to `least`, the best cost, and in the unit of the objective.
  */
 function legendOf(least: number, objective: Objective): string {
   const { Plot } = drawing();
@@ -227,7 +230,10 @@ const dimLabel = (d: number, { gather }: TuneResult): string => {
   return `tile entries along output dim ${d}, of ${extent} elements`;
 };
 
-/** Returns the chart marks of the best schedule (star) and the default schedule (diamond). */
+/**
+ * Returns the Observable Plot mark that draws the best schedule as a star and the default schedule as a
+ * diamond. `data` are the entries to draw; `place` has the channels for their position.
+ */
 function markDots(data: readonly object[], place: Plot.DotOptions): Plot.Markish {
   const { Plot } = drawing();
   return Plot.dot(data, {
@@ -241,7 +247,7 @@ function markDots(data: readonly object[], place: Plot.DotOptions): Plot.Markish
   });
 }
 
-/** Returns the entries, costs and failure of a schedule as lines of text. */
+/** Returns the entries, costs and failure of a schedule as text of several lines. */
 export function describeSchedule(schedule: Candidate | PrunedCandidate): string {
   const { bytes, ubBytes, tasks } = schedule;
   const time =
@@ -280,10 +286,16 @@ function rowLink(cell: TileCell, { refused }: TuneResult): string | null {
   return cell.schedule.status === "pruned" ? null : `#${candidateRow(cell.schedule)}`;
 }
 
-/** Returns the unit of time: milliseconds if they were measured, else cycles. */
+/**
+ * Returns the unit of a schedule's time: milliseconds for the objective `ms`, which is measured, otherwise
+ * cycles.
+ */
 export const timeUnitOf = (objective: Objective): "ms" | "cycles" => (objective === "ms" ? "ms" : "cycles");
 
-/** Schedule with the bytes that it moves and its exact time, in milliseconds or cycles. */
+/**
+ * Schedule with the bytes that it moves and its exact time. The time is in milliseconds for the objective
+ * `ms`, otherwise in cycles.
+ */
 export interface Timed {
   readonly candidate: Candidate | PrunedCandidate;
   readonly bytes: number;
@@ -291,7 +303,7 @@ export interface Timed {
 }
 
 /**
- * Returns the costed schedules that have a time. For the objective milliseconds, schedules that were not
+ * Returns the costed schedules of a search with their times. For the objective `ms`, schedules that were not
  * measured are left out.
  */
 export const timedOf = ({ candidates, objective }: TuneResult): readonly Timed[] =>
@@ -301,7 +313,7 @@ export const timedOf = ({ candidates, objective }: TuneResult): readonly Timed[]
     return candidate.status === "measured" ? [{ candidate, bytes, time: candidate.ms }] : [];
   });
 
-/** Returns the Pareto front of bytes and time, in ascending order of bytes. */
+/** Returns the schedules on the Pareto front of bytes and time, in ascending order of bytes. */
 export function paretoOf(timed: readonly Timed[]): readonly Timed[] {
   const front: Timed[] = [];
   for (const one of [...timed].sort((a, b) => a.bytes - b.bytes || a.time - b.time)) {
@@ -311,9 +323,9 @@ export function paretoOf(timed: readonly Timed[]): readonly Timed[] {
 }
 
 /**
- * Returns a chart of bytes against time, with the Pareto front as a line. `timed` lists the schedules whose
- * figures are exact. Schedules that the search did not cost have no row in the table, and are drawn small
- * unless they are on the line.
+ * Returns a chart (SVG markup) of bytes moved against time, with the Pareto front as a line. `timed` are the
+ * schedules to draw, with exact times. Schedules that the search did not cost have no link to a table row,
+ * and are drawn small unless they are on the front.
  */
 export function scatter(result: TuneResult, timed: readonly Timed[] = timedOf(result)): string {
   const { Plot } = drawing();

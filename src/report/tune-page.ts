@@ -22,7 +22,7 @@ import { figureLabels, figureTexts } from "./figures.js";
 import { farthest, timedSchedules } from "./timed-schedules.js";
 import { heatMap, refusedRow, candidateRow, scatter, timeUnitOf, type HeatMap } from "./tune-charts.js";
 
-/** Origin of a result, for readers who want to reproduce it. */
+/** Origin of a search result: the command and the tilec version with which a reader can reproduce it. */
 export interface PageOrigin {
   /** As a shell takes it. */
   readonly command?: string;
@@ -30,7 +30,7 @@ export interface PageOrigin {
   readonly version?: string;
 }
 
-/** Returns the result of a search as self-contained HTML, without scripts or outside resources. */
+/** Returns the result of a search as a self-contained HTML page, without scripts or outside resources. */
 export function tunePage(result: TuneResult, origin: PageOrigin = {}): string {
   checkApiArgument("tunePage", "search result", result);
   const title = `@${result.name} on ${result.target.name}: schedules by ${result.objective}`;
@@ -73,7 +73,10 @@ function reason({ best, gather, target, passes }: TuneResult): string {
   return ` ${escapeMarkup(why.charAt(0).toUpperCase() + why.slice(1))}.`;
 }
 
-/** Returns a note with the origin of a search result as HTML: command, target, passes and versions. */
+/**
+ * Returns the HTML note on the origin of a search result: command, target, passes, and the versions of tilec
+ * and of the cost model.
+ */
 function originOf({ target, passes }: TuneResult, { command, version }: PageOrigin): string {
   const versions = [...(version === undefined ? [] : [`tilec ${version}`]), `clock ${clockVersion}`];
   const made = [
@@ -104,7 +107,8 @@ const markKeys = ({ best, default: standard }: TuneResult): string =>
     : `${key("star")} best, ${key("diamond")} default.`;
 
 /**
- * Returns the heat map of a search as HTML: its chart, its legend and the residencies without a legal tile.
+ * Returns the heat map of a search as HTML: its chart, its legend, and the residencies (choices of the
+ * operands in the unified buffer) for which no tile is legal.
  */
 function mapFigure({ map, legend, cells }: HeatMap, result: TuneResult): string {
   const rank = result.best.schedule.tile.length;
@@ -157,7 +161,10 @@ const costOf = (candidate: Candidate, objective: Objective): readonly (string | 
   ...figureTexts(costColumns, candidate),
 ];
 
-/** Returns an HTML table of the best schedule and the default schedule; one row if they are the same. */
+/**
+ * Returns an HTML table that compares the best schedule of a search with the default schedule. The table has
+ * one row if the default is the best.
+ */
 function chosen(result: TuneResult): string {
   const { best, default: standard, objective } = result;
   const row = (candidate: Candidate): Row => ({
@@ -177,7 +184,7 @@ function accounts({ counts, space, seed, objective }: TuneResult): string {
   return `${all.join(", ")}; ${space.tiles.toLocaleString("en")} tiles${space.thinned ? ", and those around the best" : ""}.${objective === "ms" ? ` Seed ${seed}.` : ""}`;
 }
 
-/** Returns an HTML table of the costed schedules. */
+/** Returns an HTML table of the costed schedules of a search. */
 function schedules(result: TuneResult): string {
   const { candidates, objective } = result;
   const rows = candidates.map((candidate): Row => ({
@@ -193,7 +200,7 @@ function schedules(result: TuneResult): string {
   return htmlTable("costed schedules", head, rows);
 }
 
-/** Returns an HTML table of the refused tiles, or a sentence that there are none. */
+/** Returns an HTML table of the refused tiles of a search; a sentence if no tile was refused. */
 function refusals({ refused, counts }: TuneResult): string {
   if (refused.length === 0) return "<p>No tile was refused.</p>";
   const rows = refused.map(({ tile, view, residency, buffers, code, ubBytes, budget, reason }, k): Row => ({

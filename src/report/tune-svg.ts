@@ -10,7 +10,7 @@ const gap = 28;
 /** Characters. */
 const lineLength = 90;
 
-/** Returns the result of a search as a self-contained SVG image, light or dark as the viewer prefers. */
+/** Returns the result of a search as a self-contained SVG image in the viewer's light or dark theme. */
 export function tuneSvg(result: TuneResult): string {
   checkApiArgument("tuneSvg", "search result", result);
   const heat = heatMap(result);
@@ -49,7 +49,10 @@ ${placed.join("\n")}
 `;
 }
 
-/** Breaks a text into lines of at most 90 characters, because lines do not wrap in an image. */
+/**
+ * Returns a text as lines of at most 90 characters, because SVG does not wrap lines. A longer word is not
+ * split.
+ */
 function linesOf(text: string): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

@@ -7,7 +7,8 @@ import type { Verdict } from "./verdict.js";
 type Arguments<F> = F extends (subject: Subject, ...rest: infer A) => unknown ? A : never;
 
 /**
- * Matchers as assertions. An assertion throws an AssertionError, or returns a promise that rejects with one.
+ * Type of the {@link matchers} as assertions. A failed assertion throws an AssertionError; the assertion of
+ * an asynchronous matcher returns a promise that rejects with the AssertionError.
  */
 export type Asserted = {
   readonly [K in keyof Matchers]: (
@@ -15,12 +16,12 @@ export type Asserted = {
   ) => ReturnType<Matchers[K]> extends Promise<unknown> ? Promise<void> : undefined;
 };
 
-/** Assertions of a subject, and their negations under `not`. */
+/** Assertions on one subject (a kernel or program), and the negated assertions under `not`. */
 export interface Assertions extends Asserted {
   readonly not: Asserted;
 }
 
-/** Test context that marks a test as skipped in its runner; the context of node:test is one. */
+/** Test context through which an assertion marks its test as skipped; the context of node:test is one. */
 export interface SkipContext {
   /** Marks the test as skipped. */
   skip(reason: string): void;
@@ -31,21 +32,24 @@ export interface SkipContext {
 }
 
 /**
- * Returns assertions on a kernel or program: `assertThat(kernel).toFitUb()`. Without a context, skipped
- * checks are reported on stderr.
+ * Returns assertions on a kernel or program, for example `assertThat(kernel).toFitUb()`. A check that cannot
+ * run is reported to `context`, by default on stderr.
  */
 export function assertThat(subject: Subject, context: SkipContext = loud): Assertions {
   return { ...asserted(subject, context, false), not: asserted(subject, context, true) };
 }
 
-/** Context that reports skipped tests on stderr. */
+/** Test context that reports skipped tests on stderr. */
 export const loud: SkipContext = {
   skip(reason) {
     console.warn(`SKIPPED: ${reason}`);
   },
 };
 
-/** Skips a test after its other assertions have run, unless one of them failed. */
+/**
+ * Marks a test as skipped, once the test is over and only if none of its assertions failed. If the context
+ * has no `after`, the test is marked at once.
+ */
 function skipAfter(context: SkipContext, reason: string): void {
   if (context.after === undefined) context.skip(reason);
   else
@@ -55,8 +59,8 @@ function skipAfter(context: SkipContext, reason: string): void {
 }
 
 /**
- * Returns the assertions of a subject. `negated`: an assertion fails if its matcher passes. Skipped backends
- * are reported to `context`.
+ * Returns the assertions on a subject (a kernel or program). If `negated` is true, an assertion fails when
+ * its matcher passes. Checks that were skipped are reported to `context`.
  */
 function asserted(subject: Subject, context: SkipContext, negated: boolean): Asserted {
   const settle = (verdict: Verdict, name: string): void => {

@@ -18,7 +18,10 @@ import { requiredBackends, testDevice } from "./device.js";
 import { testsIn } from "./find-tests.js";
 import { runTests, type Test } from "./run-tests.js";
 
-/** Options for running cases: backends, executor, pipeline, targets and operators. */
+/**
+ * Options of {@link caseTests}: the backends, executor, pass pipeline, targets and operators with which cases
+ * run.
+ */
 export interface CaseOptions {
   /** Default: `reference` and `sim`. */
   readonly backends?: readonly BackendChoice[];
@@ -47,7 +50,7 @@ const caseFields: Fields<CaseOptions> = {
   operators: list("a list of operators, as operatorsWith gives them"),
 };
 
-/** Case as a test for any test runner. */
+/** Test case in a form that any test runner can run: a name and a function. */
 export interface CaseTest {
   /** The case's id. */
   readonly name: string;
@@ -58,8 +61,9 @@ export interface CaseTest {
 }
 
 /**
- * Returns a test for each case, text test and model at a path: a file, or a folder with everything in it.
- * Throws a CompileError: TC013 if there is no test, TC702 for invalid options.
+ * Returns a test for each regression case, `.tir` text test and ONNX gather at a path. The path is a file, or
+ * a folder whose files and subfolders are searched. Throws a CompileError: TC013 if there is no test, TC702
+ * for invalid options.
  */
 export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
   throwIfErrors(checkOptions("caseTests", options, caseFields));
@@ -71,8 +75,8 @@ export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
 }
 
 /**
- * Runs a case on its backends. Rejects with an AssertionError that says for each backend what is wrong. A
- * skipped backend is an error if it is required, and is otherwise reported to `skip`.
+ * Runs a test on the requested backends. Rejects with an AssertionError that states for each backend what is
+ * wrong. A skipped backend is an error if it is required; otherwise it is reported to `skip`.
  */
 async function runCase(test: Test, options: CaseOptions, skip: SkipContext): Promise<void> {
   const { backends = ["reference", "sim"], executor, passes, targets = [] } = options;

@@ -61,7 +61,9 @@ export interface CheckResult {
   readonly milliseconds?: number;
 }
 
-/** Environment in which checks run: device, executor, targets, pipeline and callbacks. */
+/**
+ * Environment in which tests run: device, executor, targets, pass pipeline, and callbacks for their results.
+ */
 export interface CheckContext {
   /** Absent: no device; `problem` says why. */
   readonly runner?: Runner;
@@ -88,8 +90,8 @@ export interface CheckContext {
 }
 
 /**
- * Compiles a case once and runs it on every backend. Returns one result for each backend, and one for the
- * case's limits if it has any.
+ * Compiles a case once, runs it on each backend and resolves to one result for each backend. A further result
+ * follows if the case states limits.
  */
 export const checkCase = async (
   test: Case,
@@ -103,8 +105,8 @@ export const checkCase = async (
 };
 
 /**
- * Compiles a case and starts to prepare its WebGPU pipeline. Returns a function that runs the case on every
- * backend and returns the results.
+ * Compiles a case, starts to prepare its WebGPU pipeline, and returns a function that runs the case. That
+ * function resolves to the results of {@link checkCase}.
  */
 export function beginCase(
   test: Case,
@@ -121,8 +123,8 @@ export function beginCase(
 }
 
 /**
- * Runs a compiled case on every backend, and returns one result for each. A further result compares the
- * kernel with the case's limits, if there are any.
+ * Runs a compiled case on each backend and resolves to one result for each backend. If the case states
+ * limits, a further result compares the kernel with them.
  */
 async function runCompiled(
   test: Case,
@@ -240,8 +242,8 @@ interface CompiledCase {
 }
 
 /**
- * Compiles the program of a case. A text is compiled for the target that it names, or else for the target of
- * the case.
+ * Returns the compiled program of a case. A program text is compiled for the target that the text names, or
+ * else for the target of the case. Throws a CompileError if the program is invalid or refused.
  */
 function compileCase(test: Case, { findTarget, passes, profile }: CheckContext): CompiledCase {
   const options = {
@@ -278,8 +280,8 @@ function given({ id, inputs }: Case, operand: Operand): CaseTensor {
 }
 
 /**
- * Throws a CompileError if a case of a map has a tensor that its text lacks (TC013), or one of another type
- * (TC103).
+ * Throws a CompileError if the tensors of a case do not fit the operands of its program text: TC013 for a
+ * tensor that the text lacks or an operand without a tensor, TC103 for a different type.
  */
 function checkInputs(test: Case, func: Func): void {
   const operands = inputsOf(func);
@@ -302,8 +304,8 @@ function checkInputs(test: Case, func: Func): void {
 }
 
 /**
- * Runs a kernel on one backend and returns its output. On `reference`, the output comes from `definition` if
- * there is one.
+ * Runs a kernel on one backend and resolves to its output. On the backend `reference`, the output is computed
+ * from `definition` if it is given.
  */
 async function runCase(
   inputs: Readonly<Record<string, HostValue>>,
@@ -323,8 +325,8 @@ async function runCase(
 }
 
 /**
- * Returns the program that a backend ran, with its target: on a device, the program compiled again for the
- * device.
+ * Returns the program that a backend ran, with its target. On a WebGPU device, that is the program compiled
+ * again for the device.
  */
 function resultOn(
   backend: BackendChoice,
@@ -336,8 +338,8 @@ function resultOn(
 }
 
 /**
- * Returns the result of comparing an output with the expected one. It fails if the types or any elements
- * differ.
+ * Returns the result of comparing the output of a backend with the expected output. The result is `fail` if
+ * the types or any elements differ, otherwise `pass`.
  */
 function judgeOutput(
   backend: BackendChoice,
@@ -366,8 +368,8 @@ function judgeOutput(
 }
 
 /**
- * Returns the result of a case that did not produce an output: pass if the case expects the error, otherwise
- * fail with the reason.
+ * Returns the result of a case that produced errors in place of an output. The result is `pass` if the case
+ * expects one of these errors, otherwise `fail` with the reason.
  */
 function judgeError(
   test: Case,
@@ -414,8 +416,8 @@ function failure(thrown: unknown): { readonly ok: false; readonly diagnostics: r
 }
 
 /**
- * Returns the value of an action, or its diagnostics if it throws a CompileError, a RunError, or the
- * PassError of a custom pass. Other errors are thrown again.
+ * Returns the value of an action, or the diagnostics if the action throws a CompileError, a RunError or the
+ * PassError of a custom pass. Throws any other error of the action.
  */
 function attempt<T>(action: () => T): Attempt<T> {
   try {
@@ -426,8 +428,8 @@ function attempt<T>(action: () => T): Attempt<T> {
 }
 
 /**
- * Returns the value of an asynchronous action, or its diagnostics if it throws a CompileError, a RunError, or
- * the PassError of a custom pass. Other errors are thrown again.
+ * Resolves to the value of an asynchronous action, or to the diagnostics if the action fails with a
+ * CompileError, a RunError or a custom pass's PassError. Rejects with any other error.
  */
 async function attemptAsync<T>(action: () => Promise<T>): Promise<Attempt<T>> {
   try {

@@ -12,8 +12,9 @@ import { skipWithoutDevice } from "./no-device.js";
 const seed = 1;
 
 /**
- * Returns the result of a gather on each backend, for random inputs where `given` has none. A backend is
- * skipped without a device, or if the inputs exceed memory.
+ * Resolves to one result for each backend on which a gather was run and compared with its definition. Inputs
+ * that `given` lacks are random. A backend is skipped if it needs a device that is missing, or if the inputs
+ * exceed memory.
  */
 export async function checkDrawn(
   id: string,
@@ -38,8 +39,9 @@ export async function checkDrawn(
 }
 
 /**
- * Returns the result on one backend for several draws of inputs: the first difference from the definition, or
- * a pass. It is a skip if the inputs exceed memory.
+ * Resolves to the result of comparing a kernel with its definition on one backend, for several draws of
+ * random inputs. The result is `fail` with the first difference, `skip` if the inputs exceed memory,
+ * otherwise `pass`.
  */
 async function firstDifference(
   kernel: Kernel,

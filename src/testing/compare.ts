@@ -41,7 +41,7 @@ import type { IndexProgram } from "./random.js";
 import type { Verdict } from "./verdict.js";
 import { inOneLine } from "./no-device.js";
 
-/** Backends and inputs for the comparison of a kernel with its definition. */
+/** Options for comparing the output of a kernel with its definition: the backends and the inputs. */
 export interface ReferenceOptions {
   /** Default: `sim` alone. */
   readonly backends?: readonly BackendChoice[];
@@ -53,7 +53,7 @@ export interface ReferenceOptions {
   readonly require?: readonly BackendName[];
 }
 
-/** Checks of the options that select the backends of a comparison. */
+/** Checks of the options `backends` and `require`, which select the backends of a comparison. */
 export const placeFields: Fields<Pick<ReferenceOptions, "backends" | "require">> = {
   backends: {
     code: "TC702",
@@ -73,14 +73,15 @@ const referenceFields: Fields<ReferenceOptions> = {
   seed: integer(-Infinity),
 };
 
-/** Throws a CompileError (TC702) for invalid options of a matcher. */
+/** Throws a CompileError (TC702) if the options of a matcher are invalid. */
 export function checkReferenceOptions(matcher: string, options: ReferenceOptions): void {
   throwIfErrors(checkOptions(matcher, options, referenceFields));
 }
 
 /**
- * Compares a kernel with a reference and resolves to a verdict. `definition` is the program that defines the
- * expected output. By default it is the kernel's operator or map.
+ * Resolves to a verdict that passes if a kernel computes the reference output on every backend. `definition`
+ * is the program that defines that output; by default, it is the operator or access map of the kernel.
+ * Rejects with a CompileError (TC702) if the list of backends is empty.
  */
 export async function compareWithReference(
   kernel: Kernel,
@@ -136,8 +137,8 @@ export async function compareWithReference(
 }
 
 /**
- * Comparison of a kernel with its definition: one draw of inputs, the program that defines the output, and
- * the backends.
+ * Input of {@link compareDraw}: one draw of inputs, the program that defines the expected output, and the
+ * backends.
  */
 export interface DrawComparison {
   readonly program: IndexProgram;
@@ -148,8 +149,8 @@ export interface DrawComparison {
 }
 
 /**
- * Result of comparing a kernel with its definition on one draw of inputs; empty if they agree and there is
- * nothing to note.
+ * Result of comparing a kernel with its definition on one draw of inputs. All fields are absent if the
+ * outputs agree and there is nothing to note.
  */
 export interface Compared {
   /** The first backend's that gives another outcome than the definition. */
@@ -161,9 +162,10 @@ export interface Compared {
 }
 
 /**
- * Runs a kernel on one draw of inputs on each backend, and compares the outcomes with the definition. Returns
- * the first difference, or the rejection on which all agree. A rejected index (TC601), a duplicate (TC607)
- * and an access outside a tensor (TC612) are outcomes. Throws the other errors of the runs.
+ * Runs a kernel on each backend with one draw of inputs, and compares the outcomes with the definition.
+ * Resolves to the first difference, or to the rejection on which all agree. Outcomes include a rejected index
+ * value (TC601), a duplicate write (TC607) and an access outside a tensor (TC612). Rejects with any other
+ * error of a backend.
  */
 export async function compareDraw(
   kernel: Kernel,
@@ -215,8 +217,8 @@ function outsideItsTensors(thrown: unknown): Diagnostic {
 }
 
 /**
- * Returns TC610 for an index that the definition rejects and that a backend rejects only by chance, because
- * the kernel's own index is `unchecked`. Undefined otherwise.
+ * Returns an error (TC610) if a backend rejects an index value that the kernel itself leaves `unchecked`: the
+ * definition requires the rejection, but the kernel does not guarantee it. Undefined otherwise.
  */
 function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagnostic | undefined {
   const map = taskOfTile(tile).gather?.stmt.map;
@@ -240,10 +242,13 @@ function fillsIn(program: IndexProgram, inputs: HostInputs, elements: number): P
   return 2 * fills > elements ? { fills: `${fills} of ${elements} elements of the output are fills` } : {};
 }
 
-/** Returns a diagnostic as one line, with its notes and the draw of inputs. */
+/**
+ * Returns a diagnostic as one line of text, with its notes and with the seed and description of the draw of
+ * inputs. The seed is left out if the inputs were given.
+ */
 export const inWords = ({ message, notes = [] }: Diagnostic, draw: Draw): string =>
   [message, ...notes, inputsInWords(draw) ?? ""].filter((piece) => piece !== "").join("; ");
 
-/** Returns diagnostics as text, separated by line ends. */
+/** Returns the text of diagnostics, separated by line ends. */
 export const rendered = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics.map((diagnostic) => renderDiagnostic(diagnostic)).join("\n");

@@ -5,15 +5,15 @@ import { backendNames } from "../api/backends.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
 import { acquireGpu } from "../device/index.js";
 
-/** WebGPU device of the test process, or the diagnostic that says why there is none. */
+/** WebGPU device of the test process, or the diagnostic that states why there is none. */
 export type TestDevice =
   { readonly ok: true; readonly runner: Runner } | { readonly ok: false; readonly problem: Diagnostic };
 
 let opened: Promise<TestDevice> | undefined;
 
 /**
- * Resolves to the GPU device for tests, or to the reason why there is none. Never rejects for lack of a
- * device. The device stays open until the process ends.
+ * Resolves to the WebGPU device for tests, or to the diagnostic that states why there is none. The device is
+ * opened at the first call and stays open until the process ends.
  */
 export function testDevice(): Promise<TestDevice> {
   opened ??= acquireGpu().then(async (gpu) =>
@@ -23,9 +23,9 @@ export function testDevice(): Promise<TestDevice> {
 }
 
 /**
- * Returns the names of the backends that must run: those of `require` and those of the variable
- * TILEC_REQUIRE, separated by commas. `extra` names backends that are not built in. Throws a CompileError
- * (TC702) for an unknown name in the variable.
+ * Returns the names of the backends that must run: those in `require` and those in the environment variable
+ * TILEC_REQUIRE, which separates names by commas. `extra` names backends that are not built in. Throws a
+ * CompileError (TC702) if the variable has an unknown name.
  */
 export function requiredBackends(
   require: readonly string[] = [],

@@ -31,7 +31,10 @@ const triesAtRandom = 64;
 /** Values of a range that are tried one after another, at most. */
 const valuesTried = 2 ** 16;
 
-/** Returns the index operands that a written coordinate needs, directly or through other index operands. */
+/**
+ * Returns the numbers of the index operands on which a written coordinate depends, directly or through other
+ * index operands.
+ */
 function written({ indices, write }: AccessMap): ReadonlySet<number> {
   const needed = new Set<number>();
   const add = (form: Linear): void => {
@@ -47,8 +50,8 @@ function written({ indices, write }: AccessMap): ReadonlySet<number> {
 }
 
 /**
- * Returns the index values that determine where a point writes and that may be changed. They are read at
- * coordinates without index values, from the inputs `tables`.
+ * Returns the index values that determine where a scatter point writes and that may be changed. They are read
+ * from the inputs numbered in `tables`, at coordinates that do not depend on other index values.
  */
 function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): DrawnIndex[] {
   const { map, operands } = program;
@@ -76,8 +79,8 @@ function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlyS
 }
 
 /**
- * Returns a function from a domain point to the row-major number of the element that it writes; undefined if
- * it writes nothing.
+ * Returns a function from a domain point to the row-major number of the output element that the point writes.
+ * The function returns undefined for a point that writes nothing.
  */
 function elementsOf(
   program: DefinedMap,
@@ -92,9 +95,9 @@ function elementsOf(
 }
 
 /**
- * Changes indices in place until no two points of a scatter write the same element, as far as possible.
- * `tables` are the inputs with indices that may be changed. A value that an earlier point reads is kept.
- * `inputs` has the program's keys. `random` returns numbers in [0, 1).
+ * Changes index values in place until no two points of a scatter write the same element, as far as possible.
+ * `tables` numbers the inputs whose index values may be changed. Values that earlier points read are not
+ * changed. The keys of `inputs` are those of the program. `random` returns numbers in [0, 1).
  */
 export function makeDistinct(
   program: DefinedMap,
@@ -135,8 +138,8 @@ const shapeOf = ({ operands }: DefinedMap, table: number): Shape => at(operands,
 type Position = DrawnIndex & { readonly position: number };
 
 /**
- * Writes values in range at index positions until `isFree` is true. Restores the old values if none are
- * found.
+ * Writes index values in range at the given positions until `isFree` returns true. Restores the old values if
+ * no tried value succeeds.
  */
 function tryValues(positions: readonly Position[], isFree: () => boolean, random: () => number): void {
   const before = positions.map(({ read, position }) => read(position));
@@ -165,8 +168,9 @@ function tryValues(positions: readonly Position[], isFree: () => boolean, random
 const pointsTried = 4096;
 
 /**
- * Changes the indices of one point in place so that it writes the same element as another point. Returns
- * false if no two of the first 4096 points can. `inputs` has the program's keys.
+ * Changes the index values of one point in place so that the point writes the same element as another point.
+ * Returns false if that is impossible for the first 4096 points. The keys of `inputs` are those of the
+ * program.
  */
 export function makeDuplicate(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): boolean {
   const indices = drawnIndices(program, inputs, tables);

@@ -41,7 +41,7 @@ import {
   type IndexProgram,
 } from "./random.js";
 
-/** Draw of random inputs by key, with a description of how the indices were drawn. */
+/** Draw of inputs for a test: the inputs by key, the way their index values were drawn, and the seed. */
 export interface Draw {
   readonly indices: (typeof drawNames)[number] | (typeof extraNames)[number] | "as given";
   /** Seed of all that is drawn; absent if nothing is drawn. */
@@ -68,8 +68,8 @@ const extraNames = [
 const [repeated, withEndsOfData, oneDuplicate] = extraNames;
 
 /**
- * Returns the seed and description that reproduce the inputs of a draw: `inputs of seed 1, set 3 of 4: one
- * index out of range`. Undefined for inputs that were not drawn.
+ * Returns the text by which the inputs of a draw can be reproduced, such as `inputs of seed 1, set 3 of 4:
+ * one index out of range`. Undefined if the inputs were not drawn.
  */
 export function inputsInWords({ indices, seed }: Draw): string | undefined {
   if (seed === undefined) return undefined;
@@ -80,8 +80,8 @@ export function inputsInWords({ indices, seed }: Draw): string | undefined {
 }
 
 /**
- * Returns the definition of a kernel: the given program, the operator or access map that the kernel was
- * compiled from, or its own map.
+ * Returns the program that defines a kernel's output: `definition` if given, else the operator or access map
+ * from which the kernel was compiled, else the kernel's access map.
  */
 export function definitionOf(
   { source, tile, resolved, definition: began }: Kernel,
@@ -97,10 +97,12 @@ export function definitionOf(
 }
 
 /**
- * Yields four sets of inputs for a kernel; one set if no index is drawn, or if `given` has all index inputs.
- * The first set equals that of `randomInputs`, except for duplicates of a scatter. `program` determines which
- * indices are in range. A scatter that rejects duplicates gets a further set with one duplicate. `ofOthers`
- * adds sets for a kernel that tilec did not write: one index throughout, and data at the ends of its type.
+ * Yields four draws of random inputs: two with all index values in range, one with one value out of range,
+ * one with many. Only one draw is yielded if no index values are drawn, for example because `given` has them
+ * all. A scatter that rejects duplicates gets a further draw with one duplicate. With `ofOthers`, for kernels
+ * that tilec did not write, a draw with one index value throughout and one with data at the ends of its type
+ * follow. `program` determines the ranges. Except for duplicates of a scatter, the first draw equals
+ * `randomInputs`.
  */
 export function* drawsOf(
   { operands }: { readonly operands: readonly Operand[] },
@@ -176,7 +178,10 @@ export function* drawsOf(
   };
 }
 
-/** Returns inputs under the keys and with the types that a program has for them. */
+/**
+ * Returns the given inputs with the keys and types that `program` has for its inputs. Inputs are matched by
+ * position; an input without a value is left out.
+ */
 export function inputsOfProgram(
   program: IndexProgram,
   { operands }: { readonly operands: readonly Operand[] },
@@ -254,9 +259,9 @@ interface OneOutside {
 }
 
 /**
- * Changes one index in place to a value just out of range, above the last one if its type can hold that.
- * `others` is a second draw. An index operand other than the one rejected in `others` is preferred, so that
- * both draws test two of them.
+ * Changes one index value in place to a value just out of range: above the range if the type can represent
+ * that, otherwise below. The value belongs to another index operand than the one rejected in `others`, if
+ * possible, so that the two draws test different operands.
  */
 function moveOneOutside(
   inputs: Draw["inputs"],

@@ -27,10 +27,13 @@ const kinds = [
   "CHECK-COUNT",
   "CHECK-EMPTY",
 ] as const;
-/** Kind of a check directive in a text test. */
+/** Kind of a check directive in a text test, as in LLVM FileCheck. */
 export type CheckKind = (typeof kinds)[number];
 
-/** Directive of a text test: the text that must or must not occur in the output. */
+/**
+ * CHECK directive of a text test: a text that must, or for CHECK-NOT must not, occur in the output of a
+ * command.
+ */
 export interface Check {
   readonly kind: CheckKind;
   readonly text: string;
@@ -40,7 +43,7 @@ export interface Check {
   readonly count?: number;
 }
 
-/** Reason why a text test fails, with the line of its file. */
+/** Reason why a text test fails, with the line of the test file, from 1. */
 export interface CheckFailure {
   readonly line: number;
   readonly message: string;
@@ -51,10 +54,10 @@ export interface CheckFailure {
 /** A check may stand behind the statement it is about. */
 const directive = /\/\/\s*(CHECK(?:-NEXT|-SAME|-NOT|-LABEL|-DAG|-EMPTY|-COUNT-([1-9]\d*))?):(.*)$/;
 
-/** Returns the lines of a text without their line ends, LF or CRLF. */
+/** Returns the lines of a text without their line ends, which may be LF or CRLF. */
 export const linesOf = (text: string): string[] => text.split(/\r?\n/);
 
-/** Returns the CHECK directives of a text, in order. */
+/** Returns the CHECK directives of a text test, in order. */
 export function parseChecks(source: string): Check[] {
   checkArgument("parseChecks", "text", source);
   return linesOf(source).flatMap((text, k) => {
@@ -68,9 +71,8 @@ export function parseChecks(source: string): Check[] {
 }
 
 /**
- * Returns a failure for each comment that looks like a check directive but is none. It compares the part
- * before the first colon, or the whole comment, with the directives' names. `isComment` is true for lines
- * with another valid comment, which are skipped.
+ * Returns a failure for each comment that resembles a check directive but is not one, such as a misspelled
+ * directive. Lines for which `isComment` returns true have another valid comment and are skipped.
  */
 export function slipsIn(source: string, isComment: (line: string) => boolean = () => false): CheckFailure[] {
   return linesOf(source).flatMap((text, k) => {
@@ -86,7 +88,8 @@ export function slipsIn(source: string, isComment: (line: string) => boolean = (
 }
 
 /**
- * True if a comment resembles a directive: its name is at most a few letters away from that of a directive.
+ * True if a comment resembles a directive: it begins with `CHECK` or `error[`, or its name differs from a
+ * directive's by at most two letters (one for `RUN`). The name is the part before the first colon.
  */
 function isSlip(comment: string): boolean {
   if (/^(?:CHECK|error\[)/.test(comment)) return true;
@@ -99,8 +102,8 @@ function isSlip(comment: string): boolean {
 }
 
 /**
- * Returns the mistakes in checks, such as an empty text, a check that cannot fail, or a name that is used
- * before its capture.
+ * Returns a failure for each mistake in the checks of a text test; an empty list if there is none. Mistakes
+ * are an empty text, a check that cannot fail, or a name used before its capture.
  */
 export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
   checkArgument("vacuousChecks", "list", checks);
@@ -134,8 +137,9 @@ export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
 }
 
 /**
- * Returns the first check that fails, if any. Where the checks pin another clock, the message says so: cycles
- * of two clocks do not compare.
+ * Returns the failure of the first check that does not hold for a command's output; undefined if all hold. If
+ * the checks state another version of the cost model, the message says so, because cycles of two versions are
+ * not comparable.
  */
 export function fileCheck(text: string, checks: readonly Check[]): CheckFailure | undefined {
   checkArgument("fileCheck", "text", text);
@@ -153,6 +157,10 @@ function otherClock(checks: readonly Check[]): number | undefined {
   return clocks.map(Number).find((clock) => clock !== clockVersion);
 }
 
+/**
+ * Returns the failure of the first check that does not hold for an output; undefined if all hold. Line ends
+ * of the output are LF.
+ */
 function firstFailure(output: string, checks: readonly Check[]): CheckFailure | undefined {
   const bound = new Map<string, string>();
   let position = 0;
@@ -195,7 +203,10 @@ function firstFailure(output: string, checks: readonly Check[]): CheckFailure | 
   return firstForbidden(output, forbidden, position, output.length, bound);
 }
 
-/** Groups checks: adjacent CHECK-DAG lines are matched together, every other check alone. */
+/**
+ * Returns checks in groups that are matched together. Consecutive CHECK-DAG directives form a group; every
+ * other check forms a group alone.
+ */
 function grouped(checks: readonly Check[]): Check[][] {
   const groups: Check[][] = [];
   for (const check of checks) {
@@ -211,8 +222,8 @@ interface Missing {
 }
 
 /**
- * Finds as many consecutive matches as the check requests, and returns the range from the first to the last.
- * If one is missing, it returns the check.
+ * Returns the range of the output from the first to the last of as many successive matches as a check
+ * requests. Returns the check as `missing` if there are fewer matches. The matches start in [from, to).
  */
 function inOrder(
   output: string,
@@ -229,8 +240,9 @@ function inOrder(
 }
 
 /**
- * Returns the range that covers a match of every check in a group, in any order and without overlap, or the
- * check without a match. A later check may use names that an earlier one captured.
+ * Returns the range of the output that covers one match of each check in a group, in any order and without
+ * overlap. Returns a check as `missing` if it has no match. A later check may use names that an earlier one
+ * captured.
  */
 function inAnyOrder(
   output: string,
@@ -267,8 +279,8 @@ interface Match {
 }
 
 /**
- * Returns the first match of a check that starts in [from, to), with the names that it captures; undefined if
- * there is none.
+ * Returns the first match of a check that starts at a character position in [from, to), with the names that
+ * the check captures; undefined if there is no match.
  */
 function find(
   output: string,
@@ -290,7 +302,8 @@ function find(
 }
 
 /**
- * Returns the end of the section that a label opened: the start of the next label, or the end of the output.
+ * Returns the character position at which the current section of the output ends: the start of the next
+ * CHECK-LABEL match, or the end of the output. `rest` are the remaining checks.
  */
 function pieceEnd(
   output: string,
@@ -304,8 +317,8 @@ function pieceEnd(
 }
 
 /**
- * Returns a check's text as a regular expression, and the names of its capture groups in order. `bound` has
- * the values of names captured before.
+ * Returns the regular expression for a check's text, and the names of its capture groups in order. `bound`
+ * has the values of the names that were captured before.
  */
 function compile(text: string, bound: ReadonlyMap<string, string>): { pattern: RegExp; names: string[] } {
   const names: string[] = [];
@@ -335,7 +348,10 @@ const escape = (text: string): string =>
 
 const countLines = (text: string, end: number): number => text.slice(0, end).split("\n").length - 1;
 
-/** Returns the failure of the first CHECK-NOT whose text occurs in [from, to); undefined if none does. */
+/**
+ * Returns the failure of the first CHECK-NOT whose text occurs at a character position in [from, to);
+ * undefined if none occurs.
+ */
 function firstForbidden(
   output: string,
   forbidden: readonly Check[],
@@ -354,7 +370,10 @@ function firstForbidden(
   return undefined;
 }
 
-/** Returns the failure of a check without a match, with the most similar line of the output. */
+/**
+ * Returns the failure of a check that has no match in the output, with the most similar line of the output.
+ * `position` is the character and `line` the line, from 0, at which the search began.
+ */
 function missing(output: string, check: Check, position: number, line: number): CheckFailure {
   const lines = output.split("\n");
   const word = check.text.split(/[^\w%.]+/).find((piece) => piece.length > 2) ?? "";

@@ -26,9 +26,9 @@ import type { Test } from "./run-tests.js";
 import { runTextTest } from "./text-test.js";
 
 /**
- * Returns the tests at a path; a file that cannot be read becomes a failing test. `operators`: operators that
- * programs may name; default: the built-in ones. `above`: real paths of the folders that contain the path, to
- * detect cycles of links.
+ * Returns the tests at a path, which is a file or a folder. A file that cannot be read becomes a failing
+ * test. `operators` are the operators that programs may name; undefined stands for the built-in ones. `above`
+ * has the real paths of the folders that contain the path, to detect cycles of links.
  */
 export function testsIn(
   path: string,
@@ -47,8 +47,9 @@ export function testsIn(
 }
 
 /**
- * Returns every test in a folder in the order of file names, or the single test of an ONNX backend-test
- * folder. Throws a CompileError (TC010) if a link leads back to a folder that contains it.
+ * Returns the tests of all files in a folder, in the order of file names, or the single test of an ONNX
+ * backend-test folder. `above` has the real paths of the folders that contain this one. Throws a CompileError
+ * (TC010) if the folder is one of those, because a link leads back to it.
  */
 function testsInFolder(
   path: string,
@@ -66,8 +67,8 @@ function testsInFolder(
 }
 
 /**
- * Returns the tests of a file by its kind: a `.tir` text test, gathers of an ONNX model, or cases of any
- * other file.
+ * Returns the tests of a file: the text test of a `.tir` file, a test for each gather of an ONNX model, or
+ * the cases of any other file.
  */
 function testsInFile(path: string, operators: Operators | undefined): Test[] {
   const kind = path === standardInput ? programKind(path) : path.replace(/^.*\./, "");
@@ -87,7 +88,7 @@ const caseTest = (file: string, test: Case): Test => ({
   begin: (backends, context) => beginCase(test, backends, context),
 });
 
-/** Returns the text test of a `.tir` file with RUN and CHECK lines, or with expected errors. */
+/** Returns the test of a `.tir` file that states RUN and CHECK lines, or expected errors, in its comments. */
 function textTest(path: string, operators: Operators | undefined): Test {
   const source = readProgramText(path);
   return {
@@ -111,7 +112,9 @@ function textTest(path: string, operators: Operators | undefined): Test {
   };
 }
 
-/** Returns the tests that `read` returns, or one failing test if it throws a CompileError. */
+/**
+ * Returns the tests that `read` returns; a single failing test named `id` if `read` throws a CompileError.
+ */
 function orMalformed(id: string, read: () => Test[]): Test[] {
   try {
     return read();
@@ -139,8 +142,8 @@ const malformedTest = (
 });
 
 /**
- * Returns the test of a model's gather. Unknown inputs are drawn at random; a gather with dynamic shapes is
- * skipped.
+ * Returns the test of one gather in an ONNX model. Inputs that the model does not fix are random. The test is
+ * skipped if a shape or element type is unknown, and fails if the gather is invalid.
  */
 function gatherTest(file: string, gather: OnnxGather): Test {
   const id = `${file}:${gather.name}`;

@@ -19,7 +19,10 @@ import {
 } from "../../ir/index.js";
 import type { DefinedMap } from "../../backends/reference/defined-map.js";
 
-/** Range of an index value. */
+/**
+ * Range of the values that an element of an index input (an input that holds index values) may have so that
+ * no out-of-range policy applies. Test inputs are drawn from it.
+ */
 export interface IndexRange {
   readonly least: number;
   readonly max: number;
@@ -44,8 +47,9 @@ export function indexLimits(dtype: DType): readonly [lowest: number, highest: nu
 }
 
 /**
- * Returns a function from a row-major position of an input to the range of its index value, which every index
- * operand that reads it accepts.
+ * Returns a function from a position in an index input (an input that holds index values) to a range of
+ * values. Every index operand that reads the position accepts that range. The position is a row-major element
+ * number; `table` is the number of the input among the operands.
  */
 export function indexRanges(defined: DefinedMap, table: number): (position: number) => IndexRange {
   const { map, operands } = defined;
@@ -116,7 +120,10 @@ function soleDim(coord: Linear): number | undefined {
   return of?.kind === "dim" ? of.dim : undefined;
 }
 
-/** Returns an index operand and the operands that are sums of it, directly or indirectly. */
+/**
+ * Returns the numbers of index operand `index` and of all index operands that are sums containing it,
+ * directly or indirectly.
+ */
 function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
   const consumers = [index];
   indices.forEach((operand, s) => {
@@ -127,8 +134,9 @@ function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
 }
 
 /**
- * Returns the range of an index operand that is allowed by its bound and by the bounds of the sums that use
- * it. Index operands of one sum divide the range that the sum leaves.
+ * Returns the interval of values that index operand number `index` may have. The operand's bound and the
+ * bounds of sums that contain the operand limit it. Operands that share a sum divide the interval that the
+ * sum leaves.
  */
 function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"]): Interval {
   const nothing: Interval = [0, 0];
@@ -160,8 +168,9 @@ function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"])
 }
 
 /**
- * Returns the range of an index operand for which a linear form stays inside an interval at every point. If
- * no value does that, returns the range for which it stays inside at some point.
+ * Returns the interval of values of index operand number `s` for which a linear expression stays inside
+ * [least, max] at every point. If there is no such value, returns the interval for which the expression stays
+ * inside at some point.
  */
 function solved(form: Linear, s: number, [least, max]: Interval, ranges: Ranges): Interval {
   const term = form.terms.find(({ of }) => indicesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));

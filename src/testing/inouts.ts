@@ -8,7 +8,7 @@ import type { HostValue } from "../../backends/index.js";
 type Tensors = Readonly<Record<string, HostValue>>;
 type HasOperands = Pick<Func, "operands">;
 
-/** Returns copies of tensors, so that a run may write to them. */
+/** Returns copies of tensors with the same keys, so that an execution may write to the copies. */
 export const copies = (tensors: Tensors): Tensors =>
   Object.fromEntries(
     Object.entries(tensors).map(([key, tensor]) => [
@@ -18,8 +18,9 @@ export const copies = (tensors: Tensors): Tensors =>
   );
 
 /**
- * Returns a description of an input that a run changed although it is not written in place, or although the
- * run was rejected. Undefined if no such input changed. `succeeded`: true if the run returned an output.
+ * Returns a description of an input that an execution changed although the program does not write it in
+ * place, or although the execution was rejected. Undefined if there is no such input. `succeeded` is true if
+ * the execution returned an output.
  */
 export function changedInput(
   func: HasOperands,

@@ -52,7 +52,9 @@ function ofKernel(subject: Subject, judge: (kernel: Kernel) => Verdict): Verdict
 const misused = (message: string, hint: string): CompileError =>
   new CompileError([error("TC702", message, { hint })]);
 
-/** Returns a verdict that passes if a subject compiles. */
+/**
+ * Returns a verdict that passes if a kernel or program compiles; otherwise its message has the diagnostics.
+ */
 function toBeLegal(subject: Subject): Verdict {
   const result = compiled(subject);
   if (!result.ok) {
@@ -78,8 +80,9 @@ const reasonField: Field = {
 };
 
 /**
- * Checks that a program does not compile. `reason` requires a category of reason (`full-load`) or a code
- * (`TC301`).
+ * Returns a verdict that passes if a program does not compile. `reason` is the required category of error
+ * (`full-load`) or error code (`TC301`); if it is absent, any error passes. Throws a CompileError (TC702) for
+ * an unknown `reason`.
  */
 function toBeRefused(subject: Subject, reason?: Category | Code): Verdict {
   throwIfErrors(checkOptions("toBeRefused", { reason }, { reason: reasonField }));
@@ -111,8 +114,8 @@ const limitField: Field = {
 };
 
 /**
- * Throws a CompileError (TC702) for limits that a matcher does not take, or that are not finite numbers from
- * 0. Throws it also if all of `needs` are absent.
+ * Throws a CompileError (TC702) if the limits passed to a matcher are invalid: a limit not named in
+ * `figures`, a limit that is not a finite number from 0, or none of the limits named in `needs`.
  */
 function checkLimits(
   matcher: string,
@@ -183,7 +186,10 @@ function toTakeAtMost(subject: Subject, limits: Pick<Limits, "cycles" | "clock">
   return within(subject, limits, takenInWords);
 }
 
-/** Returns a verdict that passes if the cost model estimates exactly the stated number of cycles. */
+/**
+ * Returns a verdict that passes if the cost model estimates exactly the given number of cycles. `clock` is
+ * the cost model version that the number was taken from. Throws a CompileError (TC702) for invalid arguments.
+ */
 function toTakeExactly(
   subject: Subject,
   figures: Required<Pick<Limits, "cycles">> & Pick<Limits, "clock">,
@@ -199,7 +205,10 @@ async function toMatchReference(subject: Subject, options: ReferenceOptions = {}
   return compareWithReference(result.kernel, options);
 }
 
-/** Returns a verdict that passes if a kernel gives the bits that program `op` defines. */
+/**
+ * Resolves to a verdict that passes if a kernel computes exactly the bits that program `op` defines, on each
+ * backend of `options`. Rejects with a CompileError (TC702) for invalid options.
+ */
 async function toPreserve(subject: Subject, op: Func, options: ReferenceOptions = {}): Promise<Verdict> {
   throwIfErrors(checkProgram(op));
   checkReferenceOptions("toPreserve", options);
@@ -296,7 +305,10 @@ const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdi
   });
 };
 
-/** Matchers of a kernel by name; each returns a verdict. */
+/**
+ * Matchers by name: functions that check a kernel or program and return a {@link Verdict}, or a promise of
+ * it.
+ */
 export const matchers = {
   /** It compiles. */
   toBeLegal,
@@ -323,5 +335,5 @@ export const matchers = {
   toBeDeterministicOver,
 };
 
-/** Type of the {@link matchers} by name. */
+/** Type of the {@link matchers}: the function of each check by name. */
 export type Matchers = typeof matchers;

@@ -6,7 +6,7 @@ import { kernelRoofline } from "../explain/kernel-roofline.js";
 import type { Kernel } from "../api/compile.js";
 import { randomValue } from "./random.js";
 
-/** Upper limits of a kernel's figures; an absent limit is not checked. */
+/** Upper limits on a kernel's data movement, peak memory use and cycles. An absent limit is not checked. */
 export interface Limits {
   /** Bytes between global memory and the cores. */
   readonly bytes?: number;
@@ -19,13 +19,19 @@ export interface Limits {
   readonly clock?: number;
 }
 
-/** Limit that is exceeded, with a message: by how much, and the components of the figure. */
+/**
+ * Limit that a kernel exceeds, with a message that states the excess and the components of the exceeded
+ * value.
+ */
 export interface Excess {
   readonly limit: "bytes" | "ratio" | "ubPeak" | "cycles";
   readonly message: string;
 }
 
-/** Figures of a kernel that limits can bound: bytes moved in global memory, peak bytes of UB, and cycles. */
+/**
+ * Values of a kernel that {@link Limits} can bound: bytes moved to and from global memory, peak bytes of the
+ * unified buffer (UB), and estimated cycles.
+ */
 export interface Measured {
   readonly bytes: number;
   readonly ratio: number;
@@ -36,7 +42,10 @@ export interface Measured {
   readonly texts: Readonly<Record<Excess["limit"], string>>;
 }
 
-/** Returns the counted figures of a kernel. Random indices determine the rows that are counted. */
+/**
+ * Returns the bytes, peak memory use and cycles of a kernel. The bytes are counted in a simulation with
+ * random index values.
+ */
 export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Measured {
   const { tile, target } = kernel;
   const inputs = Object.fromEntries(
@@ -68,8 +77,8 @@ export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Me
 }
 
 /**
- * Returns the limits that a kernel exceeds, in the order bytes, ratio, ubPeak, cycles; an empty list if it
- * meets all. `exactly`: a figure below its limit counts as well.
+ * Returns the limits that a kernel exceeds, in the order bytes, ratio, ubPeak, cycles; an empty list if there
+ * are none. If `exactly` is true, a value below its limit is returned as well.
  */
 export function excesses(
   name: string,

@@ -1,11 +1,13 @@
 /** Tests that need a WebGPU device, and find none. */
 import type { Diagnostic } from "../../ir/index.js";
 
-/** Returns a diagnostic's message and hint on one line. */
+/** Returns a diagnostic's message and hint as one line of text. */
 export const inOneLine = ({ message, hint }: Diagnostic): string =>
   hint === undefined ? message : `${message}; ${hint}`;
 
-/** Returns a skipped result whose message says why there is no WebGPU device. */
+/**
+ * Returns the result `skip` for a test that needs a WebGPU device. Its message says why there is no device.
+ */
 export const skipWithoutDevice = (problem: Diagnostic | undefined) => ({
   status: "skip" as const,
   code: problem?.code ?? "TC503",

@@ -2,15 +2,18 @@
 import { error, formatShape, RunError, type AccessMap, type Diagnostic, type Shape } from "../../ir/index.js";
 import type { BackendRun } from "../../backends/index.js";
 
-/** Outcome of a run: its output, or the diagnostic of the index or duplicate that it rejects. */
+/**
+ * Outcome of running a kernel: its output, or the diagnostic with which it rejects an index value or a
+ * duplicate write.
+ */
 export type Outcome =
   | { readonly kind: "bits"; readonly run: BackendRun }
   /** TC601 or TC607. */
   | { readonly kind: "rejected"; readonly index: Diagnostic };
 
 /**
- * Returns the outcome of a run: its output, or its rejection of an index (TC601) or a duplicate (TC607).
- * Rejects with any other error of the run.
+ * Resolves to the outcome of running a kernel: its output, or its rejection of an index value (TC601) or of a
+ * duplicate write (TC607). Rejects with any other error of `run`.
  */
 export async function outcomeOf(run: () => BackendRun | Promise<BackendRun>): Promise<Outcome> {
   try {
@@ -21,8 +24,8 @@ export async function outcomeOf(run: () => BackendRun | Promise<BackendRun>): Pr
 }
 
 /**
- * Returns the outcome of a synchronous run: its bits, or the index that it rejects. Rethrows every error
- * other than TC601 and TC607.
+ * Returns the outcome of running a kernel synchronously: its output, or its rejection of an index value
+ * (TC601) or of a duplicate write (TC607). Throws any other error of `run`.
  */
 export function outcomeNow(run: () => BackendRun): Outcome {
   try {
@@ -39,15 +42,15 @@ function rejection(thrown: unknown): Outcome {
 }
 
 /**
- * True if the rejected index belongs to an index operand under `unchecked`: its result is undefined, and no
- * backend has to reject it.
+ * True if a rejection concerns an index operand under the policy `unchecked`. The result is then undefined,
+ * and no backend has to reject the index value.
  */
 export const isPromise = ({ indices }: AccessMap, { data }: Diagnostic): boolean =>
   indices[Number(data?.["site"])]?.outOfRange === "unchecked";
 
 /**
- * Returns error TC610 if one run gives bits and the other rejects an index, or if the two reject different
- * indices. Returns undefined if the two give bits or reject the same index.
+ * Returns an error (TC610) if one of two outcomes is an output and the other a rejection, or if the two
+ * reject different index values. Undefined if both are outputs or reject the same index value.
  */
 export function rejectionDifference(
   [name, a]: readonly [who: string, outcome: Outcome],

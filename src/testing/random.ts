@@ -29,8 +29,8 @@ import { asHost, type TensorValue } from "../formats/tensor.js";
 import { indexLimits, indexRanges, type IndexRange } from "./index-ranges.js";
 
 /**
- * Returns the value of a kernel's operand for a seed: any bits for the data, values in range for inputs that
- * hold index values. Throws a CompileError (TC502) for more than memory holds.
+ * Returns a random value for an operand of a kernel, determined by `seed`: values in range for an input that
+ * holds index values, any bits for other operands. Throws a CompileError (TC502) if the value exceeds memory.
  */
 export const randomValue = (operand: Operand, tile: TileFunc, seed: number): TensorValue =>
   indexInputs(tile).some((input) => keyOf(input) === keyOf(operand))
@@ -41,7 +41,10 @@ export const randomValue = (operand: Operand, tile: TileFunc, seed: number): Ten
 const tableOf = (tile: TileFunc, operand: Operand): number =>
   inputsOf(tile).findIndex((input) => keyOf(input) === keyOf(operand));
 
-/** Returns random values for every input of a kernel from a seed, by key. Indices are in range. */
+/**
+ * Returns random values for every input of a kernel, by key, determined by `seed`. Index values are in range.
+ * Throws a CompileError (TC502) if a value exceeds memory.
+ */
 export function randomInputs({ source, tile }: Kernel, seed: number): Readonly<Record<string, HostValue>> {
   return Object.fromEntries(
     inputsOf(source ?? tile).map((operand) => {
@@ -51,7 +54,10 @@ export function randomInputs({ source, tile }: Kernel, seed: number): Readonly<R
   );
 }
 
-/** Returns a tensor with random bits from a seed. Throws a CompileError (TC502) if it exceeds memory. */
+/**
+ * Returns a tensor of random bits, determined by `seed`. Throws a CompileError (TC502) if the tensor exceeds
+ * memory.
+ */
 export function randomData(type: TensorType, seed: number): TensorValue {
   const draw = words(seed);
   if (type.dtype === "string") {
@@ -72,9 +78,9 @@ export function randomData(type: TensorType, seed: number): TensorValue {
 }
 
 /**
- * Returns a tensor of special float values that arithmetic would change but a copy keeps: NaNs, infinities,
- * zeros, subnormals and the largest values. They repeat in a fixed order that starts at the seed. Undefined
- * for a type that is not a float of 16, 32 or 64 bits.
+ * Returns a tensor of special float values, which arithmetic may change but a copy preserves: NaNs,
+ * infinities, zeros, subnormals and the largest values. The values repeat in a fixed order; `seed` selects
+ * the first. Undefined if the type is not a float of 16, 32 or 64 bits.
  */
 export function endsOfType(type: TensorType, seed: number): TensorValue | undefined {
   const bits = bitsOf(type.dtype);
@@ -96,13 +102,14 @@ export function endsOfType(type: TensorType, seed: number): TensorValue | undefi
 }
 
 /**
- * Returns random indices, in range wherever an index operand reads them. `type` has the elements of the
- * function's indices. Throws a CompileError (TC502) for more than memory holds.
+ * Returns a tensor of random index values that are in range for every index operand of `func` that reads
+ * them. `table` is the number of the input of `func` that holds them; `type` has as many elements as that
+ * input. Throws a CompileError (TC502) if the tensor exceeds memory.
  */
 export const randomIndices = (type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue =>
   drawnIndices(type, indexProgram(func), { seed, table });
 
-/** Options for drawing the indices of an input. */
+/** Options of {@link drawnIndices}, which draws the index values that an input holds. */
 export interface IndexDraw {
   readonly seed: number;
   /** The number of the input in the map. */
@@ -114,8 +121,8 @@ export interface IndexDraw {
 }
 
 /**
- * Returns the indices of an input, each chosen from its range and limited to the values of its type. Throws a
- * CompileError (TC502) for more than memory holds.
+ * Returns the values of an input that holds index values, each drawn from its range and limited to the values
+ * of its type. Throws a CompileError (TC502) if the tensor exceeds memory.
  */
 export function drawnIndices(
   type: TensorType,
@@ -135,8 +142,8 @@ const anyOf = ({ least, max }: IndexRange, _: number, random: () => number): num
   least + Math.floor(random() * (max - least + 1));
 
 /**
- * Returns a function that writes a whole number as an index value at a position, clamped to the range of the
- * index type.
+ * Returns a function that writes a whole number as an index value at an element position of `bytes`. The
+ * number is clamped to the range of `dtype`.
  */
 export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number, value: number) => void {
   const [lowest, highest] = indexLimits(dtype);
@@ -153,14 +160,17 @@ export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number,
 }
 
 /**
- * Access map of a program with its operands. `tile` is present if the map differs between tiles and holds
- * only inside their regions.
+ * Access map of a program with its operands, for drawing index values. `tile` is present if the map differs
+ * between tiles; the map then holds only for the region of a tile.
  */
 export interface IndexProgram extends DefinedMap {
   readonly tile?: TileFunc;
 }
 
-/** Returns the map by which the indices of a tile program are drawn. An empty output requires no indices. */
+/**
+ * Returns the access map by which the index values of a tile program are drawn. For an empty output, the map
+ * has no index operands.
+ */
 export function indexProgram(tile: TileFunc): IndexProgram {
   const task = taskOfTile(tile);
   const { operands } = tile;
@@ -170,7 +180,10 @@ export function indexProgram(tile: TileFunc): IndexProgram {
   return { map: task.gather?.stmt.map ?? none, operands, tile };
 }
 
-/** Returns a generator of pseudo-random numbers in [0, 1), determined by the seed. */
+/**
+ * Returns a function that gives the next pseudo-random number in [0, 1) at each call. `seed` determines the
+ * sequence.
+ */
 export function fractions(seed: number): () => number {
   const draw = words(seed);
   return () => (draw() >>> 0) / 2 ** 32;
@@ -181,9 +194,9 @@ const zeroBytes = (type: TensorType): Uint8Array =>
   allocateArray(4 * Math.ceil(byteCount(type) / 4), formatType(type));
 
 /**
- * Returns a generator of 32 random bits a call as a signed number, with all bits equally random: PCG RXS-M-XS
- * 32 (O'Neill 2014, section 6.3.4). Numbers are signed, because an engine boxes larger numbers that outlive a
- * call.
+ * Returns a function that gives the next 32 random bits at each call, as a signed number; `seed` determines
+ * the sequence. The generator is PCG RXS-M-XS 32 (O'Neill 2014, section 6.3.4), whose bits are all equally
+ * random. The number is signed because JavaScript engines box larger numbers that outlive a call.
  */
 function words(seed: number): () => number {
   let state = seed | 0;

@@ -4,7 +4,7 @@ import { PassError } from "../../passes/index.js";
 import { nameOf, type BackendChoice } from "../api/backends.js";
 import type { CheckContext, CheckResult } from "./check-case.js";
 
-/** Test of a suite: its id, its position in a file, and the function that begins it. */
+/** Test of a suite: its id, its file and line, and a function that prepares it. */
 export interface Test {
   readonly id: string;
   /** File of the test, and its line from 1. */
@@ -14,7 +14,7 @@ export interface Test {
   begin(backends: readonly BackendChoice[], context: CheckContext): () => Promise<CheckResult[]>;
 }
 
-/** Results of a suite, with unexpected errors and the number of tests that were not run. */
+/** Results of a test suite, with unexpected errors and the number of tests that were not run. */
 export interface SuiteResults {
   readonly results: readonly CheckResult[];
   /**
@@ -26,7 +26,7 @@ export interface SuiteResults {
   readonly notRun: number;
 }
 
-/** Options for running a suite. */
+/** Options of {@link runTests}. */
 export interface SuiteOptions<T extends Test> {
   /** Gives each test its context. */
   readonly contextOf: (test: T) => CheckContext;
@@ -43,8 +43,8 @@ export interface SuiteOptions<T extends Test> {
 const testsAhead = 8;
 
 /**
- * Runs the tests of a suite in order, each on all backends, and returns their results. A test that throws
- * counts as failed, and the others still run. With `bail`, the first failure ends the suite.
+ * Runs tests in order, each on all backends, and resolves to their results. A test that throws counts as
+ * failed, and the other tests still run. With `bail`, the first failure ends the suite.
  */
 export async function runTests<T extends Test>(
   tests: readonly T[],
@@ -91,8 +91,8 @@ interface Begun<T extends Test> {
 }
 
 /**
- * Yields tests in order, each with the function that runs it. Tests are begun up to 8 places ahead of their
- * turn.
+ * Yields tests in order, each with the function that runs it. `begin` prepares a test; it is called up to 8
+ * tests ahead, so that preparation overlaps with other tests.
  */
 function* begunAhead<T extends Test>(tests: readonly T[], begin: (test: T) => Run): Generator<Begun<T>> {
   const begun: Begun<T>[] = [];

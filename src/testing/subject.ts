@@ -4,12 +4,15 @@ import { checkKernel, isObject, shownValue } from "../../backends/index.js";
 import { PassError } from "../../passes/index.js";
 import type { CompileResult, Kernel } from "../api/compile.js";
 
-/** Subject of an assertion: a kernel, the result of `tryCompile`, or a function that compiles. */
+/**
+ * Subject of an assertion: a kernel, the result of `tryCompile`, or a function that compiles and returns one
+ * of the two.
+ */
 export type Subject = Kernel | CompileResult | (() => Kernel | CompileResult);
 
 /**
- * Returns the kernel of a subject, or the diagnostics of why there is none, including those of a pass that
- * breaks a program. Throws a CompileError (TC702) for a value that is no subject.
+ * Returns the kernel of a subject, or the diagnostics that say why it has none. Throws a CompileError (TC702)
+ * for a value that is not a subject.
  */
 export function compiled(subject: Subject): CompileResult {
   const value = typeof subject === "function" ? attempted(subject) : subject;
@@ -24,8 +27,8 @@ export function compiled(subject: Subject): CompileResult {
 }
 
 /**
- * Returns the result of a function that compiles, or the diagnostics of a CompileError or PassError that it
- * throws.
+ * Returns the result of a function that compiles, or the diagnostics of the CompileError or PassError that
+ * the function throws. Throws any other error of the function.
  */
 function attempted(compiles: () => Kernel | CompileResult): Kernel | CompileResult {
   try {

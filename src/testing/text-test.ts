@@ -25,7 +25,7 @@ import { readStandardInput, standardInput } from "../formats/standard-input.js";
 import { makeTemporaryFolder, removeFolder } from "../output/write-file.js";
 import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFailure } from "./filecheck.js";
 
-/** Options of text tests and of the commands that they run. */
+/** Options of {@link runTextTest}, for the text test and for the tilec commands that it runs. */
 export interface TextTestOptions {
   /** Operators that a file without RUN lines may name; default: the built-in ones. */
   readonly operators?: Operators;
@@ -47,7 +47,10 @@ interface CommandRun {
   readonly exitCode: number;
 }
 
-/** Returns the reasons why a text test fails; an empty list if it passes. */
+/**
+ * Returns the failures of a `.tir` text test; an empty list if it passes. `source` is the text of the test
+ * and `file` its path.
+ */
 export function runTextTest(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
   checkArgument("runTextTest", "text", source);
   const slips = slipsIn(source, (line) => runLine.test(line) || expectation.test(line));
@@ -55,8 +58,8 @@ export function runTextTest(source: string, file: string, options: TextTestOptio
 }
 
 /**
- * Returns the failures of a text test's expected errors and RUN lines. A test without either fails, as does
- * one whose checks cannot fail.
+ * Returns the failures of a text test's expected errors and RUN lines; an empty list if there are none. A
+ * test that has neither fails, and so does a test with a check that cannot fail.
  */
 function failuresOf(source: string, file: string, options: TextTestOptions): CheckFailure[] {
   const runs = runsOf(source);
@@ -89,7 +92,10 @@ const runsOf = (source: string): RunLine[] =>
     return command === undefined ? [] : [{ fails: not !== undefined, command, line: k + 1 }];
   });
 
-/** Runs every command of a text test and checks its output. Returns at most one failure for each command. */
+/**
+ * Runs each RUN command of a text test and checks its output. Returns at most one failure for each command;
+ * an empty list if all pass.
+ */
 export function checkedRuns(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
   const checks = parseChecks(source);
   const runs = runsOf(source);
@@ -140,8 +146,8 @@ const withFlags = (args: readonly string[], flags: readonly string[]): readonly 
   args.some((arg) => /^--(?:config|no-config)(?:=|$)/.test(arg)) ? args : [...args, ...flags];
 
 /**
- * Runs a tilec command in a separate process. The output is stdout if the command succeeds, and stdout
- * followed by stderr if it fails.
+ * Runs a tilec command in a separate process and returns its output and exit code. The output is stdout if
+ * the command succeeds, otherwise stdout followed by stderr.
  */
 function runProcess(args: readonly string[]): CommandRun {
   const env = { ...process.env, NO_COLOR: "1" };
@@ -161,7 +167,10 @@ interface Expectation {
 
 const expectation = /\/\/ error\[(TC\d+)\](?:@([+-]\d+))?:(.*)$/;
 
-/** Returns the errors that comments of a text expect, each with its code, its text and its line. */
+/**
+ * Returns the errors that `// error[TC301]: text` comments in a text test expect, each with its code, message
+ * text and line.
+ */
 function expectations(source: string): Expectation[] {
   return linesOf(source).flatMap((text, k) => {
     const [, code, offset, wanted] = expectation.exec(text) ?? [];
@@ -171,7 +180,8 @@ function expectations(source: string): Expectation[] {
 }
 
 /**
- * Returns a failure for each error that no comment expects, and for each expected error that does not occur.
+ * Returns a failure for each error that occurs without being expected, and for each expected error that does
+ * not occur. An empty list if the errors are exactly the expected ones.
  */
 function checkErrors(
   source: string,
@@ -196,7 +206,10 @@ function checkErrors(
   return failures;
 }
 
-/** Returns the errors of parsing and compiling a text. */
+/**
+ * Returns the errors of parsing and compiling the program text of a text test; an empty list if there are
+ * none.
+ */
 function errorsOf(source: string, file: string, options: TextTestOptions): Diagnostic[] {
   const { module, diagnostics } = parseModule(source, file, options.operators);
   const all = [...diagnostics];

@@ -25,8 +25,8 @@ interface LimitNodes {
 }
 
 /**
- * Returns the JSON path and node of the test case with an id in a test file; undefined if the text does not
- * parse or has no such case.
+ * Returns the JSON path and the syntax tree node of the test case with the given id. Undefined if `text` does
+ * not parse as JSON or has no such case.
  */
 function caseOf(text: string, id: string): LimitNodes | undefined {
   const root = parseTree(text);
@@ -40,8 +40,8 @@ function caseOf(text: string, id: string): LimitNodes | undefined {
 }
 
 /**
- * Returns a test file's text with the exceeded limits of one case raised to the measured figures. Limits that
- * hold stay as they are. A raised `cycles` limit also records the current cost model version in
+ * Returns the text of a test file in which the exceeded limits of one case are raised to the given values.
+ * Other limits are unchanged. A raised `cycles` limit also records the current cost model version in
  * `limits.clock`. Returns `text` unchanged if the case does not exist or states no limits.
  */
 export function withLimits(text: string, id: string, figures: Measured): string {
@@ -60,8 +60,8 @@ export function withLimits(text: string, id: string, figures: Measured): string 
 }
 
 /**
- * Returns a test file's text with the expected output of one case replaced by `output`. Undefined if the case
- * does not exist, states no output, or states its output as a fill.
+ * Returns the text of a test file in which the expected output of one case is replaced by `output`. Undefined
+ * if the case does not exist, states no output, or states its output as a fill.
  */
 export function withCaseOutput(text: string, id: string, output: TensorValue): string | undefined {
   const test = caseOf(text, id);
@@ -93,9 +93,9 @@ function casePaths(root: Node): JSONPath[] {
 }
 
 /**
- * Returns a text test in which each CHECK pattern without a match is replaced by the nearest output line.
- * Checks that fail for another reason stay as they are: a match on another line, a CHECK-NOT that matches, or
- * an exit code.
+ * Returns the text of a text test in which each CHECK pattern without a match is replaced by the nearest line
+ * of the output. Checks that fail for another reason are unchanged: a match on another line, a CHECK-NOT that
+ * matches, or a wrong exit code.
  */
 export function withChecks(source: string, file: string, options: TextTestOptions = {}): string {
   let text = source;

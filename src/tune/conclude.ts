@@ -10,9 +10,9 @@ import { modelLimit } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
 
 /**
- * Returns the result of a finished search: counts by status, the sorted candidates, the pruned ones, and the
- * best compared with the default. Throws the abort reason, or a CompileError (TC702), if the default was not
- * costed.
+ * Returns the result of a finished search: counts by status, the costed candidates sorted by cost, the pruned
+ * candidates, and the best compared with the default. Throws the abort reason, or a CompileError (TC702), if
+ * the default was not costed.
  */
 export function concluded(
   { task, space, defaultId, options }: Search,
@@ -81,8 +81,9 @@ export function concluded(
 }
 
 /**
- * Returns the distinct candidates. Passes may turn candidates into the same schedule with the same figures:
- * one of them is kept, the default if it is among them. All candidates that a run-off measured are kept.
+ * Returns the candidates of `sorted` without repetitions. Custom passes may turn several candidates into one
+ * schedule with equal costs; the default, or else the first of them, remains. All candidates of the run-off
+ * (final round-robin comparison) remain.
  */
 function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff | undefined): Candidate[] {
   const keyOf = ({ schedule, cycles, bytes, ubBytes, status }: Candidate): string =>
@@ -99,8 +100,8 @@ function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff 
 }
 
 /**
- * Returns the text form of a schedule's tile, its residency and every other entry that differs from the
- * default's.
+ * Returns the text of a schedule's tile and residency, and of each other entry that differs from that of the
+ * default schedule.
  */
 function shownDifference({ schedule }: Candidate, { schedule: other }: Candidate): string {
   const { tile, residency } = schedule;
@@ -113,9 +114,9 @@ function shownDifference({ schedule }: Candidate, { schedule: other }: Candidate
 }
 
 /**
- * Returns the reason why a legal schedule was not costed. By `ms`: its estimate is over `modelLimit` times
- * `least`, the smallest weight. Otherwise it is beyond the budget; the reason states its bytes or estimated
- * cycles.
+ * Returns the reason why a legal schedule was not costed, as text. For the objective `ms`, its estimate may
+ * be over `modelLimit` times `least`, the smallest estimate of all. Otherwise the schedule is beyond the
+ * budget; the text then has its bytes or estimated cycles.
  */
 function whyPruned({ weight, facts }: SpaceEntry, objective: Objective, least: number): string {
   if (objective === "ms" && weight > modelLimit * least) {
@@ -134,8 +135,9 @@ const beatsByTime = (race: RunOff | undefined, chosen: Candidate, front: Candida
   chosen.status === "measured" ? race?.significant === true : front.status === "measured";
 
 /**
- * Returns one sentence that compares the best candidate with the default: the figures, the gain in percent,
- * and the rounds of a run-off won against the default.
+ * Returns one sentence that compares the best candidate with the default: their costs, the gain in percent,
+ * and the rounds that the fastest candidate won against the default in the run-off (final round-robin
+ * comparison).
  */
 function verdictOf(
   best: Candidate,

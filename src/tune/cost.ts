@@ -4,7 +4,10 @@ import { clockOf, compareKeys, decided, tieBreaks } from "../../passes/index.js"
 import type { Candidate, CostFacts, Objective } from "./result.js";
 import type { SpaceEntry } from "./space.js";
 
-/** Result of the cost model for a candidate: a full costing. */
+/**
+ * Result of the cost model for a candidate of a search: its cycles, idle cores, unified buffer bytes and
+ * roofline.
+ */
 export interface Cost extends Roofline {
   readonly cycles: number;
   readonly idleCores: number;
@@ -12,7 +15,10 @@ export interface Cost extends Roofline {
   readonly ubBytes: number;
 }
 
-/** Returns the full cost of a schedule. `lowerBound` is the lower bound of the program. */
+/**
+ * Returns the cost of a candidate's schedule by the cost model. `lowerBound` is the lower bound of cycles for
+ * the candidate's program.
+ */
 export function costOf({ tiling }: Pick<SpaceEntry, "tiling">, lowerBound: LowerBound): Cost {
   const clock = clockOf(tiling);
   const { cycles, idleCores } = clock;
@@ -21,8 +27,9 @@ export function costOf({ tiling }: Pick<SpaceEntry, "tiling">, lowerBound: Lower
 }
 
 /**
- * Compares two costs: by the objective, then by the tie breaks of the default schedule, then by id. The order
- * is total.
+ * Returns a negative number if cost `a` is better than `b`, and a positive number if it is worse. Costs are
+ * compared by the objective, then by the tie breaks of the default schedule, then by id. Only costs with
+ * equal ids give 0.
  */
 function compareCosts(a: CostFacts, b: CostFacts, objective: Objective): number {
   const keys = (facts: CostFacts): number[] => [
@@ -33,7 +40,10 @@ function compareCosts(a: CostFacts, b: CostFacts, objective: Objective): number 
   return compareKeys(keys(a), keys(b)) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-/** Compares two candidates by the objective. Candidates without a figure come last. */
+/**
+ * Returns a negative number if candidate `a` is better than `b` by the objective, and a positive number if it
+ * is worse. Candidates that failed come last.
+ */
 export function compareCandidates(a: Candidate, b: Candidate, objective: Objective): number {
   const failed = (c: Candidate): number => (c.status === "measured" || c.status === "estimated" ? 0 : 1);
   if (failed(a) !== failed(b)) return failed(a) - failed(b);

@@ -15,7 +15,9 @@ import type { Search } from "./options.js";
 import type { CostFacts } from "./result.js";
 import type { SpaceEntry } from "./space.js";
 
-/** Cost and tile program of a candidate that has not run. */
+/**
+ * Cost of a candidate, the function that returns its tile program, and the reason if custom passes refuse it.
+ */
 export interface Costed {
   readonly facts: CostFacts;
   /** Made when it is first read. */
@@ -28,9 +30,9 @@ export interface Costed {
 const costed = new WeakMap<SpaceEntry, Costed>();
 
 /**
- * Returns the cost and the tile program of a candidate. The cost is computed once per entry and cached. If
- * the passes refuse the candidate, `refusal` says why. Throws the PassError of a pass that breaks the
- * candidate.
+ * Returns the cost and the tile program of a candidate. The cost is computed once for each entry of the
+ * search space and then cached. If custom passes refuse the candidate, `refusal` says why. Throws a PassError
+ * if a pass breaks the program.
  */
 export function costedBy(search: Pick<Search, "task" | "lowerBound">, entry: SpaceEntry): Costed {
   const result =
@@ -41,8 +43,8 @@ export function costedBy(search: Pick<Search, "task" | "lowerBound">, entry: Spa
 }
 
 /**
- * Returns the cost of a candidate under the built-in pipeline. Its tile program is lowered when `tile` is
- * first called.
+ * Returns the cost of a candidate under the built-in passes. The candidate's tile program is lowered at the
+ * first call of `tile`.
  */
 function plain(entry: SpaceEntry, lowerBound: LowerBound): Costed {
   let tile: TileFunc | undefined;
@@ -53,7 +55,9 @@ function plain(entry: SpaceEntry, lowerBound: LowerBound): Costed {
 }
 
 /**
- * Returns the cost of the program that runs. Passes of the project may change the schedule and its lowering.
+ * Returns the cost of a candidate under custom passes, for the program that they produce. Such passes may
+ * change the schedule and its lowering. If they refuse the candidate, `refusal` says why, and the cost is
+ * that of the built-in passes.
  */
 function costOfRun({ task, lowerBound }: Pick<Search, "task" | "lowerBound">, entry: SpaceEntry): Costed {
   const { gather, target, passes = [] } = task;

@@ -4,10 +4,16 @@
  */
 import type { SearchSpace, SpaceEntry } from "./space.js";
 
-/** Limit of a search: the number of candidates to cost or measure, `"all"`, or a time in milliseconds. */
+/**
+ * Limit of a search: the number of candidates to cost or measure, `"all"` candidates, or a time in
+ * milliseconds.
+ */
 export type Budget = number | "all" | { readonly milliseconds: number };
 
-/** One of `parts` disjoint shares of the candidates; `part` counts from 1. */
+/**
+ * Part of a search's candidates, so that several processes can share a search. It is number `part` of `parts`
+ * disjoint shares; `part` counts from 1.
+ */
 export interface Shard {
   readonly part: number;
   readonly parts: number;
@@ -20,9 +26,10 @@ export interface Shard {
 const nearbyShare = 0.1;
 
 /**
- * Returns the candidates that a budget leaves. These are the default, then the most promising tiles of the
- * grid, then the most promising tiles off the grid. At most a tenth of the budget goes to tiles off the grid,
- * unless the grid is exhausted. A budget of `"all"` or of milliseconds leaves every candidate.
+ * Returns the candidates that a search costs within its budget. They are the default, then the most promising
+ * tiles on the regular grid of tile shapes, then the most promising tiles off the grid. At most a tenth of
+ * the budget goes to tiles off the grid, unless the grid is exhausted. A budget of `"all"` or of milliseconds
+ * returns every candidate.
  */
 export function cut(space: SearchSpace, defaultId: string, budget: Budget): readonly SpaceEntry[] {
   const first = space.entries.filter(({ facts }) => facts.id === defaultId);
@@ -34,6 +41,6 @@ export function cut(space: SearchSpace, defaultId: string, budget: Budget): read
   return [...first, ...grid.slice(0, Math.max(0, budget - 1 - tried)), ...nearby.slice(0, tried)];
 }
 
-/** True if a candidate belongs to the shard, or there is no shard. */
+/** True if the candidate with this id belongs to the shard, or if `shard` is undefined. */
 export const inShard = (id: string, shard: Shard | undefined): boolean =>
   shard === undefined || Number.parseInt(id.slice(0, 8), 16) % shard.parts === shard.part - 1;

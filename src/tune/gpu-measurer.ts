@@ -16,8 +16,9 @@ import type { MeasureOptions, Measurement } from "./search-ms.js";
 import { firstDifferentByte, poisonByte, samplingShare, tookTooLong } from "./timed.js";
 
 /**
- * Returns a measurer on a GPU whose buffers stay on the device. `runner` belongs to the caller. A runner
- * created with few `pipelines` releases the pipelines of candidates that are done.
+ * Returns a measurer that runs candidates on a GPU and leaves the buffers on the device. `runner` is not
+ * closed by the measurer. A runner created with few `pipelines` releases the pipelines of measured
+ * candidates.
  */
 export function gpuMeasurer(runner: Runner, device: string, task: MeasuredTask): Measurer {
   checkArgument("gpuMeasurer", "object", runner);

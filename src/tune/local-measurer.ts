@@ -10,7 +10,7 @@ import type { MeasuredTask, Measurer } from "./measurer.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 import { poisonByte, timed, type TimedSubject } from "./timed.js";
 
-/** Options for running candidates in this process. */
+/** Options of {@link localMeasurer}, which runs candidates in this process. */
 export interface LocalOptions {
   /** Name of the machine in records. */
   readonly device?: string;
@@ -20,8 +20,8 @@ export interface LocalOptions {
 }
 
 /**
- * Returns a measurer on this machine. Each candidate reuses the memory of the previous one, so that the
- * inputs are copied once.
+ * Returns a measurer that runs candidates with the fast executor on this machine. Each candidate reuses the
+ * memory of the previous one, so that the inputs are copied only once.
  */
 export function localMeasurer(
   task: Pick<MeasuredTask, "inputs" | "expected">,
@@ -78,8 +78,8 @@ const subjectOf = (executor: FastExecutor): TimedSubject => ({
 });
 
 /**
- * Returns the measurement for a candidate that is refused: the code and message of its diagnostic. Throws any
- * other error, which is a bug in tilec.
+ * Returns the measurement of a candidate that failed: status `error`, with the code and message of the
+ * diagnostic. Throws any error that is not a CompileError or RunError, because it is a bug in tilec.
  */
 export function failedMeasurement(thrown: unknown): Measurement {
   if (thrown instanceof CompileError || thrown instanceof RunError) {

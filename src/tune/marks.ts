@@ -1,9 +1,9 @@
 import type { Candidate, TuneResult } from "./result.js";
 
 /**
- * Returns the marks of a candidate in a list, separated by commas: `best`, `default`, and `refused` if the
- * user's passes refuse it. Empty if none applies. `refused` is omitted for the objective `ms`, whose lists
- * have a status column.
+ * Returns the labels of a candidate in a list, separated by commas: `best`, `default`, and `refused` if
+ * custom passes refuse it. The text is empty if none applies. `refused` is omitted for the objective `ms`,
+ * whose lists have a status column.
  */
 export function marksOf(
   candidate: Candidate,

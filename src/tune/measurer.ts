@@ -4,7 +4,10 @@ import type { TileFunc } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 
-/** Inputs of every candidate, and the output that each must give. */
+/**
+ * Inputs with which every candidate of a measured search runs, and the output that each candidate must
+ * compute.
+ */
 export interface MeasuredTask {
   /** The default's kernel: its operands are every candidate's. */
   readonly kernel: Kernel;
@@ -13,7 +16,7 @@ export interface MeasuredTask {
   readonly expected: Uint8Array;
 }
 
-/** Device that verifies and times candidates. */
+/** Object that verifies the output of candidates and measures their time on one device. */
 export interface Measurer {
   /** Device that runs the candidates. Times are comparable on one device only. */
   readonly device: string;
@@ -26,5 +29,5 @@ export interface Measurer {
   close(): void | Promise<void>;
 }
 
-/** Function that creates a measurer for one task. */
+/** Function that creates a {@link Measurer} for the inputs and the expected output of one search. */
 export type OpenMeasurer = (task: MeasuredTask) => Measurer | Promise<Measurer>;

@@ -1,6 +1,9 @@
 import { at } from "../../ir/index.js";
 
-/** Returns the median: of an even number of values, the mean of the two in the middle. */
+/**
+ * Returns the median of the values. For an even number of values, it is the mean of the two middle values;
+ * for an empty list, NaN.
+ */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

@@ -46,7 +46,7 @@ export interface TuneOptions extends CompileOptions {
   readonly onCandidate?: (candidate: Candidate) => void;
 }
 
-/** Result of an earlier search for one candidate. */
+/** Earlier result for one candidate, with which a search need not cost or measure the candidate again. */
 export interface CachedCandidate {
   /** Absent where the record lacks a part of it. */
   readonly cost?: Cost;
@@ -57,14 +57,17 @@ export interface CachedCandidate {
 /**
  * Number of candidates that a search leaves out for one reason. `model`: their estimates are too far from the
  * best. `budget`: they are beyond the budget. `length`: their tiles have more elements than the target allows
- * a task that accesses global memory directly.
+ * for a task that accesses global memory directly.
  */
 export interface PrunedCount {
   readonly why: "model" | "budget" | "length";
   readonly count: number;
 }
 
-/** Task of a search: all that its result depends on, except the budget and the seed. */
+/**
+ * Task of a search: the program, target, objective, passes and backend. It is all that the result of the
+ * search depends on, except the budget and the seed.
+ */
 export interface TuneTask {
   readonly program: Func;
   readonly gather: AccessFunc;
@@ -78,10 +81,13 @@ export interface TuneTask {
 
 /** Number of candidates that a search costs or measures if no budget is given. */
 export const defaultBudget = 50;
-/** Seed of random inputs and of ties between candidates if no seed is given. */
+/** Seed of random inputs, and of the order of equal candidates, if no seed is given. */
 export const defaultSeed = 1;
 
-/** Inputs of a running search: the task, its schedules, the default and the options. */
+/**
+ * State of a running search that its parts share: the task, the search space, the default schedule's id and
+ * kernel, and the options.
+ */
 export interface Search {
   readonly task: TuneTask;
   readonly space: SearchSpace;
@@ -93,14 +99,15 @@ export interface Search {
 }
 
 /**
- * Returns the time, in milliseconds of `performance.now()`, at which a budget ends; Infinity if the budget is
- * not a time.
+ * Returns the time at which a budget of milliseconds ends, on the clock of `performance.now()` in
+ * milliseconds. Infinity if the budget is not a time.
  */
 export const deadlineOf = (budget: Budget): number =>
   typeof budget === "object" ? performance.now() + budget.milliseconds : Infinity;
 
 /**
- * Returns a short label of a schedule for progress output: its residency and its tile, such as `ub [8,128]`.
+ * Returns a short label of a schedule for progress output: its residency (place of the operands) and its
+ * tile, such as `ub [8,128]`.
  */
 export const scheduleLabel = ({ facts }: SpaceEntry): string =>
   `${formatEntry(facts.schedule.residency)} [${facts.schedule.tile.join(",")}]`;

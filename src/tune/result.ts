@@ -13,20 +13,20 @@ import type {
 } from "../../ir/index.js";
 
 /**
- * Figures that a search can minimize. `cycles`: estimated by the cost model. `bytes`: bytes moved to and from
- * global memory. `ms`: measured milliseconds.
+ * Names of the quantities that a search can minimize. `cycles`: cycles estimated by the cost model. `bytes`:
+ * bytes moved to and from global memory. `ms`: measured milliseconds.
  */
 export const objectives = ["cycles", "bytes", "ms"] as const;
-/** Quantity that a search minimizes. */
+/** Quantity that a search minimizes; see {@link objectives}. */
 export type Objective = (typeof objectives)[number];
 
 /**
- * Runner of the candidates of a measured search: the fast executor, a GPU, or a command of the user. Nothing
- * runs for other objectives than `ms`.
+ * Backend that runs the candidates of a search for the objective `ms`: the fast executor, a GPU, or a command
+ * of the user. Other objectives run nothing.
  */
 export type TuneBackend = "sim" | "webgpu" | "command";
 
-/** Possible outcomes of a candidate. */
+/** Names of the possible outcomes of a candidate in a search. */
 export const candidateStatuses = [
   "measured",
   "estimated",
@@ -36,10 +36,13 @@ export const candidateStatuses = [
   "wrong",
   "error",
 ] as const;
-/** Outcome of a candidate. */
+/** Outcome of a candidate in a search. */
 export type CandidateStatus = (typeof candidateStatuses)[number];
 
-/** Figures of a legal schedule that are known before the cost model runs. */
+/**
+ * Properties of a legal schedule that are known before the cost model runs: its id, its estimated cycles, its
+ * bytes and its number of tasks.
+ */
 export interface CandidateFacts {
   /** Content hash of the schedule that was chosen, in hexadecimal. */
   readonly id: string;
@@ -69,14 +72,14 @@ export interface CandidateFacts {
   readonly elements: number;
 }
 
-/** Facts of a candidate with the figures of the cost model: its cycles, idle cores and roofline. */
+/** Properties of a candidate, with the results of the cost model: its cycles, idle cores and roofline. */
 export interface CostFacts extends CandidateFacts, Roofline {
   readonly cycles: number;
   /** Cores that have nothing to do while the others run their last task. */
   readonly idleCores: number;
 }
 
-/** Device, phase and times of the runs of one candidate. */
+/** Times of one candidate from one phase of measurement, with the device. */
 export interface CandidateRun {
   /** Device that ran the candidate. Milliseconds are comparable on one device only. */
   readonly device: string;
@@ -90,7 +93,7 @@ export interface CandidateRun {
   readonly nanoseconds: readonly number[];
 }
 
-/** Costed candidate: estimated, measured, or failed when it was run. */
+/** Candidate that a search costed. It is estimated by the cost model, measured, or failed when it ran. */
 export type Candidate =
   | (CostFacts & { readonly status: "estimated" })
   | (CostFacts & {
@@ -108,15 +111,15 @@ export type Candidate =
       readonly reason: string;
     });
 
-/** Legal schedule that was not costed, and the reason. */
+/** Legal schedule that a search did not cost, with the reason. */
 export interface PrunedCandidate extends CandidateFacts {
   readonly status: "pruned";
   readonly reason: string;
 }
 
 /**
- * Smallest tile that a rule refuses. It stands for all tiles at least as large along each dim, since
- * footprints grow with the extents.
+ * Smallest tile that a rule refuses, for one residency, view and buffer count. It represents all tiles that
+ * are at least as large along each dim, because footprints grow with the extents.
  */
 export interface RefusedTiles extends Pick<ResolvedSchedule, Exclude<SearchedEntry, "order">> {
   readonly status: "refused";
@@ -128,7 +131,10 @@ export interface RefusedTiles extends Pick<ResolvedSchedule, Exclude<SearchedEnt
   readonly budget: number;
 }
 
-/** Result of a final comparison: the six fastest candidates and the default run in round-robin order. */
+/**
+ * Result of a run-off, the final comparison of a measured search: the six fastest candidates and the default
+ * run in round-robin order.
+ */
 export interface RunOff {
   readonly rounds: number;
   /** Ids, the fastest median first. */
@@ -144,7 +150,7 @@ export interface RunOff {
   readonly significant: boolean;
 }
 
-/** Result of a search: the best schedule, the default, and the status of every candidate. */
+/** Result of a search: the best schedule, the default schedule, and the outcome of every candidate. */
 export interface TuneResult {
   readonly name: string;
   /** The program as it was given. */

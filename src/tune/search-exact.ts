@@ -10,8 +10,8 @@ import { deadlineOf, defaultBudget, scheduleLabel, type Search } from "./options
 import type { Candidate, TuneResult } from "./result.js";
 
 /**
- * Searches schedules by estimated cycles or by bytes, and returns the result. Without a time limit or an
- * abort, the result is the same on every machine.
+ * Searches schedules by estimated cycles or by bytes, and resolves to the result. The result is the same on
+ * every machine, unless the budget is a time or the search is aborted.
  */
 export async function searchExact(search: Search): Promise<TuneResult> {
   const { task, space, defaultId, options } = search;

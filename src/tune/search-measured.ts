@@ -20,8 +20,9 @@ import { decided, kept, plan, searchMs, type Measurement, type MsResult } from "
 import type { SpaceEntry } from "./space.js";
 
 /**
- * Searches schedules by measured milliseconds and returns the result. Opens the measurer of `options.measure`
- * and closes it at the end. Throws an InternalError if `options.measure` is undefined.
+ * Searches schedules by measured milliseconds, and resolves to the result. Opens the measurer of
+ * `options.measure` and closes it at the end. Rejects with an InternalError if `options.measure` is
+ * undefined.
  */
 export async function searchMeasured(search: Search): Promise<TuneResult> {
   const { task, space, defaultId, kernel, options } = search;
@@ -83,8 +84,9 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
 }
 
 /**
- * Returns the class of a candidate: residency, loop nest, size of the tile. The model may be wrong about a
- * class as a whole.
+ * Returns the class of a candidate as text: its residency, its loop nest, and the magnitude of its tile's
+ * element count. A measured search samples each class, because the cost model may be wrong about an entire
+ * class.
  */
 export function classOf({ tiling, facts }: SpaceEntry): string {
   const nest = tiling.loops.map((loop) => `${loop.dim}${loop.mode === "serial" ? "s" : ""}`).join();
@@ -92,8 +94,8 @@ export function classOf({ tiling, facts }: SpaceEntry): string {
 }
 
 /**
- * Runs a measurement until it ends or the signal aborts. After an abort it resolves with an `error` (TC506);
- * closing the measurer then ends the running candidate.
+ * Runs a measurement, and resolves to its result or, if the signal aborts first, to a measurement of status
+ * `error` (TC506). The running candidate ends only when the measurer is closed.
  */
 async function untilAborted(
   run: () => Promise<Measurement>,
@@ -128,8 +130,9 @@ function cachedOn(device: string, id: string, { failure, runs }: CachedCandidate
 }
 
 /**
- * Returns a candidate with its cost and its measurement: the median milliseconds and the runs, or the reason
- * of the failure. With `race`, the median is that of the run-off.
+ * Returns a candidate with its cost and its measurement: the median milliseconds and all times, or the reason
+ * of its failure. `race` has the times of the run-off (final round-robin comparison); if it is given, the
+ * median is that of the run-off.
  */
 function candidateOf(
   { facts }: Costed,
@@ -143,7 +146,10 @@ function candidateOf(
   return { ...facts, status: "measured", ms: median(at(runs, runs.length - 1).nanoseconds) / 1e6, runs };
 }
 
-/** Returns the result of a measured search: its candidates with the runs of the search and of the run-off. */
+/**
+ * Returns the result of a measured search. Its candidates have the times of the search and of the run-off
+ * (final round-robin comparison).
+ */
 function raced(
   search: Search,
   { measurements, runOff, stopped }: MsResult,

@@ -9,7 +9,10 @@ import { median } from "./median.js";
 import type { RunOff } from "./result.js";
 import { seeded } from "./seeded.js";
 
-/** Candidate with its estimated cycles and its class. */
+/**
+ * Candidate of a search by measured time: its id, its estimated cycles and its class. {@link plan} orders
+ * candidates by these.
+ */
 export interface Ranked {
   readonly id: string;
   /** Cycles of the model. */
@@ -18,12 +21,14 @@ export interface Ranked {
   readonly class: string;
 }
 
-/** Measurement of one candidate: nanoseconds of each run, or the status, code and reason of a failure. */
+/**
+ * Measurement of one candidate: the nanoseconds of each sample, or the status, code and reason of a failure.
+ */
 export type Measurement =
   | { readonly status: "measured"; readonly nanoseconds: readonly number[] }
   | { readonly status: "timeout" | "wrong" | "error"; readonly code: Code; readonly reason: string };
 
-/** Options for the measurement of a candidate. */
+/** Options for measuring one candidate: the number of samples and the time limit. */
 export interface MeasureOptions {
   /** Runs that count, after one that is verified. */
   readonly samples: number;
@@ -32,7 +37,7 @@ export interface MeasureOptions {
 }
 
 /**
- * Inputs of {@link searchMs}: the candidates in their order, the function that measures one, and cached
+ * Input of {@link searchMs}: the candidates in order, the function that measures a candidate, and cached
  * measurements.
  */
 export interface MsSearch {
@@ -53,8 +58,8 @@ export interface MsSearch {
 }
 
 /**
- * Result of {@link searchMs}: the measurements by candidate id, the times of the run-off, and the cause of an
- * early stop.
+ * Result of {@link searchMs}: the measurements by candidate id, the times of the run-off, and whether time or
+ * an abort stopped the search.
  */
 export interface MsResult {
   readonly measurements: ReadonlyMap<string, Measurement>;
@@ -63,13 +68,16 @@ export interface MsResult {
   readonly stopped: "no" | "time" | "abort";
 }
 
-/** Ratio to the model's best estimate above which a candidate is not measured. */
+/**
+ * Limit on a candidate's estimated cycles as a ratio to the best estimate. A candidate above the limit is not
+ * measured.
+ */
 export const modelLimit = 8;
 const samples = 5;
 const finalists = 6;
 /**
- * Least and greatest number of rounds of a run-off. Rounds beyond the least start only within its first 20
- * seconds.
+ * Least and greatest number of rounds of a run-off (final round-robin comparison). Rounds beyond the least
+ * number start only within the first 20 seconds of the run-off.
  */
 export const runOffRounds = { least: 21, max: 63 } as const;
 const runOffMs = 20_000;
@@ -82,8 +90,9 @@ const timesBest = 20;
 const defaultLimitMs = 60_000;
 
 /**
- * Measures candidates in the order given, then runs the fastest and the default in round-robin order. Returns
- * all measurements. Cached candidates are not measured again before the run-off. An abort skips the run-off.
+ * Measures candidates in the given order, then lets the fastest and the default run against each other in
+ * round-robin order. Resolves to all measurements. Cached candidates are not measured again before the
+ * run-off. An abort skips the run-off.
  */
 export async function searchMs(search: MsSearch): Promise<MsResult> {
   const { cached, measure, onMeasured, order, stop = () => "no" as const } = search;
@@ -109,7 +118,10 @@ export async function searchMs(search: MsSearch): Promise<MsResult> {
 const limitFor = (bestMs: number): number =>
   bestMs === Infinity ? defaultLimitMs : Math.max(leastLimitMs, timesBest * bestMs);
 
-/** Returns the candidates whose estimated cycles are at most `modelLimit` times the least of all. */
+/**
+ * Returns the candidates whose estimated cycles are at most {@link modelLimit} times the least estimate of
+ * all.
+ */
 export function kept<T extends Pick<Ranked, "weight">>(ranked: readonly T[]): readonly T[] {
   const least = ranked.reduce((min, { weight }) => Math.min(min, weight), Infinity);
   return ranked.filter(({ weight }) => weight <= modelLimit * least);
@@ -127,9 +139,8 @@ interface Planned {
 }
 
 /**
- * Returns the candidates to measure, in order and at most `budget` of them. The default is first. Then two
- * choices alternate: the best remaining candidate, and the best remaining one of the class with the fewest
- * chosen so far.
+ * Returns at most `budget` candidates to measure, in order. The default is first. Then two choices alternate:
+ * the best remaining candidate, and the best remaining candidate of the class with the fewest chosen so far.
  */
 export function plan({ ranked, default: first, budget, seed }: Planned): readonly Ranked[] {
   const draw = seeded(seed);
@@ -180,10 +191,10 @@ interface Class {
 }
 
 /**
- * Returns the times of the run-off: nanoseconds of each round, by candidate id. Each round measures each of
- * the fastest six and the default once; its start rotates. A time is the median of the runs of one
- * measurement. Candidates that fail in a round are left out. Empty if fewer than two candidates have times,
- * or after an abort.
+ * Resolves to the times of the run-off (final round-robin comparison) by candidate id: nanoseconds for each
+ * round, each the median of one measurement. A round measures the fastest six candidates and the default
+ * once, with a rotating start. Candidates that fail in a round are left out. Empty if fewer than two
+ * candidates have times, or after an abort.
  */
 async function roundRobinRuns(
   { measure, default: defaultId, stop }: MsSearch,
@@ -216,8 +227,9 @@ async function roundRobinRuns(
 const significance = 0.05;
 
 /**
- * Returns the winner of a run-off, and whether it beats the default by more than chance. Undefined if the
- * default was not in the run-off.
+ * Returns the result of a run-off (final round-robin comparison): the order of the candidates, and whether
+ * the fastest beats the default significantly. `runOff` has the nanoseconds of each round by candidate id.
+ * Undefined if the default was not in the run-off.
  */
 export function decided(
   runOff: ReadonlyMap<string, readonly number[]>,
@@ -233,8 +245,8 @@ export function decided(
 }
 
 /**
- * Returns the probability that a fair coin wins `won` or more of `rounds` rounds. It is multiplied by the
- * number of contenders (a Bonferroni correction) and is at most 1.
+ * Returns the probability that a fair coin wins `won` or more of `rounds` rounds, multiplied by the number of
+ * contenders (a Bonferroni correction). The result is at most 1.
  */
 function chanceOf(won: number, rounds: number, contenders: number): number {
   let [tail, outcomes] = [0, 1];

@@ -21,7 +21,7 @@ import { gridOf, gridSize, ScheduleSpace, withDefaults, type GridAxis } from "..
 import { contentHash } from "./content-hash.js";
 import type { CandidateFacts, Objective, RefusedTiles } from "./result.js";
 
-/** Legal schedule of a search space, with its facts and its estimated cycles as weight. */
+/** Legal schedule in a search space, with its properties and the estimated cycles by which it is ranked. */
 export interface SpaceEntry {
   readonly tiling: Tiling;
   readonly facts: CandidateFacts;
@@ -29,7 +29,7 @@ export interface SpaceEntry {
   readonly weight: number;
 }
 
-/** Search space of a gather: its legal schedules, refused tiles and counts. */
+/** Search space of a gather: its legal schedules, the smallest refused tiles, and the numbers of tiles. */
 export interface SearchSpace {
   /** The most promising first, in an order that depends on nothing but the program. */
   readonly entries: readonly SpaceEntry[];
@@ -54,13 +54,13 @@ const steps = [-2, -1, 1, 2];
 /** Refused tiles that are kept. */
 const maxRefused = 200;
 
-/** Returns the id of a schedule: the content hash of its text form. */
+/** Returns the id of a schedule: the {@link contentHash} of its text, 16 hexadecimal digits. */
 export const idOf = (schedule: ResolvedSchedule): string => contentHash(printSchedule(schedule));
 
 /**
- * Collects all schedules that a search may choose from, and returns them with the refused tiles and counts.
- * Yields the number of schedules weighed so far, so that callers can let other work run. `tilings` are added
- * to the schedules of each residency.
+ * Generates the search space of a gather: all schedules that a search may choose from, and the refused tiles.
+ * Yields the number of schedules collected so far, so that callers can let other work run, and finally
+ * returns the space. `tilings` are added to the schedules of the given residencies (places of the operands).
  */
 export function* spaceOf(
   gather: AccessFunc,
@@ -98,7 +98,10 @@ const compareEntries = (a: SpaceEntry, b: SpaceEntry, objective: Objective): num
   elementCount(b.tiling.tile) - elementCount(a.tiling.tile) ||
   (a.facts.id < b.facts.id ? -1 : 1);
 
-/** Returns the figures of a legal schedule that depend on the schedule alone. */
+/**
+ * Returns the properties of a legal schedule that depend on the schedule alone: its id, bytes, unified buffer
+ * bytes, tasks and elements of a tile.
+ */
 export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate" | "beside"> => {
   const { schedule, traffic, footprint } = tiling;
   return {
@@ -111,7 +114,10 @@ export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate" | "besi
   };
 };
 
-/** Adds a schedule with its facts and estimate to the entries `into`, by id, and returns its entry. */
+/**
+ * Adds a schedule with its properties and estimated cycles to `into`, a map by schedule id, and returns the
+ * new entry. `offGrid` is true if the tile is not on the regular grid of tile shapes.
+ */
 function weighOne(
   tiling: Tiling,
   estimate: number,
@@ -237,8 +243,9 @@ class Survey {
 }
 
 /**
- * Returns grid axes with at most `maxTiles` tiles in all, if possible. While there are more, every second
- * entry of the longest axis is dropped, except its two ends. Axes of two entries stay.
+ * Returns the axes of a grid of tile shapes, thinned so that the grid has at most `maxTiles` tiles, if
+ * possible. While there are more, every second entry of the longest axis is dropped, except its two ends.
+ * Axes of two entries are unchanged.
  */
 function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
   const longest = axes.reduce<GridAxis | undefined>(
@@ -252,8 +259,8 @@ function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
 }
 
 /**
- * Returns the refusal of a tile, with its arithmetic. Undefined for a legal tile, which is only too long for
- * a task in place.
+ * Returns the refusal of a tile, with the reason in numbers. Undefined for a tile that is legal, but too long
+ * for a task that accesses global memory directly.
  */
 function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined {
   const { schedule, footprint } = tiling;
@@ -278,7 +285,10 @@ function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined 
   };
 }
 
-/** Returns the refused tiles that no smaller refused tile stands for, at most `maxRefused` of them. */
+/**
+ * Returns the refused tiles that no smaller refused tile represents, at most `maxRefused` of them. A tile
+ * represents every tile that is as large along each dim, with the same code and buffers.
+ */
 function smallestOf(refused: readonly RefusedTiles[]): RefusedTiles[] {
   const bySize = [...refused].sort(
     (a, b) => elementCount(a.tile) - elementCount(b.tile) || (a.tile.join() < b.tile.join() ? -1 : 1),

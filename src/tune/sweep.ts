@@ -12,7 +12,7 @@ import type { TuneOptions } from "./options.js";
 import type { TuneResult } from "./result.js";
 import { taskOf, tune } from "./tune.js";
 
-/** Result of a search at one value of the figure. */
+/** Result of a sweep at one value of the swept target parameter: the best and the default schedule. */
 export interface SweepPoint {
   readonly value: number;
   /** Null where nothing is legal. */
@@ -23,7 +23,7 @@ export interface SweepPoint {
   readonly reason?: string;
 }
 
-/** Result of a sweep: the best schedule at each value of one figure of the target. */
+/** Result of a sweep: the best and the default schedule for each value of one parameter of the target. */
 export interface Sweep {
   readonly name: string;
   readonly target: string;
@@ -33,8 +33,8 @@ export interface Sweep {
 }
 
 /**
- * Options of a sweep: the figure, its values, and the options of the search at each value. Each search is by
- * cycles.
+ * Options of {@link sweep}: the target parameter to vary, its values, and the options of the search at each
+ * value. Each search minimizes cycles.
  */
 export interface SweepOptions extends Pick<
   TuneOptions,
@@ -47,8 +47,8 @@ export interface SweepOptions extends Pick<
 }
 
 /**
- * Returns the target with one figure changed. For `ubBytes`, the number of UB bytes reserved for libraries
- * stays the same.
+ * Returns the target with one parameter changed. If `ubBytes`, the size of the unified buffer, changes, the
+ * number of bytes reserved for libraries remains the same as far as possible.
  */
 export function withFigure(target: Target, figure: keyof TargetFigures, value: number): Target {
   const edited = { ...target, [figure]: value };
@@ -58,10 +58,11 @@ export function withFigure(target: Target, figure: keyof TargetFigures, value: n
 }
 
 /**
- * Searches the best schedule for each value of a figure. Schedules that win at one value are candidates at
- * every later value, with the same cores and bytes of UB. The cycles of the best schedule therefore do not
- * rise with a figure whose increase makes no schedule slower. Throws a CompileError for everything that
- * `tune` refuses at any value.
+ * Searches the best schedule for each value of a target parameter, and resolves to the schedules by value. A
+ * schedule that is best at one value is also a candidate at every larger value, with its number of cores and
+ * its unified buffer bytes. The best cycles therefore never rise with a parameter whose increase makes no
+ * schedule slower. Rejects with the errors of {@link tune}; a value at which no schedule is legal is no
+ * error.
  */
 export async function sweep(program: Func, options: SweepOptions): Promise<Sweep> {
   const { figure, values, onValue, ...search } = options;
@@ -99,7 +100,10 @@ const bestOf = ({ best: { cycles, given, schedule } }: TuneResult): NonNullable<
 /** Rules of tiling: what they refuse at one value may be legal at another. */
 const isRefusal = (code: string): boolean => /^TC[34]/.test(code);
 
-/** Returns the result of a search, or the reason why nothing is legal. */
+/**
+ * Resolves to the result of a search, or to the reason why no schedule is legal, as text. Rejects with any
+ * other error of {@link tune}.
+ */
 async function searched(program: Func, options: TuneOptions): Promise<TuneResult | string> {
   try {
     return await tune(program, options);

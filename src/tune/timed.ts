@@ -2,8 +2,8 @@
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 
 /**
- * Candidate on a machine that runs it when called. A caller verifies the output of one run and then times
- * others.
+ * Candidate loaded on a machine that runs it on request. {@link timed} verifies the output of one execution
+ * and then times others.
  */
 export interface TimedSubject {
   /** One run from start to end. */
@@ -13,20 +13,24 @@ export interface TimedSubject {
   output(): Uint8Array | Promise<Uint8Array>;
 }
 
-/** Byte that fills outputs before a run that is verified. */
+/**
+ * Byte that fills the output before an execution that is verified, so that elements that are not written are
+ * detected.
+ */
 export const poisonByte = 0xa5;
 /** Shorter samples are made of several runs: clocks and interrupts are coarse beside them. */
 const leastSampleMs = 0.5;
 const maxRuns = 1000;
 /**
- * Share of the time limit that the timed runs of one candidate may use. A candidate that needs more is too
- * slow to be the best.
+ * Share of the time limit, from 0 to 1, that the timed executions of one candidate may use. A candidate that
+ * needs more is too slow to be the best.
  */
 export const samplingShare = 0.5;
 
 /**
- * Verifies the output of a candidate and measures its time. Errors that the run throws are passed on. The
- * first run cannot be interrupted: it is reported as too slow after it ends.
+ * Verifies the output of a candidate, measures its time, and resolves to the measurement. The status is
+ * `wrong` (TC610) for a different output, and `timeout` (TC506) if the first execution exceeds `limitMs`. The
+ * first execution is not interrupted. Rejects with the errors of the execution.
  */
 export async function timed(
   subject: TimedSubject,
@@ -58,8 +62,8 @@ async function sample(subject: TimedSubject, runs: number): Promise<number> {
 }
 
 /**
- * Returns a measurement of status `timeout` (TC506) for a first run that took `ms` milliseconds, over the
- * limit of `limitMs`.
+ * Returns a measurement of status `timeout` (TC506), for a first execution that took `ms` milliseconds and
+ * exceeded the limit of `limitMs` milliseconds.
  */
 export const tookTooLong = (ms: number, limitMs: number): Measurement => ({
   status: "timeout",
@@ -68,8 +72,8 @@ export const tookTooLong = (ms: number, limitMs: number): Measurement => ({
 });
 
 /**
- * Returns a sentence on the first difference between an output and the operator's; undefined if there is
- * none.
+ * Returns a sentence on the first difference between an output and the expected output; undefined if the two
+ * are equal.
  */
 export function firstDifferentByte(output: Uint8Array, expected: Uint8Array): string | undefined {
   if (output.byteLength !== expected.byteLength) {
@@ -82,8 +86,8 @@ export function firstDifferentByte(output: Uint8Array, expected: Uint8Array): st
 }
 
 /**
- * Returns the position of the first byte that differs; undefined if the bytes are equal. Comparing 32-bit
- * words is several times as fast as comparing bytes.
+ * Returns the index of the first byte that differs; undefined if the bytes are equal. Both arrays have equal
+ * lengths. They are compared in 32-bit words if possible, which is several times as fast.
  */
 function differs(a: Uint8Array, b: Uint8Array): number | undefined {
   const aligned = a.byteOffset % 4 === 0 && b.byteOffset % 4 === 0;

@@ -36,12 +36,12 @@ import { searchExact } from "./search-exact.js";
 import { idOf, spaceOf } from "./space.js";
 
 /**
- * Searches the schedules of a gather and returns the best one, the default, and the status of each other one.
- * Throws a CompileError for an invalid program or schedule, for a tile program, and if no tile is legal
- * (TC402).
+ * Searches the schedules of a gather, and resolves to the best schedule, the default, and the outcome of
+ * every other one. Rejects with a CompileError for an invalid program or schedule, for a tile program, and if
+ * no tile is legal (TC402).
  *
- * The objectives `cycles` and `bytes` are deterministic: the same program, options and seed give the same
- * result on every machine.
+ * For the objectives `cycles` and `bytes`, the same program, options and seed give the same result on every
+ * machine.
  */
 export async function tune(program: Func, options: TuneOptions = {}): Promise<TuneResult> {
   const task = taskOf(program, options);
@@ -74,8 +74,8 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
 }
 
 /**
- * Returns the default kernel and the schedule chosen for it, before the user's passes change that schedule.
- * If those passes refuse the schedule, the kernel is that of the built-in pipeline.
+ * Returns the default kernel and its schedule, as chosen before custom passes change the schedule. If those
+ * passes refuse the schedule, the kernel is that of the built-in passes.
  */
 function defaultOf(
   { gather, passes }: TuneTask,
@@ -100,7 +100,10 @@ function defaultOf(
 const within = (value: unknown, low: number, high: number): boolean =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= low && value <= high;
 
-/** Checks of the options of {@link tune}, by name: each states the accepted values and tests one. */
+/**
+ * Checks of the options of {@link tune}, by option name. Each check states the accepted values and tests a
+ * value.
+ */
 export const tuneFields: Fields<TuneOptions> = {
   ...compileFields,
   objective: oneOf(objectives),
@@ -139,8 +142,8 @@ export const tuneFields: Fields<TuneOptions> = {
 };
 
 /**
- * Returns the task of a search of this program. Throws a CompileError (TC702) for a tile program, and for
- * options that a search does not take.
+ * Returns the task of a search for a program. Throws a CompileError (TC702) for a tile program, for invalid
+ * options, and for passes that a search cannot use.
  */
 export function taskOf(program: Func, options: TuneOptions): TuneTask {
   throwIfErrors([...checkProgram(program), ...checkOptions("tune", options, tuneFields)]);

@@ -13,7 +13,7 @@ import { boardFigureNames, fittedFigures, type FitRow, type FittedFigure } from 
 import type { ProfiledKernel, ProfiledTime } from "./profiled-runs.js";
 import { meanFactor } from "./validate.js";
 
-/** Kernel emitted from a program, with the entry point that names it in a profile. */
+/** Kernel emitted from a program, with the entry point by which a profile names it. */
 export interface EmittedKernel {
   /** The program that it was emitted from, as messages name it. */
   readonly program: string;
@@ -22,8 +22,8 @@ export interface EmittedKernel {
 }
 
 /**
- * Measured time of a kernel with the times that the cost model predicts before and after a fit, in
- * microseconds.
+ * Measured time of a kernel from a profile, in microseconds, with the predictions of the cost model before
+ * and after a fit. The predictions are ratios to the measured time.
  */
 export interface FittedRun {
   /** The kernel's name and the time's: `tilec_kernel_gather:aiv`. */
@@ -36,8 +36,8 @@ export interface FittedRun {
 }
 
 /**
- * Result of fitting a target's figures to profiled runs: the new target, its changed figures, and the runs
- * with their predictions.
+ * Result of fitting a target's parameters to profiled times: the new target, the changed parameters, and the
+ * times with their predictions.
  */
 export interface RunsFit {
   readonly target: Target;
@@ -49,7 +49,10 @@ export interface RunsFit {
   readonly others: readonly string[];
 }
 
-/** Least share of a time that a figure must determine for the time to be used to fit it. */
+/**
+ * Least share of a predicted time, from 0 to 1, that a target parameter must determine so that the time is
+ * used to fit the parameter.
+ */
 export const decides = 0.3;
 /** Change of a figure by which that is found. */
 const step = 0.01;
@@ -69,8 +72,9 @@ interface Run extends FitRow {
 }
 
 /**
- * Returns the predicted microseconds of one kind of time. A profile has means over the cores, so the busy
- * times of the busiest core are scaled to the mean number of tasks.
+ * Returns the prediction, in microseconds, for one kind of time in a profile. A profile has the mean time of
+ * each hardware pipe (instruction queue) over the cores. The busy time of the busiest core is therefore
+ * scaled to the mean number of tasks.
  */
 function predicted(time: ProfiledTime, clock: ClockResult, target: Target): number {
   const { cycles, busy, tasks, tasksPerCore, cores } = clock;
@@ -89,8 +93,8 @@ function predicted(time: ProfiledTime, clock: ClockResult, target: Target): numb
 }
 
 /**
- * Returns the measured times of a kernel that the cost model can predict. If the time of the cores is there,
- * the time of the whole task is left out.
+ * Returns the measured times of a kernel that the cost model can predict. The time of the whole task is left
+ * out if the time of the cores is present.
  */
 function runsOf({ entryPoint, tile }: EmittedKernel, kernel: ProfiledKernel): readonly Run[] {
   const { cores, ...others } = kernel.microseconds;
@@ -110,8 +114,8 @@ function runsOf({ entryPoint, tile }: EmittedKernel, kernel: ProfiledKernel): re
 }
 
 /**
- * Returns the figure that determines the largest share of a run's time; undefined if that share is below
- * {@link decides}, or the predicted time is 0.
+ * Returns the target parameter that determines the largest share of a predicted time. Undefined if that share
+ * is below {@link decides}, or if the predicted time is 0.
  */
 function decidedBy({ factorOf }: Run, target: Target): keyof Target["sources"] | undefined {
   const now = factorOf(target);
@@ -128,8 +132,8 @@ const refused = (message: string, hint: string): CompileError =>
   new CompileError([error("TC019", message, { hint })]);
 
 /**
- * Throws a CompileError (TC019) if two kernels have the same entry point, since a profile cannot distinguish
- * their runs.
+ * Throws a CompileError (TC019) if two kernels have the same entry point, because a profile cannot
+ * distinguish their times.
  */
 function checkNames(kernels: readonly EmittedKernel[]): void {
   const programOf = new Map<string, string>();
@@ -145,9 +149,10 @@ function checkNames(kernels: readonly EmittedKernel[]): void {
 }
 
 /**
- * Returns a target whose figures are fitted to profiled runs. Each run is used for the figure that determines
- * the largest share of it. Throws a CompileError (TC019) in four cases: two kernels have one name; the
- * profile has no run of these kernels; a run used another number of blocks; no time can be predicted.
+ * Returns a target whose parameters are fitted to the times in a profile of the given kernels. Each time is
+ * used for the parameter that determines its largest share. Throws a CompileError (TC019) in four cases: two
+ * kernels have one name; the profile has none of the kernels; a kernel ran on another number of blocks
+ * (cores) than its program states; no time can be predicted.
  */
 export function fitRuns(
   target: Target,

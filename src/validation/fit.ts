@@ -8,7 +8,10 @@ import { lcg } from "../formats/lcg.js";
 import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 import { meanFactor, outsideBecause, predictionOf } from "./validate.js";
 
-/** Figure of a target fitted to measurements, with its range and the rows that determine it. */
+/**
+ * Parameter of a target fitted to measurements, with its value, its range, and the ids of the measurements
+ * that determine it.
+ */
 export interface FittedFigure {
   readonly figure: keyof BoardFigures;
   readonly value: number;
@@ -21,7 +24,10 @@ export interface FittedFigure {
   readonly rows: readonly string[];
 }
 
-/** Distribution of the mean factor between predicted and measured values, on rows left out of the fit. */
+/**
+ * Distribution of a fit's mean prediction error over random draws. Each draw fits two thirds of the
+ * measurements and predicts the others. The error is the mean factor between predicted and measured values.
+ */
 export interface Splits {
   readonly draws: number;
   readonly median: number;
@@ -30,7 +36,10 @@ export interface Splits {
   readonly high: number;
 }
 
-/** Result of fitting a target to the measurements of one machine. */
+/**
+ * Result of fitting a target's parameters to the measurements of one machine: the fitted parameters and the
+ * distribution of the prediction error.
+ */
 export interface Fit {
   readonly machine: string;
   readonly figures: readonly FittedFigure[];
@@ -45,7 +54,10 @@ const noise = 1.035;
 
 type Values = Partial<Record<keyof BoardFigures, number>>;
 
-/** Measured quantity, with a function that returns the predicted value divided by the measured one. */
+/**
+ * Measured quantity, with a function that returns the predicted value divided by the measured value for a
+ * target.
+ */
 export interface FitRow {
   readonly id: string;
   readonly factorOf: (figures: Target) => number;
@@ -56,13 +68,13 @@ function rowOf(row: BoardMeasurement): FitRow {
   return { id: row.id, factorOf: (figures) => predictionOf(row, figures, work).predicted / row.measured };
 }
 
-/** Figure to fit, with the rows that determine it. */
+/** Target parameter to fit, with the measurements that determine it. */
 export interface FitTask {
   readonly figure: keyof BoardFigures;
   readonly rows: readonly FitRow[];
 }
 
-/** Names of the target figures that a fit can change. */
+/** Names of the target parameters that a fit can change. */
 export const boardFigureNames = Object.keys(fasterWith) as readonly (keyof BoardFigures)[];
 
 /** Figures whose rows are there; a figure without one keeps its value. */
@@ -73,7 +85,10 @@ const tasksOf = (target: Target, rows: readonly FitRow[]): readonly FitTask[] =>
     return chosen.length === 0 ? [] : [{ figure, rows: chosen }];
   });
 
-/** Returns the fit of a target to the rows of one machine. Rows outside the model are left out. */
+/**
+ * Returns the fit of a target to the measurements of one machine. Measurements that the cost model does not
+ * cover are left out.
+ */
 export function fitOf(target: Target, machine: string, given: readonly BoardMeasurement[]): Fit {
   const rows = given.filter((row) => row.machine === machine && outsideBecause(row) === undefined).map(rowOf);
   const tasks = tasksOf(target, rows);
@@ -106,13 +121,16 @@ export function fitOf(target: Target, machine: string, given: readonly BoardMeas
   };
 }
 
-/** Returns the figures of the tasks, each fitted to its rows. */
+/** Returns the target parameters of the tasks, each fitted to the measurements of its task. */
 export function fittedFigures(target: Target, tasks: readonly FitTask[]): readonly FittedFigure[] {
   const all = fitted(target, tasks, {});
   return tasks.map((task) => figureOf(task, target, all, []));
 }
 
-/** Returns a fitted figure with a range that also includes the values `others`. */
+/**
+ * Returns a fitted target parameter. Its range covers its value, the value that each measurement alone
+ * implies, and the values in `others`, widened by the noise of the measurements.
+ */
 function figureOf(
   { figure, rows }: FitTask,
   target: Target,
@@ -145,7 +163,8 @@ function quantile(values: readonly number[], share: number): number {
 }
 
 /**
- * Returns all rows except a random third. A row stays if it is the last one left that determines a figure.
+ * Returns all measurements except a random third. A measurement is never removed if it is the last one that
+ * determines a parameter.
  */
 function withoutThird(
   rows: readonly FitRow[],
@@ -174,8 +193,8 @@ const rounds = 12;
 const tolerance = 1e-6;
 
 /**
- * Returns the figure values that minimize the loss over the tasks' rows. Each figure is fitted in turn until
- * none changes by more than the tolerance, or `rounds` rounds are done.
+ * Returns the parameter values that minimize the prediction error of the tasks' measurements. The parameters
+ * are fitted in turn, until none changes by more than the tolerance or `rounds` rounds are done.
  */
 function fitted(target: Target, tasks: readonly FitTask[], start: Values): Values {
   const values: Values = { ...start };
@@ -209,8 +228,8 @@ const reach = 1.5;
 const looks = 15;
 
 /**
- * Returns the value near `from` with the least loss: a coarse search within a factor of `reach`, then a
- * golden-section search of its logarithm.
+ * Returns the value near `from` that minimizes `loss`. A coarse search within a factor of `reach` is followed
+ * by a golden-section search of the logarithm.
  */
 function least(loss: (value: number) => number, from: number): number {
   const step = (2 * Math.log(reach)) / (looks - 1);
@@ -238,8 +257,8 @@ function least(loss: (value: number) => number, from: number): number {
 }
 
 /**
- * Returns the figure's value at which the prediction equals the measurement of one row. Undefined if there is
- * none between a quarter of `value` and four times `value`.
+ * Returns the value of a target parameter at which the prediction equals one measurement. Undefined if there
+ * is no such value between a quarter of `value` and four times `value`.
  */
 function valueOfRow(
   { factorOf }: FitRow,

@@ -12,16 +12,16 @@ import type { WgslKernel } from "../kernel.js";
 import { LaneRunner, type LaneAccess, type LaneCounts } from "./lane.js";
 import { parseKernel, type BufferSyntax } from "./syntax.js";
 
-/** Number of lanes of a subgroup, which run together. */
+/** Number of lanes that form a subgroup and execute together in the statistics. */
 export const subgroupLanes = 32;
 
-/** Bytes of a sector, which global memory moves at once. */
+/** Size in bytes of a sector, the smallest unit that global memory transfers. */
 export const sectorBytes = 32;
 
 /** Lanes that are run at most. */
 const maxLanes = 256;
 
-/** Statistics of a kernel's accesses to one of its buffers. */
+/** Statistics of a kernel's loads from, or stores to, one buffer. */
 export interface BufferStats {
   readonly name: string;
   readonly kind: "load" | "store";
@@ -36,7 +36,10 @@ export interface BufferStats {
   readonly sectorEfficiency: number;
 }
 
-/** Counts of one workgroup, per byte of the output that it writes unless a field states otherwise. */
+/**
+ * Statistics of a kernel for one workgroup, per byte of output that the workgroup writes unless a field
+ * states otherwise. {@link kernelStats} counts them without a device.
+ */
 export interface KernelStats {
   /** Lanes along x and y of a workgroup. */
   readonly workgroupSize: readonly [number, number];
@@ -59,8 +62,8 @@ export interface KernelStats {
 }
 
 /**
- * Returns the counts of a tile program's kernel on one workgroup. Undefined for a kernel that is never
- * launched, because a dim of its dispatch is 0.
+ * Returns the statistics of a kernel for one workgroup; undefined for a kernel that is never launched because
+ * a dim of its dispatch is 0. Interprets the WGSL text lane by lane.
  */
 export function kernelStats(func: TileFunc, kernel: WgslKernel): KernelStats | undefined {
   const { dispatch, workgroupSize, entryPoint, workgroupBytes, bindings } = kernel;
@@ -163,7 +166,10 @@ class Trace {
   }
 }
 
-/** Returns the statistics of each buffer's loads and of its stores, in the order of their first accesses. */
+/**
+ * Returns statistics for the loads and for the stores of each buffer, in the order of first accesses. `all`:
+ * one entry for each subgroup and executed instruction.
+ */
 function buffersOf(all: readonly Together[], outputBytes: number): BufferStats[] {
   const groups = new Map<string, Together[]>();
   for (const entry of all) {
@@ -193,8 +199,8 @@ const sectorsOf = (words: ReadonlySet<number>): number =>
   new Set([...words].map((word) => Math.floor(word / wordsPerSector))).size;
 
 /**
- * Returns a function that gives a 32-bit word of an input. Index values are random and in range; data are
- * finite numbers.
+ * Returns a function that generates each 32-bit word of an input. Index values are in range, and random
+ * except for segment bounds; float data are finite.
  */
 function inputWords(
   func: TileFunc,
@@ -223,8 +229,8 @@ function inputWords(
 }
 
 /**
- * Returns a function that gives the value at a position of a table of index values. Bounds of segments give
- * segments of equal length; other values are random.
+ * Returns a function from a position in a tensor of index values to the generated value. Segment bounds give
+ * segments of equal length; other values are random and in range.
  */
 function indexValue(
   rules: readonly IndexStep[],
@@ -247,8 +253,8 @@ function indexValue(
 }
 
 /**
- * Returns a function that gives a 32-bit word of a table of index values, from their type and the value at
- * each position.
+ * Returns a function that generates each 32-bit word of a tensor of index values. `dtype`: type of the
+ * values; `value`: returns the value at a position.
  */
 function indexWord(dtype: DType, value: (position: number) => number): (word: number) => number {
   const bytes = meanBytes(dtype);

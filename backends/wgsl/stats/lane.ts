@@ -17,7 +17,7 @@ import type {
 type Scalar = number | boolean;
 type Value = Scalar | readonly Value[];
 
-/** Access of a lane to consecutive 32-bit words of a buffer. */
+/** Access of a lane to `words` consecutive 32-bit words of a buffer, from word number `word` on. */
 export interface LaneAccess {
   readonly kind: "load" | "store";
   readonly buffer: BufferSyntax;
@@ -33,7 +33,7 @@ export interface LaneAccess {
   readonly weight: number;
 }
 
-/** Numbers of operations of a lane, as the text states them. */
+/** Operation counts of one lane, as {@link LaneRunner} counts them in the kernel's text. */
 export interface LaneCounts {
   /** Operations on 32 bits: one for each component of a vector, and one for each access. */
   instructions: number;
@@ -43,14 +43,20 @@ export interface LaneCounts {
   int128InLoops: number;
 }
 
-/** Host of a lane: gives the words and members that the lane reads, and receives its accesses. */
+/**
+ * Callbacks of {@link LaneRunner}: return the 32-bit words and struct members that a lane reads, and receive
+ * its accesses.
+ */
 export interface LaneHost {
   readonly word: (buffer: BufferSyntax, word: number) => number;
   readonly member: (name: string) => number;
   readonly access: (access: LaneAccess) => void;
 }
 
-/** Position of a lane: the built-in values of an entry point. */
+/**
+ * Position of a lane in the grid: the built-in values of a WGSL entry point. `index`: number of the lane in
+ * its workgroup.
+ */
 export interface LanePosition {
   readonly workgroup: readonly [number, number, number];
   readonly lane: readonly [number, number, number];
@@ -98,7 +104,10 @@ interface Declared {
   readonly type: WgslType;
 }
 
-/** Interpreter that runs lanes of one kernel. */
+/**
+ * Interpreter that runs the WGSL text of a kernel lane by lane, counts operations and reports accesses to a
+ * {@link LaneHost}.
+ */
 export class LaneRunner {
   private readonly functions = new Map<string, FunctionSyntax>();
   private readonly bodies = new Map<string, { readonly slots: number; readonly body: Step }>();
@@ -512,7 +521,7 @@ const idle: Run = {
   result: undefined,
 };
 
-/** Runs `body` without counting its operations, and returns its result. */
+/** Runs `body` without counting its operations and returns the result of `body`. */
 function silently<T>(run: Run, body: () => T): T {
   const { weight } = run;
   run.weight = 0;
@@ -522,8 +531,8 @@ function silently<T>(run: Run, body: () => T): T {
 }
 
 /**
- * Returns a compiled operation that computes each component of its result. A run of it counts `instructions`,
- * or none if its operands are constants.
+ * Returns a compiled operation that computes each component of its result with `compute`. One execution
+ * counts `instructions`, or none if all operands are constants.
  */
 function operation(
   type: WgslType,
@@ -563,8 +572,8 @@ const reduced = (name: string, type: WgslType, n: number, args: readonly Compile
 });
 
 /**
- * Returns a compiled constructor or `bitcast`: a vector from its components, a converted number, or bits
- * taken as another type.
+ * Returns a compiled WGSL constructor or `bitcast`. A constructor makes a vector from components or converts
+ * a number; a `bitcast` reinterprets bits as another type.
  */
 function constructed(name: string, type: WgslType, args: readonly Compiled[]): Compiled {
   const isConstant = args.every((arg) => arg.isConstant);
@@ -595,7 +604,7 @@ function asBits(from: ScalarType, to: ScalarType, value: number): Scalar {
   return to === "f32" ? bits.getFloat32(0) : asType(to, bits.getUint32(0));
 }
 
-/** Returns a scalar converted to a type. */
+/** Returns a scalar converted to the WGSL type `of`: 32-bit integers wrap, and floats are rounded to f32. */
 function asType(of: ScalarType, value: Scalar): Scalar {
   switch (of) {
     case "bool":
@@ -646,7 +655,7 @@ const builtins: Readonly<Record<string, (values: readonly Scalar[], of: ScalarTy
   all: ([value = false]) => value,
 };
 
-/** Returns the names of variables in an expression. */
+/** Returns the names of the variables in an expression; an empty list if there are none. */
 function namesIn(expr: Expr): readonly string[] {
   switch (expr.kind) {
     case "number":
@@ -668,8 +677,8 @@ function namesIn(expr: Expr): readonly string[] {
 }
 
 /**
- * Returns the built-in value of a name at a lane's position. Throws an InternalError for a name that is not
- * supported.
+ * Returns the value of a WGSL built-in (such as `workgroup_id`) at a lane's position. Throws an InternalError
+ * for a built-in that is not supported.
  */
 function builtinValue(name: string | undefined, { workgroup, lane, index }: LanePosition): Value {
   switch (name) {

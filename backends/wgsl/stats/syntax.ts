@@ -7,20 +7,23 @@ import { InternalError } from "../../../ir/types.js";
 /** Component type of a WGSL value. */
 export type ScalarType = "u32" | "i32" | "f32" | "bool";
 
-/** Type of a value: a scalar, or a vector of `n` components; or an array of `length` of these. */
+/**
+ * Type of a WGSL value: a scalar (`n` = 1), a vector of `n` components, or an array of `length` scalars or
+ * vectors.
+ */
 export interface WgslType {
   readonly of: ScalarType;
   readonly n: number;
   readonly length?: number;
 }
 
-/** Type of a buffer: its element type, and the names of its members if it is a struct. */
+/** Type of a WGSL buffer: its element type, and the member names if the buffer is a struct. */
 export interface BufferType {
   readonly element: WgslType;
   readonly members?: readonly string[];
 }
 
-/** Expression in the text of a kernel. */
+/** Syntax tree of a WGSL expression. {@link parseKernel} makes it. */
 export type Expr =
   | { readonly kind: "number"; readonly value: number; readonly of?: ScalarType }
   | { readonly kind: "name"; readonly name: string }
@@ -35,7 +38,7 @@ export type Expr =
   | { readonly kind: "index"; readonly of: Expr; readonly index: Expr }
   | { readonly kind: "member"; readonly of: Expr; readonly name: string };
 
-/** Statement in the text of a kernel. */
+/** Syntax tree of a WGSL statement. {@link parseKernel} makes it. */
 export type Statement =
   | { readonly kind: "declare"; readonly name: string; readonly value: Expr }
   /** An array, whose elements are 0. */
@@ -59,8 +62,8 @@ export type Statement =
   | { readonly kind: "block"; readonly body: readonly Statement[] };
 
 /**
- * Function with its parameters in order. `builtin`: the built-in value that a parameter of an entry point
- * has.
+ * Syntax tree of a WGSL function. `builtin`: name of the WGSL built-in value that a parameter of an entry
+ * point receives.
  */
 export interface FunctionSyntax {
   readonly name: string;
@@ -69,14 +72,14 @@ export interface FunctionSyntax {
   readonly body: readonly Statement[];
 }
 
-/** Buffer with its address space: `storage`, `uniform` or `workgroup`. */
+/** Declaration of a WGSL buffer variable. `space`: its address space, `storage`, `uniform` or `workgroup`. */
 export interface BufferSyntax {
   readonly name: string;
   readonly space: string;
   readonly type: BufferType;
 }
 
-/** Syntax of a kernel's text: its buffers and functions. */
+/** Syntax tree of a WGSL kernel: its buffers and functions. {@link parseKernel} returns it. */
 export interface KernelSyntax {
   readonly buffers: readonly BufferSyntax[];
   readonly functions: readonly FunctionSyntax[];
@@ -101,7 +104,10 @@ const levels = [
 
 const assignments = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
 
-/** Parses the text of a kernel. Throws an InternalError for syntax that no kernel of tilec uses. */
+/**
+ * Parses the WGSL text of a kernel and returns its syntax tree. Throws an InternalError for syntax that
+ * tilec's kernels do not use.
+ */
 export const parseKernel = (text: string): KernelSyntax => new Parser(text).module();
 
 class Parser {
@@ -373,7 +379,7 @@ class Parser {
   }
 }
 
-/** Returns the expression of a number literal, with its type if the literal states one. */
+/** Returns the expression of a WGSL number literal, with a type if the literal states one. */
 function numberOf(text: string): Expr {
   const power = /^0x([\da-fA-F]+)p([+-]?\d+)f?$/.exec(text);
   if (power !== null)
