@@ -16,7 +16,7 @@
  * them (TCvt.hpp:774, 766).
  */
 import { defined } from "../defined.js";
-import { dataCoords, gatheredTable, inputTile } from "../access.js";
+import { dataCoords, gatheredTable, inputTile, type AccessMap } from "../access.js";
 import { soleAtom } from "../linear.js";
 import { indexBytes, indexRule, type IndexBytes, type IndexRule } from "../policy.js";
 import type { Target } from "../target.js";
@@ -29,6 +29,8 @@ import {
   isPowerOfTwo,
   isSigned,
   byteAligned,
+  type ByteAlignedType,
+  type Shape,
 } from "../types.js";
 import type {
   Added,
@@ -116,68 +118,106 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
   if (tile.length === 0 || output.inTile === undefined) return "an output without dims";
   if (tile.some((extent) => extent === 0)) return "a tile without elements";
   if (isPacked(data.type.dtype)) return "packed elements";
-  const bytes = bytesOf(data.type.dtype);
+  const words = wordsOf(bytesOf(data.type.dtype), target);
+  if (typeof words === "string") return words;
+  const { each } = words;
+  const dtype = byteAligned(index.type.dtype);
+  const rules = rulesOf(map, dtype);
+  if (typeof rules === "string") return rules;
+  // The high word of a value decides nothing of what is left of it by a power of two: the low ones lie two
+  // words apart.
+  const apart = bytesOf(dtype) === 8 && rules.some(({ outside }) => outside === "remainder") ? 2 : 1;
+  const stepsOfData = data.inTile.map((step) => step * each);
+  const stepsOfIndex = index.inTile.map((step) => step * apart);
+  const rank = index.inTile.length;
+  const [rows = 1, ...inner] = inputTile(map, gatheredTable, tile, data.type.shape);
+  const [rowWords = 1] = data.inTile;
+  const elementsOfBlock = target.blockBytes / bytesOf(data.type.dtype);
+  return {
+    target,
+    ...words,
+    dataWords: (inner.length === 0 ? alignUp(rows, elementsOfBlock) : rows * rowWords) * each,
+    rules,
+    ...dataSteps(map, tile, stepsOfData),
+    output: output.inTile.map((step) => step * each),
+    ...indexPositions(map, tile, stepsOfIndex),
+    spreadFirst: rules.length > 1 || apart === 2,
+    indexBytes: apart === 2 ? 4 : indexBytes(dtype),
+    signed: isSigned(dtype),
+    indexPitch: rank > 1 ? at(stepsOfIndex, rank - 2) : 0,
+    tile,
+    ragged,
+    fresh: facts.freshIndices,
+  };
+}
+
+/**
+ * Returns how an element of `bytes` bytes is gathered: its words of at most 4 bytes, one by one. The result
+ * is the reason, as text, if the vector unit cannot gather them.
+ */
+function wordsOf(bytes: number, target: Target): Pick<Form, "wordBytes" | "gatheredBytes" | "each"> | string {
   const takes = target.vectorGatherBytes;
-  // Of longer elements each word of 4 bytes is gathered by itself.
-  const wordBytes = bytes > 4 ? 4 : bytes;
+  const wordBytes = Math.min(bytes, 4);
   // Each of the 256 values of a byte is one of f16, there and back.
   const gatheredBytes = wordBytes === 1 && !takes.includes(1) ? 2 : wordBytes;
   if (!takes.includes(gatheredBytes)) return `the vector unit gathers no ${8 * bytes}-bit elements`;
-  const dtype = byteAligned(index.type.dtype);
-  const indices = plainIndices(map);
+  return { wordBytes, gatheredBytes, each: bytes / wordBytes };
+}
+
+/**
+ * Returns the rules that resolve the index values of a map, one for each index operand. The result is the
+ * reason, as text, if vector instructions cannot apply one of them.
+ */
+function rulesOf(map: AccessMap, dtype: ByteAlignedType): readonly IndexRule[] | string {
   // As 32-bit values, those of fewer bits are all themselves.
   const signed = isSigned(dtype) || bytesOf(dtype) < 4;
-  const rules = indices.map((index): IndexRule => ({ ...indexRule(index, dtype), signed }));
+  const rules = plainIndices(map).map((index): IndexRule => ({ ...indexRule(index, dtype), signed }));
   for (const { outside, extent } of rules) {
     if (outside === "remainder" && !isPowerOfTwo(extent))
       return `wraps by ${extent}, which is no power of two`;
     if (extent === 0) return "data without elements";
   }
-  // The high word of a value decides nothing of what is left of it by a power of two: the low ones lie two
-  // words apart.
-  const apart = bytesOf(dtype) === 8 && rules.some(({ outside }) => outside === "remainder") ? 2 : 1;
-  const each = bytes / wordBytes;
-  const strides = indices.map(() => 0);
-  const [byData, byIndex] = [tile.map(() => 0), tile.map(() => 0)];
+  return rules;
+}
+
+/**
+ * Returns the words between neighbours of the data, by output dim (`data`) and by index operand (`strides`).
+ * `steps`: words between neighbours along each dim of the data's tile.
+ */
+function dataSteps(
+  map: AccessMap,
+  tile: Shape,
+  steps: readonly number[],
+): { readonly data: readonly number[]; readonly strides: readonly number[] } {
+  const [data, strides] = [tile.map(() => 0), map.indices.map(() => 0)];
   dataCoords(map).forEach((coord, k) => {
     const only = soleAtom(coord);
-    if (only?.kind === "dim") byData[only.dim] = at(data.inTile ?? [], k) * each;
-    if (only?.kind === "index") strides[only.index] = at(data.inTile ?? [], k) * each;
+    if (only?.kind === "dim") data[only.dim] = at(steps, k);
+    if (only?.kind === "index") strides[only.index] = at(steps, k);
   });
-  const positions = indices.map(({ value }) => {
-    let place = 0;
+  return { data, strides };
+}
+
+/**
+ * Returns the words between neighbours of the index tensor by output dim (`index`), and the word at which
+ * each index operand begins (`positions`). `steps`: words between neighbours along each dim of its tile.
+ */
+function indexPositions(
+  map: AccessMap,
+  tile: Shape,
+  steps: readonly number[],
+): { readonly index: readonly number[]; readonly positions: readonly number[] } {
+  const index = tile.map(() => 0);
+  const positions = plainIndices(map).map(({ value }) => {
+    let position = 0;
     value.at.forEach((coord, k) => {
       const only = soleAtom(coord);
-      const step = at(index.inTile ?? [], k) * apart;
-      if (only?.kind === "dim") byIndex[only.dim] = step;
-      else place += coord.at * step;
+      if (only?.kind === "dim") index[only.dim] = at(steps, k);
+      else position += coord.at * at(steps, k);
     });
-    return place;
+    return position;
   });
-  const rank = index.inTile.length;
-  const [rows = 1, ...inner] = inputTile(map, gatheredTable, tile, data.type.shape);
-  const [rowWords = 1] = data.inTile;
-  const wordsOfBlock = target.blockBytes / bytes;
-  return {
-    target,
-    wordBytes,
-    gatheredBytes,
-    dataWords: (inner.length === 0 ? alignUp(rows, wordsOfBlock) : rows * rowWords) * each,
-    each,
-    rules,
-    strides,
-    data: byData,
-    output: output.inTile.map((step) => step * each),
-    index: byIndex,
-    positions,
-    spreadFirst: rules.length > 1 || apart === 2,
-    indexBytes: apart === 2 ? 4 : indexBytes(dtype),
-    signed: isSigned(dtype),
-    indexPitch: rank > 1 ? at(index.inTile, rank - 2) * apart : 0,
-    tile,
-    ragged,
-    fresh: facts.freshIndices,
-  };
+  return { index, positions };
 }
 
 interface Cut {

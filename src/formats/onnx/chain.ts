@@ -102,87 +102,100 @@ export function chained(
  * that map. Undefined if an index value would have to be computed.
  */
 function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map" | "sources"> | undefined {
-  const [first] = outer.reads;
-  const sources: ChainSource[] = chains
-    .slice(first?.table ?? 0)
-    .slice(0, 1)
-    .flatMap((chain) => chain.sources.slice(0, 1));
-  const indices: IndexOperand[] = [];
-  const reads: Read[] = [];
-  /**
-   * Returns the input number of a source, which is added if it is new. The data stays input 0. A source read
-   * by index operands is one input, however often it is read.
-   */
-  const numberOf = (source: ChainSource, isValue: boolean): number => {
-    const position = sources.findIndex(
-      (other, k) =>
-        (isValue || k > 0) && other.value === source.value && other.type.dtype === source.type.dtype,
-    );
-    return position === -1 ? sources.push(source) - 1 : position;
-  };
-  /**
-   * Returns the number of an index operand, which is added if it is new. Index operands with the same element
-   * and the same policy are one.
-   */
-  const push = (operand: IndexOperand): number => {
-    const position = indices.findIndex((other) => sameIndex(other, operand));
-    return position === -1 ? indices.push(operand) - 1 : position;
-  };
+  const inputs = new ComposedInputs(outer, chains);
   const placed: number[] = [];
   const renamed = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "index" ? index(at(placed, of.index)) : undefined));
+  for (const entry of outer.indices) {
+    const { value } = entry;
+    if (!isRead(value)) {
+      placed.push(inputs.indexNumber({ ...entry, value: renamed(value) }));
+      continue;
+    }
+    const chain = at(chains, value.table);
+    if (!isMove(chain.map)) return undefined;
+    const [read] = inputs.readThrough(chain, value.at.map(renamed), false);
+    if (read === undefined) return undefined;
+    placed.push(inputs.indexNumber({ ...entry, value: read }));
+  }
+  const reads: Read[] = [];
+  /** Values of the chains that the outer map reads, one for each read. */
+  const values = outer.reads.map(({ table, at: coords }): Expression => {
+    const chain = at(chains, table);
+    const added = inputs
+      .readThrough(chain, coords.map(renamed), true)
+      .map((read) => numberIn(reads, read, sameRead));
+    return withReads(chain.map.value, (k) => ({ kind: "read", read: at(added, k) }));
+  });
+  const value = withReads(outer.value, (k) => at(values, k));
+  const reduced = outer.reduced ?? chains.find((chain) => chain.map.reduced !== undefined)?.map.reduced;
+  const { sources, indices } = inputs;
+  const map = gatherOver(outer.domain, sources.length, { ...defined({ reduced }), indices, reads, value });
+  return { map: canonicalMap(map), sources };
+}
 
-  /** Returns the reads of source tensors that make the element of a chain's tensor at `coords`. */
-  const readThrough = (
-    { map, sources: chained }: Chain,
-    coords: readonly Linear[],
-    isValue: boolean,
-  ): Read[] => {
+/** Sources and index operands of a composed map, each listed once. */
+class ComposedInputs {
+  /** The source of the data is the first. */
+  readonly sources: ChainSource[];
+  readonly indices: IndexOperand[] = [];
+
+  constructor(
+    private readonly outer: AccessMap,
+    chains: readonly Chain[],
+  ) {
+    const [data] = outer.reads;
+    this.sources = chains[data?.table ?? 0]?.sources.slice(0, 1) ?? [];
+  }
+
+  /** Returns the number of an index operand, which is added if it is new. */
+  indexNumber(operand: IndexOperand): number {
+    return numberIn(this.indices, operand, sameIndex);
+  }
+
+  /**
+   * Returns the reads of source tensors that make the element of a chain's tensor at `coords`. `isValue`:
+   * true if the element is a value, false if it is an index value.
+   */
+  readThrough({ map, sources }: Chain, coords: readonly Linear[], isValue: boolean): Read[] {
     const inner: number[] = [];
     const put = (form: Linear): Linear =>
       substitute(form, (of) => {
         if (of.kind === "dim")
-          return of.dim === reductionDim(map) ? dim(reductionDim(outer)) : at(coords, of.dim);
+          return of.dim === reductionDim(map) ? dim(reductionDim(this.outer)) : at(coords, of.dim);
         return of.kind === "index" ? index(at(inner, of.index)) : undefined;
       });
     for (const entry of map.indices) {
       const { value } = entry;
       const read = isRead(value)
-        ? { table: numberOf(at(chained, value.table), false), at: value.at.map(put) }
+        ? { table: this.sourceNumber(at(sources, value.table), false), at: value.at.map(put) }
         : put(value);
-      inner.push(push({ ...entry, value: read }));
+      inner.push(this.indexNumber({ ...entry, value: read }));
     }
     return map.reads.map(({ table, at: list }) => ({
-      table: numberOf(at(chained, table), isValue),
+      table: this.sourceNumber(at(sources, table), isValue),
       at: list.map(put),
     }));
-  };
-
-  for (const entry of outer.indices) {
-    const { value } = entry;
-    if (!isRead(value)) {
-      placed.push(push({ ...entry, value: renamed(value) }));
-      continue;
-    }
-    const chain = at(chains, value.table);
-    if (!isMove(chain.map)) return undefined;
-    const [read] = readThrough(chain, value.at.map(renamed), false);
-    if (read === undefined) return undefined;
-    placed.push(push({ ...entry, value: read }));
   }
-  /** A read of the outer map, as the value of its chain. */
-  const values = outer.reads.map(({ table, at: coords }): Expression => {
-    const chain = at(chains, table);
-    const added = readThrough(chain, coords.map(renamed), true).map((read) => {
-      const position = reads.findIndex((other) => sameRead(other, read));
-      return position === -1 ? reads.push(read) - 1 : position;
-    });
-    return withReads(chain.map.value, (k) => ({ kind: "read", read: at(added, k) }));
-  });
-  const value = withReads(outer.value, (k) => at(values, k));
-  const reduced = outer.reduced ?? chains.find((chain) => chain.map.reduced !== undefined)?.map.reduced;
-  const map = gatherOver(outer.domain, sources.length, { ...defined({ reduced }), indices, reads, value });
-  return { map: canonicalMap(map), sources };
+
+  /**
+   * Returns the input number of a source, which is added if it is new. A source of index values is never the
+   * data, which stays input 0.
+   */
+  private sourceNumber(source: ChainSource, isValue: boolean): number {
+    return numberIn(
+      this.sources,
+      source,
+      (other, _, k) =>
+        (isValue || k > 0) && other.value === source.value && other.type.dtype === source.type.dtype,
+    );
+  }
+}
+
+/** Returns the position of an entry in a list, to which it is added if no entry is the same. */
+function numberIn<T>(list: T[], entry: T, same: (other: T, entry: T, position: number) => boolean): number {
+  const position = list.findIndex((other, k) => same(other, entry, k));
+  return position === -1 ? list.push(entry) - 1 : position;
 }
 
 function sameIndex({ value: a, ...policy }: IndexOperand, { value: b, ...other }: IndexOperand): boolean {
