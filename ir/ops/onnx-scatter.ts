@@ -5,11 +5,11 @@
  * and mul with 16, min and max with 18. ScatterND takes 64-bit indices alone; an index out of range is an
  * error. The pages leave duplicates open: the last one stays.
  */
-import type { Combine, IndexOperand } from "../access.js";
+import type { Combine, IndexOperand, NegativeIndex } from "../access.js";
 import { add, constant, dim, index } from "../linear.js";
 import { at, maxElements, type DType } from "../types.js";
 import { axis, oobOf } from "./attributes.js";
-import { dataTypesOf } from "./onnx.js";
+import { checkOpset, checkTypes, dataTypesOf } from "./onnx.js";
 import {
   type AttrSpec,
   axisInRange,
@@ -22,6 +22,7 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  type Resolved,
   wordAttr,
 } from "./op-def.js";
 import {
@@ -31,9 +32,10 @@ import {
   elementsScatter,
   scatterOperator,
   tuplesScatter,
-  tupleUpdates,
   writtenOobSpec,
+  type Scatter,
 } from "./scatter.js";
+import type { IndexPolicy } from "./take.js";
 
 const opset = {
   key: "opset",
@@ -66,15 +68,24 @@ const oob = writtenOobSpec("error");
 const inputs = ["data", "indices", "updates"] as const;
 const values = ["updates"] as const;
 
+/** Rules in which ONNX's three scatters with indices and updates differ. */
+interface Rules {
+  readonly name: "onnx.scatter_elements" | "onnx.scatter_nd" | "onnx.scatter";
+  /** The first opset that has the operator, and the last one; `instead` took its place. */
+  readonly since: number;
+  readonly until?: { readonly last: number; readonly instead: string };
+  readonly indices: readonly DType[];
+  readonly negative: NegativeIndex;
+}
+
 /**
  * Returns the combination of an update with the element that it writes, from the attribute `reduction`.
- * Throws a RuleError for an opset, reduction, type or rank that the operator does not accept.
+ * Throws a RuleError (TC105) for a reduction that the opset does not have.
  */
-function checkScatter(given: OpInputs, who: string, indices: readonly DType[]): Combine {
-  const version = intAttr(given.attrs, "opset") ?? 18;
-  if (version < 11) breakRule("TC105", given, `${who} exists since opset 11, not in ${version}`);
-  const word = wordAttr(given.attrs, "reduction") as keyof typeof reductions;
-  const [since, combine] = reductions[word];
+function combineOf(given: OpInputs, who: string, version: number): Combine {
+  const word = wordAttr(given.attrs, "reduction");
+  if (word === "") return "set";
+  const [since, combine] = reductions[word as keyof typeof reductions];
   if (version < since)
     breakRule(
       "TC105",
@@ -82,13 +93,50 @@ function checkScatter(given: OpInputs, who: string, indices: readonly DType[]): 
       `${who} has the reduction ${word} since opset ${since}, not in ${version}`,
       `opset = ${since}`,
     );
-  checkDType(given, "data", dataTypesOf(version), `${who} of opset ${version}`);
-  checkDType(given, "indices", indices, who);
-  checkRank(given, "data", 1, 8, who);
-  checkRank(given, "indices", 1, 8, who);
-  checkCombine(given, combine, given.data.dtype, who);
   return combine;
 }
+
+/** Returns the scatter along an axis. Throws a RuleError if data and indices do not fit. */
+function alongAxis(given: OpInputs, who: string, policy: IndexPolicy, combine: Combine): Scatter {
+  const [data, indices] = [given.data.shape, given.indices.shape];
+  checkSameRank(given, who);
+  const along = axisInRange(given, intAttr(given.attrs, "axis") ?? 0, data.length);
+  checkElements(given, along, false, who);
+  return elementsScatter(data, indices, along, policy, combine);
+}
+
+/** Returns the scatter by index tuples. Throws a RuleError if data and indices do not fit. */
+function byTuples(given: OpInputs, _: string, policy: IndexPolicy, combine: Combine): Scatter {
+  const [data, indices] = [given.data.shape, given.indices.shape];
+  checkTuple(given, data, indices, 0);
+  return tuplesScatter(data, indices, policy, combine);
+}
+
+/**
+ * Returns the function that applies the rules of a scatter with indices and updates. `scatterOf` makes the
+ * scatter. Updates have the shape of its domain.
+ */
+const resolveBy =
+  ({ name, since, until, indices, negative }: Rules, scatterOf: typeof alongAxis) =>
+  (given: OpInputs): Resolved => {
+    const version = checkTypes(given, name, since, indices);
+    if (until !== undefined && version > until.last)
+      breakRule(
+        "TC105",
+        given,
+        `${name} is of opsets ${since} to ${until.last}, not of ${version}`,
+        `${until.instead} took its place with opset ${until.last + 1}`,
+      );
+    const combine = combineOf(given, name, version);
+    checkRank(given, "data", 1, 8, name);
+    checkRank(given, "indices", 1, 8, name);
+    checkCombine(given, combine, given.data.dtype, name);
+    const policy = { negative, oob: oobOf(given) } as const;
+    const scatter = scatterOf(given, name, policy, combine);
+    checkUpdates(given, 2, scatter.domain, "updates", name);
+    const shapes = [given.data.shape, given.indices.shape, scatter.domain];
+    return { operator: scatterOperator(scatter, shapes), output: given.data.shape, ...policy };
+  };
 
 /** Operator ONNX ScatterElements: writes updates to elements along an axis. */
 export const onnxScatterElements = defineOperator({
@@ -97,18 +145,10 @@ export const onnxScatterElements = defineOperator({
   values,
   writes: "copy",
   attrs: { axis, reduction, opset, oob },
-  resolve(given) {
-    const who = "onnx.scatter_elements";
-    const combine = checkScatter(given, who, ["i32", "i64"]);
-    checkSameRank(given, who);
-    const along = axisInRange(given, intAttr(given.attrs, "axis") ?? 0, given.data.shape.length);
-    checkElements(given, along, false, who);
-    const [data, indices] = [given.data.shape, given.indices.shape];
-    checkUpdates(given, 2, indices, "updates", who);
-    const policy = { negative: "from-end", oob: oobOf(given) } as const;
-    const scatter = elementsScatter(data, indices, along, policy, combine);
-    return { operator: scatterOperator(scatter, [data, indices, indices]), output: data, ...policy };
-  },
+  resolve: resolveBy(
+    { name: "onnx.scatter_elements", since: 11, indices: ["i32", "i64"], negative: "from-end" },
+    alongAxis,
+  ),
 });
 
 /** Operator ONNX ScatterND: writes updates to elements or slices that index tuples select. */
@@ -118,20 +158,16 @@ export const onnxScatterNd = defineOperator({
   values,
   writes: "copy",
   attrs: { reduction, opset, oob },
-  resolve(given) {
-    const who = "onnx.scatter_nd";
-    const combine = checkScatter(given, who, ["i64"]);
-    const [data, indices] = [given.data.shape, given.indices.shape];
-    checkTuple(given, data, indices, 0);
-    const updates = tupleUpdates(data, indices);
-    checkUpdates(given, 2, updates, "updates", who);
-    const policy = { negative: "from-end", oob: oobOf(given) } as const;
-    const scatter = tuplesScatter(data, indices, policy, combine);
-    return { operator: scatterOperator(scatter, [data, indices, updates]), output: data, ...policy };
-  },
+  resolve: resolveBy(
+    { name: "onnx.scatter_nd", since: 11, indices: ["i64"], negative: "from-end" },
+    byTuples,
+  ),
 });
 
-/** Operator ONNX Scatter of opsets 9 and 10: writes updates to elements along an axis. */
+/**
+ * Operator ONNX Scatter of opsets 9 and 10: writes updates to elements along an axis. Its page says nothing
+ * of negative indices.
+ */
 export const onnxScatter = defineOperator({
   name: "onnx.scatter",
   inputs,
@@ -142,29 +178,16 @@ export const onnxScatter = defineOperator({
     opset: { key: "opset", kind: "int", default: 9, help: "ONNX opset, 9 or 10" },
     oob,
   },
-  resolve(given) {
-    const who = "onnx.scatter";
-    const version = intAttr(given.attrs, "opset") ?? 9;
-    if (version < 9 || version > 10)
-      breakRule(
-        "TC105",
-        given,
-        `${who} is of opsets 9 and 10, not of ${version}`,
-        "onnx.scatter_elements took its place with opset 11",
-      );
-    checkDType(given, "data", dataTypesOf(version), who);
-    checkDType(given, "indices", ["i32", "i64"], who);
-    checkRank(given, "data", 1, 8, who);
-    checkSameRank(given, who);
-    const along = axisInRange(given, intAttr(given.attrs, "axis") ?? 0, given.data.shape.length);
-    checkElements(given, along, false, who);
-    const [data, indices] = [given.data.shape, given.indices.shape];
-    checkUpdates(given, 2, indices, "updates", who);
-    // The page of opset 9 says nothing of negative indices.
-    const policy = { negative: "illegal", oob: oobOf(given) } as const;
-    const scatter = elementsScatter(data, indices, along, policy, "set");
-    return { operator: scatterOperator(scatter, [data, indices, indices]), output: data, ...policy };
-  },
+  resolve: resolveBy(
+    {
+      name: "onnx.scatter",
+      since: 9,
+      until: { last: 10, instead: "onnx.scatter_elements" },
+      indices: ["i32", "i64"],
+      negative: "illegal",
+    },
+    alongAxis,
+  ),
 });
 
 /**
@@ -186,11 +209,13 @@ export const onnxTensorScatter = defineOperator({
       default: "linear",
       help: "what an index out of range means, in the framework's word",
     },
+    opset: { key: "opset", kind: "int", default: 24, help: "ONNX opset, 24 and up" },
   },
   resolve(given) {
     const who = "onnx.tensor_scatter";
     const [cache, update] = [given.data.shape, given.indices.shape];
-    checkDType(given, "data", [...dataTypesOf(24), ...smallFloats], who);
+    const version = checkOpset(given, who, 24);
+    checkDType(given, "data", [...dataTypesOf(version), ...smallFloats], who);
     checkRank(given, "data", 2, 8, who);
     const along = axisInRange(given, intAttr(given.attrs, "axis") ?? -2, cache.length);
     if (along === 0) breakRule("TC101", given, `${who} takes an axis behind the batch dim, not 0`);

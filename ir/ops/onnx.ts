@@ -40,12 +40,21 @@ export const dataTypesOf = (version: number): readonly DType[] =>
   dataTypes.flatMap(([since, types]) => (since <= version ? types : []));
 
 /**
- * Returns the opset of an ONNX gather. Throws a RuleError if it is before `since` (TC105), or if data or
+ * Returns the opset of an ONNX operator. Throws a RuleError (TC105) if it is before `since`, the first opset
+ * that has the operator. `who`: the operator's name.
+ */
+export function checkOpset(inputs: OpInputs, who: string, since: number): number {
+  const version = intAttr(inputs.attrs, "opset") ?? since;
+  if (version < since) breakRule("TC105", inputs, `${who} exists since opset ${since}, not in ${version}`);
+  return version;
+}
+
+/**
+ * Returns the opset of an ONNX operator. Throws a RuleError if it is before `since` (TC105), or if data or
  * indices have an element type that the operator does not accept (TC104). `who`: the operator's name.
  */
-function checkTypes(inputs: OpInputs, who: string, since: number, indices: readonly DType[]): number {
-  const version = intAttr(inputs.attrs, "opset") ?? 13;
-  if (version < since) breakRule("TC105", inputs, `${who} exists since opset ${since}, not in ${version}`);
+export function checkTypes(inputs: OpInputs, who: string, since: number, indices: readonly DType[]): number {
+  const version = checkOpset(inputs, who, since);
   checkDType(inputs, "data", dataTypesOf(version), `${who} of opset ${version}`);
   checkDType(inputs, "indices", indices, who);
   return version;

@@ -9,13 +9,17 @@ import {
   clockVersion,
   cyclesOf,
   entryOf,
+  findOp,
   formatLimits,
+  inputName,
   inputsOf,
   keyOf,
   dynamicSymbols,
   type Diagnostic,
+  type Func,
   type ResolvedSchedule,
   type Roofline,
+  type SourceFunc,
 } from "../../ir/index.js";
 import { isBug } from "../../ir/faults.js";
 import { requestedBy } from "../api/try-text.js";
@@ -246,19 +250,31 @@ function reasonOf({ diagnostics, node }: ListedGather): string {
 }
 
 /**
- * Returns the model's names of the tensors from which a gather reads its index values; an empty list if the
- * gather has no program. They are the node's second input, or, if nodes are merged into the gather, the
- * tensors that its index expressions read.
+ * Returns the model's names of the tensors from which a node reads its index values; an empty list if the
+ * node has no program. If nodes are merged into the node, they are the tensors that its index expressions
+ * read.
  */
 function indicesOf({ node, loaded, reads }: ListedGather): readonly string[] {
   if (loaded === undefined) return [];
   const { func } = loaded;
-  const [, indices = ""] = node.inputs;
-  if (reads === undefined || func.level !== "access") return indices === "" ? [] : [indices];
   const inputs = inputsOf(func);
-  const tables = func.map.indices.flatMap(({ value }) => (isRead(value) ? [value.table] : []));
-  return [...new Set(tables)].flatMap((table) => entryOf(reads, keyOf(at(inputs, table))) ?? []);
+  const nameOf = (k: number): string =>
+    (reads === undefined ? node.inputs[k] : entryOf(reads, keyOf(at(inputs, k)))) ?? "";
+  const names = func.level === "source" ? indexInputs(func) : indexTables(func);
+  return [...new Set(names)].map(nameOf).filter((name) => name !== "");
 }
+
+/** Returns the numbers of the inputs of an operator that hold index values. */
+function indexInputs({ op, operands }: SourceFunc): readonly number[] {
+  const { values = [], ...def } = findOp(op) ?? {};
+  return inputsOf({ operands }).flatMap((_, k) => (k === 0 || values.includes(inputName(def, k)) ? [] : [k]));
+}
+
+/** Returns the numbers of the inputs from which a program reads index values. */
+const indexTables = (func: Func): readonly number[] =>
+  func.level === "access"
+    ? func.map.indices.flatMap(({ value }) => (isRead(value) ? [value.table] : []))
+    : [];
 
 function sharedBy(nodes: readonly PlannedNode[]): ModelPlan["shared"] {
   const readers = new Map<string, string[]>();

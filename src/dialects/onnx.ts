@@ -40,8 +40,8 @@ export type OnnxScatterElementsArguments = BuilderArguments<typeof onnxScatterEl
 export type OnnxScatterArguments = BuilderArguments<typeof onnxScatter>;
 /**
  * Arguments of {@link tensorScatter}, ONNX TensorScatter. `axis` is the dim of the cache that counts tokens,
- * default -2. `mode` is linear (default) or circular. Without `writeIndices`, each update is written from
- * position 0.
+ * default -2. `mode` is linear (default) or circular. `opset` is 24 and later, default 24. Without
+ * `writeIndices`, each update is written from position 0.
  */
 export type OnnxTensorScatterArguments = BuilderArguments<typeof onnxTensorScatter>;
 /**

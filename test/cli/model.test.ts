@@ -233,7 +233,7 @@ describe("a model without a gather", () => {
 
 describe("a model with nodes that read or write by index and are not compiled", () => {
   const kin = join(folder, "kin.onnx");
-  const ops = ["ScatterElements", "ScatterND", "Scatter", "TensorScatter", "OneHot", "Compress"];
+  const ops = ["OneHot", "Compress"];
   const foreign = [
     ...ops.flatMap((op) => node(op, ["x", "i", "u"], [op], named(`own_${op}`))),
     ...node("Compress", ["x"], ["z"], [...named("other"), ...text(7, "org.example")]),
@@ -260,7 +260,7 @@ describe("a model with nodes that read or write by index and are not compiled", 
       ({ diagnostics }) => (diagnostics as { message: string }[])[0]?.message ?? "",
     );
     expect(reasons[0]).toContain("it writes by index; tilec compiles Gather, GatherElements, GatherND");
-    expect(reasons[5]).toContain("the shape of its output depends on the values of its condition");
+    expect(reasons[1]).toContain("the shape of its output depends on the values of its condition");
   });
 
   it("is an answer where it has no others", async () => {

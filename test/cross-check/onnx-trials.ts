@@ -304,12 +304,17 @@ const windowFunction = nodes(17, { length: extent(1, 9), to: floats }, ({ length
 const scattered = (first: number, last?: number): Trials =>
   nodes(
     first,
-    { dims: shape(1, 3), place: fc.nat() },
-    ({ dims, place }) => {
-      const one = dims.map(() => 1);
+    { x: anything(), place: fc.nat(), index: fc.nat() },
+    ({ x, place, index }) => {
+      const one = x.dims.map(() => 1);
+      const axis = axisAt(place, x.dims.length);
+      const at = index % (x.dims[fromFront(axis, x.dims.length)] ?? 1);
       return {
-        operands: [fed(dims), fed(one, "i64"), fed(one)],
-        attributes: intAttribute("axis", axisAt(place, dims.length)),
+        operands: [
+          x,
+          ...(x.values === undefined ? [fed(one, "i64"), fed(one)] : [fixed([at], one), fixed([9], one)]),
+        ],
+        attributes: intAttribute("axis", axis),
       };
     },
     last,
@@ -925,9 +930,21 @@ export const trials: Readonly<Record<string, Trials | string>> = {
   ),
   Scatter: scattered(9, 10),
   ScatterElements: scattered(11),
-  ScatterND: nodes(11, { dims: shape(1, 3), count: extent(1, 3) }, ({ dims, count }) => ({
-    operands: [fed(dims), fed([count, 1], "i64"), fed([count, ...dims.slice(1)])],
-  })),
+  ScatterND: nodes(
+    11,
+    { x: anything(), count: extent(1, 3), index: extent(-1, 0) },
+    ({ x, count, index }) => {
+      const updates = [count, ...x.dims.slice(1)];
+      const values = Array.from({ length: size(updates) }, () => 9);
+      const one = Array.from({ length: count }, () => index);
+      return {
+        operands:
+          x.values === undefined
+            ? [x, fed([count, 1], "i64"), fed(updates)]
+            : [x, fixed(one, [count, 1]), fixed(values, updates)],
+      };
+    },
+  ),
   Selu: unary(7),
   SequenceLength: "its input is no tensor",
   Shape: nodes(

@@ -331,9 +331,16 @@ const rows = {
   },
   "onnx.tensor_scatter": {
     op: "tensor_scatter",
-    given: { axis: -1, mode: "circular" },
-    attrs: { axis: -1, mode: "circular" },
-    build: () => onnx.tensorScatter({ pastCache: data, update: ["f32", [2, 1]], axis: -1, mode: "circular" }),
+    given: { axis: -1, mode: "circular", opset: 25 },
+    attrs: { axis: -1, mode: "circular", opset: 25 },
+    build: () =>
+      onnx.tensorScatter({
+        pastCache: data,
+        update: ["f32", [2, 1]],
+        axis: -1,
+        mode: "circular",
+        opset: 25,
+      }),
   },
   "pypto.scatter_update": {
     op: "scatter_update",

@@ -2,7 +2,7 @@
  * Tensors of a model as maps over others: what views, gathers and arithmetic come to when one is read through
  * the next.
  */
-import { gatherOver, readData, sameRead, reductionDim } from "../../../ir/access.js";
+import { gatherOver, isScatter, readData, sameRead, reductionDim } from "../../../ir/access.js";
 import { canonicalMap } from "../../../ir/canonical-map.js";
 import {
   defined,
@@ -99,7 +99,8 @@ export function chained(
 
 /**
  * Returns the map `outer` with each read of an input replaced by the map of its chain, and the sources of
- * that map. Undefined if an index value would have to be computed.
+ * that map. The base of a scatter is the tensor itself, and stays input 0. Undefined if an index value would
+ * have to be computed.
  */
 function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map" | "sources"> | undefined {
   const inputs = new ComposedInputs(outer, chains);
@@ -130,13 +131,20 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
   const value = withReads(outer.value, (k) => at(values, k));
   const reduced = outer.reduced ?? chains.find((chain) => chain.map.reduced !== undefined)?.map.reduced;
   const { sources, indices } = inputs;
-  const map = gatherOver(outer.domain, sources.length, { ...defined({ reduced }), indices, reads, value });
+  const body = { ...defined({ reduced }), indices, reads, value };
+  const map = isScatter(outer)
+    ? {
+        domain: outer.domain,
+        ...body,
+        write: { ...outer.write, table: sources.length, at: outer.write.at.map(renamed) },
+      }
+    : gatherOver(outer.domain, sources.length, body);
   return { map: canonicalMap(map), sources };
 }
 
 /** Sources and index operands of a composed map, each listed once. */
 class ComposedInputs {
-  /** The source of the data is the first. */
+  /** The source of the data, or of the base of a scatter, is the first. */
   readonly sources: ChainSource[];
   readonly indices: IndexOperand[] = [];
 
@@ -144,8 +152,8 @@ class ComposedInputs {
     private readonly outer: AccessMap,
     chains: readonly Chain[],
   ) {
-    const [data] = outer.reads;
-    this.sources = chains[data?.table ?? 0]?.sources.slice(0, 1) ?? [];
+    const first = isScatter(outer) ? 0 : (outer.reads[0]?.table ?? 0);
+    this.sources = chains[first]?.sources.slice(0, 1) ?? [];
   }
 
   /** Returns the number of an index operand, which is added if it is new. */
@@ -210,10 +218,11 @@ function sameIndex({ value: a, ...policy }: IndexOperand, { value: b, ...other }
 export function programOf({ map, shape, dtype, sources }: Chain, name: string): AccessFunc {
   const names = new UniqueNames();
   const output = { name: names.next("output"), type: { dtype, shape } };
+  const isGather = !isScatter(map);
   const inputs = sources.map(({ name: label, type }, k) => ({
-    name: sources.length === 2 ? at(roles, k) : names.next(label),
+    name: isGather && sources.length === 2 ? at(roles, k) : names.next(label),
     type,
   }));
-  const operands = operandsOf([...inputs, output]);
+  const operands = operandsOf([...inputs, output], isGather);
   return { level: "access", name, operands, map, sharedDims: [], schedule: {} };
 }

@@ -1,9 +1,13 @@
 /**
- * Gathers of open size as programs over symbols: what is open is outermost, and the user says up to where.
+ * Gathers and scatters of open size as programs over symbols: what is open is outermost, and the user says up
+ * to where.
  */
+import { isRead, isScatter } from "../../../ir/access.js";
 import {
   accessMap,
   at,
+  constant,
+  defined,
   maxSizes,
   bindSizes,
   effectiveType,
@@ -12,14 +16,17 @@ import {
   outputShape,
   sharedDimsOf,
   resolveSource,
+  soleAtom,
   UniqueNames,
   type AccessFunc,
   type AccessMap,
   type Diagnostic,
+  type Operand,
   type Shape,
   type Sym,
   type SymbolicMap,
 } from "../../../ir/index.js";
+import { withBounds } from "../../../ir/intervals/index-bounds.js";
 import type { ProgramDescription } from "../../api/program.js";
 import type { Dim } from "./model.js";
 
@@ -45,10 +52,10 @@ export function dynamicShape(dims: readonly Dim[], limits: MaxSizes): DynamicSha
 }
 
 /**
- * Returns the access program of a gather with dynamic sizes. The description has each operand at its maximum
- * size. `roles` names the inputs; `outermost` names the dynamic outermost dim of each input and of the
- * output, null for a static one. Returns diagnostics instead if the operator breaks a rule, or if some sizes
- * are invalid (TC204).
+ * Returns the access program of a gather or scatter with dynamic sizes. The description has each operand at
+ * its maximum size. `roles` names the inputs; `outermost` names the dynamic outermost dim of each input and
+ * of the output, null for a static one. Returns diagnostics instead if the operator breaks a rule, or if some
+ * sizes are invalid (TC204).
  */
 export function dynamicProgram(
   { name = "", op, attrs, data, indices, others = [] }: ProgramDescription,
@@ -63,30 +70,68 @@ export function dynamicProgram(
   const { symbols, named } = symbolsOf(outermost, limits);
   const map = accessMap(operator, negative, oob);
   const inputs = types.map((type, k) => ({ name: at(roles, k), type: effectiveType(operator, type, k) }));
+  const output = { name: "output", type: { dtype, shape: outputShape(operator) } };
+  const domain = isScatter(map) ? symbolsOfDomain(map, named) : undefined;
   const func: AccessFunc = {
     level: "access",
     name,
-    operands: operandsOf([...inputs, { name: "output", type: { dtype, shape: outputShape(operator) } }]),
+    operands: operandsOf([...inputs, output], domain === undefined),
     map,
     sharedDims: sharedDimsOf(operator),
     schedule: {},
-    symbolic: { symbols, outermost: named, map: withDynamicBounds(map) },
+    symbolic: {
+      symbols,
+      outermost: named,
+      ...defined({ domain }),
+      map: withDynamicBounds(map, inputs, output),
+    },
   };
   const bound = bindSizes(func, maxSizes(symbols));
   return bound.ok ? { func } : bound;
 }
 
 /**
- * Returns a map whose index operands have dynamic bounds: each extent is that of the dim that the index
- * selects from, whatever its size.
+ * Returns the symbol of each dim of a scatter's domain, null for a static one. A dim is as long as the
+ * outermost dim of a tensor that is read at it. `named`: the symbol of each operand.
  */
-const withDynamicBounds = ({ indices, ...map }: AccessMap): SymbolicMap => ({
-  ...map,
-  indices: indices.map(({ extent: _, wrapNegativeBy, ...rest }) => ({
-    ...rest,
-    ...(wrapNegativeBy === undefined ? {} : { wrapNegativeBy: "extent" as const }),
-  })),
-});
+function symbolsOfDomain(map: AccessMap, named: readonly (string | null)[]): readonly (string | null)[] {
+  const read = [...map.indices.flatMap(({ value }) => (isRead(value) ? [value] : [])), ...map.reads];
+  const symbols = map.domain.map((): string | null => null);
+  for (const { table, at: coords } of read) {
+    const [first] = coords;
+    const atom = first === undefined ? undefined : soleAtom(first);
+    if (atom?.kind === "dim") symbols[atom.dim] ??= named[table] ?? null;
+  }
+  return symbols;
+}
+
+type Typed = Pick<Operand, "type">;
+
+/**
+ * Returns a map whose index operands have dynamic bounds: each extent is that of the dim that the index
+ * selects from, whatever its size. Another extent stays.
+ */
+function withDynamicBounds(
+  map: AccessMap,
+  inputs: readonly Typed[],
+  { type: { shape } }: Typed,
+): SymbolicMap {
+  const implied = withBounds(
+    { ...map, indices: map.indices.map(({ extent: _, ...rest }) => rest) },
+    inputs.map(({ type }) => type),
+    shape,
+  );
+  return {
+    ...map,
+    indices: map.indices.map(({ extent, wrapNegativeBy, ...rest }, s) => ({
+      ...rest,
+      ...(extent === undefined || at(implied.indices, s).extent === extent
+        ? {}
+        : { extent: constant(extent) }),
+      ...(wrapNegativeBy === undefined ? {} : { wrapNegativeBy: "extent" as const }),
+    })),
+  };
+}
 
 /**
  * Returns the symbols of the dynamic outermost dims with their limits, and the symbol name of each operand's

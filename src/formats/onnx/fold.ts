@@ -3,7 +3,7 @@
  * becomes a read of what that one reads, and its value takes the place of the read. Where programs have
  * prices, a node is folded into another if both together take no more than each by itself.
  */
-import { gatherOver, readData } from "../../../ir/access.js";
+import { gatherOver, isScatter, readData } from "../../../ir/access.js";
 import {
   defined,
   accessMap,
@@ -17,6 +17,7 @@ import {
   verifyStructure,
   type AccessFunc,
   type Diagnostic,
+  type TensorType,
 } from "../../../ir/index.js";
 import { faultsOf } from "../../../ir/faults.js";
 import type { ProgramDescription } from "../../api/program.js";
@@ -136,18 +137,20 @@ export class ChainFolder {
   readonly #priceOf: ((program: AccessFunc) => FoldPrice) | undefined;
 
   /**
-   * `isGather`: true of the nodes that `leave` has programs for. `priceOf`: of a program on the target; absent: everything is folded as
+   * `isCompiled`: true of the nodes that `leave` may have programs for. `isBase`: true if input `k` of such a
+   * node is the base of a scatter. `priceOf`: of a program on the target; absent: everything is folded as
    * far as it goes.
    */
   constructor(
     { graph, functions }: OnnxModel,
-    isGather: (node: OnnxNode) => boolean,
+    isCompiled: (node: OnnxNode) => boolean,
+    isBase: (node: OnnxNode, k: number) => boolean,
     priceOf?: (program: AccessFunc) => FoldPrice,
   ) {
     this.#priceOf = priceOf;
     this.#uses = usesIn(
       [graph, ...functions.map((entry) => entry.graph)],
-      (node) => isGather(node) || isFollowed(node),
+      (node, k) => (isCompiled(node) && !isBase(node, k)) || isFollowed(node),
     );
   }
 
@@ -340,20 +343,21 @@ export class ChainFolder {
     const result = resolveSource({ op, attrs, inputs: types });
     if (!result.ok) return;
     const { operator, negative, oob, output } = result.resolved;
+    const map = accessMap(operator, negative, oob);
     const chains = types.flatMap((type, k): Input[] => {
       const [name, value] = [node.inputs[k] ?? "", inputs[k]];
       const why = value === undefined ? undefined : this.#breaks.get(value);
       if (why !== undefined) this.#leave(node, why);
       if (value === undefined) return [];
       const effective = effectiveType(operator, type, k);
+      // A scatter copies its base, or writes into it.
+      if (k === 0 && isScatter(map)) return plainly(name, value, effective);
       // Bytes that hold packed elements are a tensor of the model as it stands, or none that is followed.
       const input = effective.dtype === type.dtype ? this.#inputOf(name, value) : undefined;
       if (effective.dtype === type.dtype) return input === undefined ? [] : [input];
-      if (alone(name, value) === undefined || this.#made.has(value)) return [];
-      return [{ value, plain: chainOn({ name, value, type: effective }), through: [] }];
+      return this.#made.has(value) ? [] : plainly(name, value, effective);
     });
     if (chains.length < types.length) return;
-    const map = accessMap(operator, negative, oob);
     const choice = this.#choose(node, chains, (chains) => chained(node, map, output, chains, node));
     if (choice === undefined || typeof choice === "string") return;
     const { made, taken, why, cycles } = choice;
@@ -362,9 +366,11 @@ export class ChainFolder {
       this.#leave(node, `${how}: ${why}`);
       if (cycles !== undefined) this.#unfolded.set(node, cycles);
     }
+    this.#ends.set(node, { chain: made.best, value: y });
+    // What a scatter makes is read as a tensor: no element of it follows from its coordinates alone.
+    if (isScatter(map)) return;
     this.#made.set(y, () => made);
     this.#gathered.add(y);
-    this.#ends.set(node, { chain: made.best, value: y });
   }
 
   /**
@@ -517,6 +523,10 @@ export class ChainFolder {
   }
 }
 
+/** Returns a tensor as an input that is read as it stands; none if its shape or type is not known. */
+const plainly = (name: string, value: TrackedValue, type: TensorType): Input[] =>
+  alone(name, value) === undefined ? [] : [{ value, plain: chainOn({ name, value, type }), through: [] }];
+
 /** Wording for a fold that stops before its end. */
 const partlyFolded = "not folded as far as it goes";
 
@@ -591,15 +601,16 @@ const isFollowed = (node: OnnxNode): boolean =>
 /** Readers of the tensors of a model, counted by tensor name. Nested graphs are included. */
 interface Uses {
   readonly counts: ReadonlyMap<string, number>;
-  /** Tensors that a graph returns, or that a node reads which is never folded. */
+  /** Tensors that a graph returns, that a node reads which is never folded, or that are a scatter's base. */
   readonly asTensors: ReadonlySet<string>;
 }
 
 /**
  * Returns the number of uses of each tensor name in the graphs, and the names that must exist as tensors:
- * graph outputs, and inputs of nodes that are not folded.
+ * graph outputs, and inputs that no program takes in. `folds`: true if a program may take in input `k` of a
+ * node.
  */
-function usesIn(graphs: readonly OnnxGraph[], folds: (node: OnnxNode) => boolean): Uses {
+function usesIn(graphs: readonly OnnxGraph[], folds: (node: OnnxNode, k: number) => boolean): Uses {
   const counts = new Map<string, number>();
   const asTensors = new Set<string>();
   const visit = ({ nodes, outputs }: OnnxGraph): void => {
@@ -608,9 +619,9 @@ function usesIn(graphs: readonly OnnxGraph[], folds: (node: OnnxNode) => boolean
       asTensors.add(name);
     }
     for (const node of nodes) {
-      for (const name of node.inputs) {
+      for (const [k, name] of node.inputs.entries()) {
         counts.set(name, (counts.get(name) ?? 0) + 1);
-        if (!folds(node)) asTensors.add(name);
+        if (!folds(node, k)) asTensors.add(name);
       }
       for (const attribute of node.attributes.values())
         if (attribute.kind === "graphs") attribute.graphs.forEach(visit);

@@ -1,4 +1,4 @@
-/** The gathers of a model, each as a program of its own, or why it cannot be one. */
+/** The gathers and scatters of a model, each as a program of its own, or why it cannot be one. */
 import { checkApiArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import {
@@ -134,8 +134,8 @@ export function dynamicInputs(gather: OnnxGather & { readonly ok: true }): reado
 
 interface Operator {
   readonly op: OpName;
-  /** Its integer attributes, under ONNX's names, which are also tilec's, with their defaults. */
-  readonly attributes: Readonly<Record<string, number>>;
+  /** Its integer and string attributes, under ONNX's names, which are also tilec's, with their defaults. */
+  readonly attributes: Readonly<Record<string, number | string>>;
   /**
    * Opsets in which the operator changed, newest first (onnx/onnx docs/Changelog.md). None: it is of another
    * domain.
@@ -155,21 +155,33 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
       versions: [],
     },
   ],
+  ["Scatter", { op: "onnx.scatter", attributes: { axis: 0 }, versions: [11, 9] }],
+  [
+    "ScatterElements",
+    {
+      op: "onnx.scatter_elements",
+      attributes: { axis: 0, reduction: "none" },
+      versions: [18, 16, 13, 11],
+    },
+  ],
+  ["ScatterND", { op: "onnx.scatter_nd", attributes: { reduction: "none" }, versions: [18, 16, 13, 11] }],
+  ["TensorScatter", { op: "onnx.tensor_scatter", attributes: { axis: -2, mode: "linear" }, versions: [24] }],
 ]);
 
-/** Returns the operator of a node, if it is compiled as a gather. */
+/** Returns the operator of a node, if it is compiled. */
 const operatorOf = ({ domain, op }: OnnxNode): Operator | undefined =>
   operators.get(domain === "" ? op : `${domain}.${op}`);
 
-/** True if a node may be a gather: Compress is one where its condition is a constant. */
+/** True if a node may be compiled: Compress is a gather where its condition is a constant. */
 const isCompiled = (node: OnnxNode): boolean =>
   operatorOf(node) !== undefined || (node.domain === "" && node.op === "Compress");
 
+/** True if input `k` of a node is the base of a scatter. */
+const isBase = (node: OnnxNode, k: number): boolean =>
+  k === 0 && findOp(operatorOf(node)?.op ?? "")?.writes !== undefined;
+
 /** Reasons why operators that read or write by index are not compiled, by operator. */
 const uncompiled: ReadonlyMap<string, string> = new Map([
-  ...["Scatter", "ScatterElements", "ScatterND", "TensorScatter"].map(
-    (op) => [op, "it writes by index"] as const,
-  ),
   ["OneHot", "it writes by index"],
   ["Compress", "the shape of its output depends on the values of its condition"],
 ]);
@@ -183,9 +195,10 @@ const remedies: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns the gathers of a model in order, those in bodies of If, Loop and Scan and in functions included.
- * Gathers are ONNX's Gather, GatherElements, GatherND, Compress with a constant condition, and
- * GatherBlockQuantized of com.microsoft. Throws a CompileError (TC014) only if `bindings` do not fit the
+ * Returns the gathers and scatters of a model in order, those in bodies of If, Loop and Scan and in functions
+ * included. Gathers are ONNX's Gather, GatherElements, GatherND, Compress with a constant condition, and
+ * GatherBlockQuantized of com.microsoft. Scatters are ONNX's Scatter, ScatterElements, ScatterND and
+ * TensorScatter. Throws a CompileError (TC014) only if `bindings` do not fit the
  * model.
  */
 export const findGathers = (
@@ -215,7 +228,7 @@ export function surveyModel(
     unbound === undefined
       ? "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True); what hangs on values stays unknown"
       : `bind what the inputs leave open, such as --bind ${unbound}`;
-  const folder = new ChainFolder(model, isCompiled, pricesOf(folding));
+  const folder = new ChainFolder(model, isCompiled, isBase, pricesOf(folding));
   const programs = new Map<OnnxNode, ProgramDescription>();
   const uses = new Uses();
   const visit = (visited: Visited): void => {
@@ -398,7 +411,7 @@ function attributes(where: string, visited: Visited, operator: Operator): Record
   const { node, opset } = visited;
   const { versions } = operator;
   const named = Object.entries(operator.attributes).map(
-    ([name, otherwise]) => [name, intAttribute(where, node, name, otherwise)] as const,
+    ([name, otherwise]) => [name, attributeOf(where, node, name, otherwise)] as const,
   );
   if (versions.length === 0) return Object.fromEntries(named);
   if (opset === undefined) {
@@ -409,19 +422,25 @@ function attributes(where: string, visited: Visited, operator: Operator): Record
 }
 
 /**
- * Returns an integer attribute of a node, `otherwise` if it is absent. Throws a CompileError (TC014) if it is
- * not a 32-bit integer or is a function's parameter.
+ * Returns an attribute of a node, `otherwise` if it is absent. Throws a CompileError (TC014) if it is not of
+ * that kind, a 32-bit integer or a string, or is a function's parameter.
  */
-function intAttribute(where: string, node: OnnxNode, name: string, otherwise: number): number {
+function attributeOf(where: string, node: OnnxNode, name: string, otherwise: number | string): AttrValue {
   const given = node.attributes.get(name);
+  const noOther = (): CompileError =>
+    refuse(where, `${name} is no ${typeof otherwise === "number" ? "integer" : "string"}`);
   switch (given?.kind) {
     case undefined:
       return otherwise;
     case "int":
+      if (typeof otherwise === "string") throw noOther();
       if (BigInt.asIntN(32, given.value) !== given.value) {
         throw refuse(where, `${name} is ${given.value.toString()}`);
       }
       return Number(given.value);
+    case "string":
+      if (typeof otherwise === "number") throw noOther();
+      return given.values[0] ?? "";
     case "reference":
       throw refuse(
         where,
@@ -433,14 +452,13 @@ function intAttribute(where: string, node: OnnxNode, name: string, otherwise: nu
     case "graphs":
     case "ints":
     case "other":
-    case "string":
     case "strings":
     case "tensor":
-      throw refuse(where, `${name} is no integer`);
+      throw noOther();
   }
 }
 
-/** Returns the dims of what a gather makes; undefined where not even the rank is known. */
+/** Returns the dims of the output of a node; undefined where not even the rank is known. */
 const outputDims = ({ node, inputs, opset }: Visited): TrackedValue["dims"] =>
   opset === undefined ? undefined : inferOutputs({ node, inputs, opset })[0]?.dims;
 

@@ -8,7 +8,9 @@ import {
   axisOf,
   flatOf,
   int,
+  positionsOver,
   shifted,
+  stringAttribute,
   unknownDims,
   quotient,
   times,
@@ -16,6 +18,7 @@ import {
   withDims,
   withElements,
   type DimsRule,
+  type RuleInput,
   type ShapeRule,
 } from "./rule.js";
 import { isStatic, constantElements, constantNumbers } from "./value.js";
@@ -42,6 +45,53 @@ export const gather: ShapeRule = ({ node, inputs: [data, indices] }) => {
     return [...position.slice(0, axis), element, ...position.slice(after)];
   });
 };
+
+/**
+ * Returns the rule of a scatter, whose output has the type and the shape of its data. The elements are
+ * tracked if the data is small and known and the positions are known. `placeOf` gives the data position of an
+ * element of the updates.
+ */
+const scatter =
+  (
+    placeOf: (input: RuleInput, positions: PositionAt, at: readonly number[]) => readonly number[],
+  ): ShapeRule =>
+  (input) => {
+    const [data, indices, updates] = input.inputs;
+    const value = withDims(data?.dataType, data?.dims);
+    const [elements, positions] = [data, indices].map(constantElements);
+    const [dims, indexDims, from] = [data?.dims, indices?.dims, updates?.dims];
+    if (elements === undefined || positions?.includes(undefined) !== false) return value;
+    if (dims === undefined || indexDims === undefined || from === undefined) return value;
+    if ((stringAttribute(input.node, "reduction") ?? "none") !== "none") return value;
+    const written = constantElements(updates);
+    const result = [...elements];
+    const position: PositionAt = (at) => Number(positions[flatOf(indexDims, at)]);
+    const targets = positionsOver(from)?.map((at) =>
+      placeOf(input, position, at).map((place, k) => (place < 0 ? place + Number(dims[k]) : place)),
+    );
+    const isInside = (place: readonly number[]): boolean =>
+      place.length === dims.length && place.every((coord, k) => coord >= 0 && coord < Number(dims[k]));
+    if (targets?.every(isInside) !== true) return value;
+    for (const [k, place] of targets.entries()) result[flatOf(dims, place)] = written?.[k];
+    return withElements(value, result);
+  };
+
+/** Value of an index tensor at a position. */
+type PositionAt = (position: readonly number[]) => number;
+
+/** Infers the output of ONNX ScatterElements, and of Scatter before it. */
+export const scatterElements = scatter(({ node, inputs: [data] }, position, at) => {
+  const axis = axisOf(node, 0, data?.dims?.length ?? 0);
+  return at.map((coord, k) => (k === axis ? position(at) : coord));
+});
+
+/** Infers the output of ONNX ScatterND. */
+export const scatterNd = scatter(({ inputs: [, indices] }, position, at) => {
+  const outer = (indices?.dims?.length ?? 1) - 1;
+  const tuple = Array.from({ length: Number(indices?.dims?.at(-1)) }, (_, k) => k);
+  const place = at.slice(0, outer);
+  return [...tuple.map((k) => position([...place, k])), ...at.slice(outer)];
+});
 
 /**
  * Returns the extents of GatherND: the dims of the indices but the last, then the data dims that an index

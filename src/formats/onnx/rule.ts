@@ -205,13 +205,10 @@ function broadcastDim(a: Dim, b: Dim): Dim {
 }
 
 /**
- * Returns the elements of a tensor of static shape, each computed from its position. Undefined if an extent
- * is not known or the tensor has more than `maxFollowed` elements.
+ * Returns the positions of a tensor in row-major order. Undefined if an extent is not known or the tensor has
+ * more than `maxFollowed` elements.
  */
-export function elementsAt(
-  dims: readonly Dim[],
-  at: (position: readonly number[]) => bigint | undefined,
-): TrackedValue["elements"] {
+export function positionsOver(dims: readonly Dim[]): readonly (readonly number[])[] | undefined {
   if (!isStatic(dims)) return undefined;
   const count = elementCount(dims);
   if (count > maxFollowed) return undefined;
@@ -223,9 +220,18 @@ export function elementsAt(
       position[k] = rest % extent;
       rest = Math.floor(rest / extent);
     }
-    return at(position);
+    return position;
   });
 }
+
+/**
+ * Returns the elements of a tensor of static shape, each computed from its position. Undefined if an extent
+ * is not known or the tensor has more than `maxFollowed` elements.
+ */
+export const elementsAt = (
+  dims: readonly Dim[],
+  at: (position: readonly number[]) => bigint | undefined,
+): TrackedValue["elements"] => positionsOver(dims)?.map(at);
 
 /** Returns the row-major number of a position. */
 export const flatOf = (dims: readonly Dim[], position: readonly number[]): number =>

@@ -21,6 +21,8 @@ import {
   nonZero,
   oneHot,
   dynamicLikeFirst,
+  scatterElements,
+  scatterNd,
   unique,
 } from "./index-rules.js";
 import {
@@ -290,9 +292,9 @@ export const shapeRules: Readonly<Record<string, ShapeRule>> = {
   RotaryEmbedding: same,
   Round: same,
   STFT: tensor(typeOf(0), stftDims),
-  Scatter: same,
-  ScatterElements: same,
-  ScatterND: same,
+  Scatter: scatterElements,
+  ScatterElements: scatterElements,
+  ScatterND: scatterNd,
   Selu: same,
   SequenceLength: tensor(i64, () => []),
   Shape: shapeOf,
