@@ -13,9 +13,9 @@ const leastCalls = 3;
 const mostCalls = 200;
 
 /**
- * Calls the two functions of a pair in the order A B B A and returns the two results of each. The order
- * cancels a steady drift of the machine's speed, which would favour one build. `ownFirst` makes the first
- * function A.
+ * Calls two functions in the order A B B A and resolves to the two results of each. The order cancels a
+ * steady drift of the machine's speed, which would favour one build. A is the first function if `ownFirst` is
+ * true, otherwise the second.
  */
 export async function inTurns<T>(
   [own, other]: Pair<() => Promise<T>>,
@@ -42,8 +42,8 @@ interface Timed {
 }
 
 /**
- * Opens a benchmarked implementation on both builds and returns the fastest call of each, in milliseconds.
- * `verified` is true if both outputs are correct.
+ * Measures a benchmarked implementation on both builds and resolves to the fastest call of each build, in
+ * milliseconds. `verified` is true if both outputs are correct.
  */
 async function timedOnce([own, other]: Pair<Side>, key: SubjectKey, ownFirst: boolean): Promise<Timed> {
   const opened: Opened[] = [];
@@ -68,10 +68,11 @@ function summaryOf(times: readonly Pair<number>[]): { readonly ms: Pair<number>;
 }
 
 /**
- * Compares the times of two builds. Each run starts both builds anew, because memory placement and compiled
- * code stay the same within a process. The spread is over the ratios of runs, which are independent; the
- * ratios within a run are not. Rejects if a subject does not run the first time. In later runs, a failing
- * subject is left out: a busy machine may not start its threads in time.
+ * Compares the times of benchmarked implementations on two builds and resolves to a row for each. Each run
+ * restarts both builds, because memory placement and compiled code stay the same within a process. The
+ * confidence interval is over the ratios of the runs, which are independent. Rejects if an implementation
+ * fails in the first run. In later runs, a failing implementation is left out, because a busy machine may not
+ * start its threads in time.
  */
 export async function compareBuilds(
   start: () => Promise<Pair<Side>>,

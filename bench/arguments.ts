@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { builtFile } from "./built.js";
 import { everyWorkload, groups, workloads, type Workload } from "./workloads.js";
 
-/** Parsed command line of bench:sim or bench:webgpu. */
+/** Parsed command-line arguments of the benchmarks bench:sim and bench:webgpu. */
 export interface BenchArguments {
   readonly json: boolean;
   /** bench:webgpu: on Dawn in this process. */
@@ -26,7 +26,10 @@ export function fail(message: string, hint: string): never {
   process.exit(2);
 }
 
-/** Parses the arguments of a benchmark. `all` lists the workloads to run if none is named. */
+/**
+ * Parses the command line of a benchmark. `all` lists the workloads that run if `--only` is absent. Ends the
+ * process with an error if an argument is invalid.
+ */
 export function benchArguments(all: readonly Workload[] = workloads): BenchArguments {
   const { values } = parseArgs({
     options: {
@@ -50,8 +53,8 @@ export function benchArguments(all: readonly Workload[] = workloads): BenchArgum
 const runsAgainst = 9;
 
 /**
- * Parses the value of `--runs`. Without it, returns 9 runs for a comparison with another build and 1
- * otherwise. Ends the process if the value is not a whole number from 1.
+ * Returns the number of runs that `--runs` requests. Without `--runs`, returns 9 for a comparison with
+ * another build and 1 otherwise. Ends the process with an error if the value is not an integer of at least 1.
  */
 export function runsOf(text: string | undefined, against: string | undefined): number {
   const runs = text === undefined ? (against === undefined ? 1 : runsAgainst) : Number(text);
@@ -60,8 +63,8 @@ export function runsOf(text: string | undefined, against: string | undefined): n
 }
 
 /**
- * Returns the absolute path of a folder that holds a build of tilec. Ends the process if there is no build in
- * the folder.
+ * Returns the absolute path of a folder that contains a build of tilec. Ends the process with an error if the
+ * folder has no build.
  */
 export function folderOf(text: string): string {
   const folder = resolve(text);
@@ -73,7 +76,10 @@ export function folderOf(text: string): string {
   return folder;
 }
 
-/** Returns the workloads with the given names, or in the groups with the given names, each once. */
+/**
+ * Returns the workloads that a comma-separated list of workload and group names selects, each once. Without a
+ * list, returns `all`. Ends the process with an error if a name is unknown.
+ */
 export function workloadsOf(
   only: string | undefined,
   all: readonly Workload[] = workloads,

@@ -7,8 +7,8 @@ import { pathToFileURL } from "node:url";
 type EntryPoint = "tilec" | "tilec/sim" | "tilec/webgpu" | "tilec/pto" | "tilec/node";
 
 /**
- * Returns the path of the file behind an entry point of the tilec build in a folder. Throws an Error if the
- * folder has no `package.json` or no such file.
+ * Returns the path of the file that implements an entry point of the tilec build in a folder. Throws an Error
+ * if the folder has no `package.json` or the build does not have the file.
  */
 export function builtFile(folder: string, entryPoint: EntryPoint): string {
   const manifest = join(folder, "package.json");
@@ -17,7 +17,10 @@ export function builtFile(folder: string, entryPoint: EntryPoint): string {
   return createRequire(manifest).resolve(entryPoint);
 }
 
-/** Imports entry points of the tilec build in a folder and resolves to one object with all their exports. */
+/**
+ * Imports entry points of the tilec build in a folder and resolves to one object with all their exports.
+ * Rejects if a file is missing.
+ */
 export async function importBuilt(folder: string, entryPoints: readonly EntryPoint[]): Promise<object> {
   const modules = await Promise.all(
     entryPoints.map((name) => import(pathToFileURL(builtFile(folder, name)).href) as Promise<object>),

@@ -3,7 +3,7 @@ import { openPage } from "../test/support/chromium.js";
 import type { Row } from "./rows.js";
 import type { Workload } from "./workloads.js";
 
-/** Names of the npm packages that the benchmark page loads. */
+/** Names of the npm packages that the WebGPU benchmark page loads in the browser. */
 export const pagePeers = [
   "onnxruntime-web",
   "@jax-js/jax",
@@ -21,14 +21,14 @@ ${["core", "backend-cpu", "backend-webgpu"]
 <script type="module" src="/dist/bench/page.js"></script>`;
 
 /**
- * Description of the WebGPU adapter that the benchmark page uses. `isFallbackAdapter` is true for an adapter
- * in software.
+ * Description of the WebGPU adapter that the benchmark page uses. `isFallbackAdapter` is true if the adapter
+ * is implemented in software.
  */
 export interface Adapter extends Readonly<Record<string, string | boolean>> {
   readonly isFallbackAdapter: boolean;
 }
 
-/** Handle of a browser page that runs the WebGPU benchmarks. */
+/** Controls of a browser page that runs the WebGPU benchmarks, with the log of the page. */
 export interface BenchPage {
   readonly adapter: Adapter;
   readonly log: readonly string[];
@@ -42,8 +42,8 @@ export interface BenchPage {
 }
 
 /**
- * Opens the benchmark page in a browser. `gpu` selects the Chrome of this machine, on its GPU. Throws an
- * error if the browser does not start or has no WebGPU.
+ * Opens the benchmark page in a browser and resolves to its controls. `gpu` selects the Chrome of this
+ * machine and its GPU. Rejects if the browser does not start or has no WebGPU.
  */
 export async function openBenchPage(gpu = false): Promise<BenchPage> {
   const opened = await openPage(html, gpu);

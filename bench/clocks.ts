@@ -1,11 +1,11 @@
 /** Clocks in milliseconds, of Node. */
 
-/** Returns the wall-clock time in milliseconds. */
+/** Returns a timestamp of a monotonic wall clock in milliseconds; the difference of two is a duration. */
 export const wallMs = (): number => performance.now();
 
 /**
- * Returns the CPU time of all threads of the process, in milliseconds. Other processes that compete for the
- * cores hardly change it.
+ * Returns the CPU time that all threads of the process have used, in milliseconds. Other processes that
+ * compete for the cores hardly change it.
  */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();

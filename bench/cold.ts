@@ -12,13 +12,16 @@ import { expectedOf } from "./workloads.js";
 /** Gathers that one process is given, each another. */
 const mostRuns = 200;
 
-/** Returns the expected output of the first gather with this number of rows, as bytes. */
+/**
+ * Computes the expected output, as bytes, of the first gather of a series (see {@link unseenGather}) with
+ * this number of rows.
+ */
 export const unseenOutput = (rows: number): Uint8Array =>
   expectedOf(unseenGather(rows, 0), unseenInputs(rows, 0)(0));
 
 /**
- * Returns a benchmarked implementation of one thread. Its milliseconds and its output are those that `call`
- * returns.
+ * Returns a benchmarked implementation, with one thread, that runs `call`. Its time in milliseconds and its
+ * output are those that `call` reports.
  */
 function subjectOf(subject: string, call: () => Promise<Called>): Subject {
   let output: Uint8Array = new Uint8Array();
@@ -35,15 +38,15 @@ function subjectOf(subject: string, call: () => Promise<Called>): Subject {
 }
 
 /**
- * Returns a benchmarked implementation for the first gather in a process. Each run starts a new process that
- * has only loaded the library.
+ * Returns a benchmarked implementation that measures a library's first gather in a process. Each run starts a
+ * new process, in which only the library is loaded before the measured call.
  */
 export const firstCalls = (library: Library, rows: number): Subject =>
   subjectOf(`${library}-cold`, () => inProcess(library, rows));
 
 /**
- * Starts a process that loads the library and runs one gather of `rows` rows. Resolves to the milliseconds of
- * the call and its output. Rejects if the process ends without an answer.
+ * Starts a process that loads the library and runs one gather with `rows` rows. Resolves to the milliseconds
+ * of the gather call and its output. Rejects if the process ends without an answer.
  */
 async function inProcess(library: Library, rows: number): Promise<Called> {
   const child = fork(packageFile("dist/bench/cold-process.js"), [library, String(rows)], {
@@ -59,8 +62,8 @@ async function inProcess(library: Library, rows: number): Promise<Called> {
 }
 
 /**
- * Returns a benchmarked implementation that runs a different gather on each call, all in this process. A run
- * throws an Error after 200 gathers.
+ * Returns a benchmarked implementation that runs a different gather on each call, all in this process. The
+ * 201st run throws an Error.
  */
 export async function newCalls(library: Library, rows: number): Promise<Subject> {
   const call = await callOf(library);

@@ -14,8 +14,8 @@ const rounds = 2;
 const figures = { median, "99th percentile": percentile99 } as const;
 
 /**
- * Measures the fastest pass of each program on both builds, in milliseconds of CPU time. Warm-up passes come
- * first.
+ * Measures a compile step of each program several times on both builds, after warm-up passes. Resolves to the
+ * fastest time of each program on each build, in milliseconds of CPU time.
  */
 async function timedPrograms(
   [own, other]: Pair<CompileSide>,
@@ -37,9 +37,9 @@ async function timedPrograms(
 }
 
 /**
- * Compares the compilers of two builds on the programs of the conformance cases. Returns a row for the median
- * and one for the 99th percentile of each compile step. Each run restarts both builds; the spread is over the
- * ratios of the runs.
+ * Compares the compilers of two builds on the programs of the conformance cases. Resolves to rows for the
+ * median and the 99th percentile of each compile step. Each run restarts both builds; the confidence interval
+ * is over the ratios of the runs.
  */
 export async function compareCompilers(
   start: () => Promise<Pair<CompileSide>>,

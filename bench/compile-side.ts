@@ -3,12 +3,15 @@ import { cpuMs } from "./clocks.js";
 import type { CompileLibrary } from "./library.js";
 import type { ProgramDescription, SourceFunc } from "../src/index.js";
 
-/** Steps that are timed for a program. */
+/** Names of the compile steps that bench:compile measures. The second step includes the first. */
 export const compileSteps = ["compile", "compile and emit WGSL"] as const;
-/** Name of a compile step that bench:compile measures. */
+/** Name of a compile step that bench:compile measures; see {@link compileSteps}. */
 export type CompileStep = (typeof compileSteps)[number];
 
-/** Compiler of one build, which bench:compile measures beside the compiler of another build. */
+/**
+ * Compiler of one of the two builds that bench:compile compares: loads programs and measures the times to
+ * compile them.
+ */
 export interface CompileSide {
   /**
    * Takes the programs, and says which of them this build compiles: an older one may not know all operators.
@@ -20,8 +23,8 @@ export interface CompileSide {
 }
 
 /**
- * Compiles a program for the `webgpu` target. Emits its WGSL too if the step includes it. The results are
- * discarded, since only the time matters.
+ * Compiles a program for the `webgpu` target and, if the step includes it, emits the WGSL. The results are
+ * discarded, because only the time matters. Throws if the program does not compile.
  */
 export function takeStep(library: CompileLibrary, func: SourceFunc, step: CompileStep): void {
   const { compile, defaultLimits, emitWgsl, targets } = library;
@@ -33,7 +36,10 @@ export function takeStep(library: CompileLibrary, func: SourceFunc, step: Compil
     });
 }
 
-/** Returns the compiler of a build as one side of bench:compile. Times are CPU milliseconds. */
+/**
+ * Returns the compiler of a build in the form that bench:compile compares with another build. Its times are
+ * in milliseconds of CPU time.
+ */
 export function compileSide(library: CompileLibrary): CompileSide {
   let funcs: readonly (SourceFunc | undefined)[] = [];
   return {

@@ -37,7 +37,7 @@ const repeats = 15;
  */
 const warmUpRounds = 15;
 
-/** Measures an action 15 times and returns the median in milliseconds. */
+/** Runs an action 15 times and returns the median time in milliseconds. */
 function time(action: () => void): number {
   const times = Array.from({ length: repeats }, () => {
     const start = performance.now();
@@ -50,8 +50,9 @@ function time(action: () => void): number {
 const own: CompileLibrary = { compile, onnx, program, targets, defaultLimits, emitWgsl };
 
 /**
- * Measures a compile step in rounds over all programs, so that a short stall of the process does not affect
- * one program alone.
+ * Measures a compile step over all programs and returns the median, the 99th percentile and the greatest
+ * time, in milliseconds. Each round compiles every program, so that a short stall does not affect only one
+ * program.
  */
 function overPrograms(funcs: readonly SourceFunc[], step: CompileStep) {
   const round = (): readonly number[] =>
@@ -68,7 +69,7 @@ function overPrograms(funcs: readonly SourceFunc[], step: CompileStep) {
 
 /**
  * Measures the compile times of all programs in the conformance cases, and of one gather at five tensor
- * sizes. Times are in milliseconds.
+ * sizes, in milliseconds.
  */
 function measured() {
   const funcs = corpus().map(program);
@@ -109,8 +110,8 @@ function measured() {
 }
 
 /**
- * Prints the measured compile times as a table by tensor size, and a line for all programs of each compile
- * step.
+ * Prints the measured compile times in milliseconds: a table by number of output elements, and a line for
+ * each compile step over all programs.
  */
 function print({ sizes, cases }: ReturnType<typeof measured>): void {
   const round = (ms: number): string => ms.toFixed(3);

@@ -8,7 +8,10 @@ import { packageFile } from "../src/device/package-files.js";
 import { readCases } from "../src/formats/cases.js";
 import type { ProgramDescription } from "../src/index.js";
 
-/** Returns the programs of all conformance cases that compile, without their schedules. */
+/**
+ * Returns the programs of the conformance cases that are expected to compile. Their schedules are dropped,
+ * except the profile.
+ */
 export function corpus(): readonly ProgramDescription[] {
   const folder = packageFile("test/conformance/cases/");
   return readdirSync(folder)

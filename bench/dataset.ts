@@ -23,7 +23,7 @@ const scheduleLine = (program: string, verdict: string, of: ScheduleFigures, mor
 };
 
 /**
- * Adds a program to the data set, with its legal and refused schedules on the target. A program that does not
+ * Adds a program, with legal and refused schedules on the target, to the data set. A program that does not
  * compile gets one line with the verdict `refused`.
  */
 async function add(id: string, func: Func): Promise<void> {

@@ -17,8 +17,8 @@ import { count } from "./workloads.js";
 const target = targets.ascendA2;
 
 /**
- * Returns the candidate with the fewest estimated cycles in a residency, and the number of candidates. `best`
- * is undefined if there is no candidate.
+ * Returns the candidate schedule with the fewest estimated cycles in a residency (memory that holds the data:
+ * `ub` or `gm`), and the number of candidates. `best` is undefined if there is no candidate.
  */
 function bestOf(gather: AccessFunc, residency: "ub" | "gm") {
   let best: { readonly cycles: number; readonly tiling: Tiling } | undefined;
@@ -33,8 +33,8 @@ function bestOf(gather: AccessFunc, residency: "ub" | "gm") {
 
 /**
  * Returns a row of the bench:default table: the estimated cycles of the compiler's default schedule and of
- * the best candidate. If `inItsResidency` is true, only candidates in the residency of the default schedule
- * count.
+ * the best candidate. If `inItsResidency` is true, only candidates with the default schedule's residency
+ * (memory that holds the data) are considered.
  */
 function rowOf(name: string, func: SourceFunc, inItsResidency: boolean) {
   const { tile } = compile(func, { target, residency: "auto" });

@@ -7,12 +7,12 @@ import { compile, targets, type Kernel } from "../src/index.js";
 import { tableRecord, taskHash, taskOf, taskRecord, tuneSizes } from "../src/tune/index.js";
 import type { Rows } from "./markdown-table.js";
 
-/** Target that the programs are compiled and tuned for. */
+/** Target that the benchmark programs with dynamic sizes are compiled and tuned for. */
 export const target = targets.ascendA2;
-/** Number of schedules that each search may cost. */
+/** Maximum number of schedules that each search estimates with the cost model. */
 export const budget = 50;
 
-/** Program with the dynamic size N, and the values of N to tune for. */
+/** Benchmark program with the dynamic size N, and the values of N to tune for. */
 export interface Family {
   readonly name: string;
   readonly text: string;
@@ -23,7 +23,8 @@ const doublings = (from: number, to: number): readonly number[] =>
   from >= to ? [to] : [from, ...doublings(2 * from, to)];
 
 /**
- * Three programs with the dynamic size N: embedding rows, `gather_elements` and pages of a decoder's cache.
+ * Three benchmark programs with the dynamic size N: embedding rows, `gather_elements`, and pages of a
+ * decoder's cache.
  */
 export const families: readonly Family[] = [
   {
@@ -59,7 +60,8 @@ func @pages(%cache: tensor<2048x16x8x128xf16>, %pages: tensor<Nx32xi32>) -> tens
 ];
 
 /**
- * Returns the program with its symbol N bound to a size. Throws a CompileError if N does not admit the size.
+ * Returns the program with its dynamic size N bound to a value. Throws a CompileError if the value is not
+ * legal for N.
  */
 export function boundTo(func: Func, N: number): Func {
   const bound = bindSizes(func, { N });
@@ -70,8 +72,8 @@ export function boundTo(func: Func, N: number): Func {
 const cyclesAt = (kernel: Kernel, N: number): number => cyclesOf(kernel.bind({ N }).tile, target).cycles;
 
 /**
- * Estimated cycles of three schedules at one size of N: the best found, the one that the tuned table selects,
- * and the one that `bind` selects without a table.
+ * Estimated cycles of three schedules at one value of N (`size`). `best` is of the best schedule found,
+ * `table` of the one that the tuned table selects, `plain` of the one selected without a table.
  */
 export interface SizeCosts {
   readonly size: number;
@@ -81,8 +83,8 @@ export interface SizeCosts {
 }
 
 /**
- * Program with a dynamic size and the results of its tuning: the number of ranges in the table, and the
- * cycles at each size.
+ * Program with the dynamic size N and the results of its tuning: number of ranges in the tuned table, and
+ * estimated cycles at each value of N.
  */
 export interface TunedFamily {
   readonly func: Func;
@@ -95,8 +97,8 @@ export interface TunedFamily {
 }
 
 /**
- * Tunes a program over its sizes and resolves to the table of size ranges with its costs. Rejects if the text
- * holds no function.
+ * Tunes a program over its values of N. Resolves to the number of ranges in the tuned table and the estimated
+ * cycles at each value. Rejects if the text has no function.
  */
 export async function tunedFamily({ name, text, sizes }: Family): Promise<TunedFamily> {
   const [func] = parseModule(text, name).module.funcs;
@@ -117,8 +119,8 @@ export async function tunedFamily({ name, text, sizes }: Family): Promise<TunedF
 }
 
 /**
- * Returns the documentation table of the embedding program: cycles at each size of the best schedule, with
- * the tuned table and without it.
+ * Computes the documentation table of the embedding program with the dynamic size N. For each N, it has the
+ * estimated cycles of the best schedule, with the tuned table and without it.
  */
 export async function familyTable(): Promise<Rows> {
   const [embedding] = families;

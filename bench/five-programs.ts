@@ -32,13 +32,15 @@ const programs: readonly (readonly [name: string, func: SourceFunc, why: string]
   ],
 ];
 
-/** Returns the residency and the tile of a schedule as Markdown for a table cell. */
+/**
+ * Formats the residency (memory that holds the data) and the tile of a schedule as Markdown for a table cell.
+ */
 export const shownSchedule = ({ residency, tile }: ResolvedSchedule): string =>
   `\`${formatEntry(residency)}\` \`${formatShape(tile)}\``;
 
 /**
- * Returns the documentation table of five programs: the best schedule of each, its cycles, and the difference
- * from the default schedule in percent.
+ * Computes the documentation table of five programs. It has the best schedule found for each, its estimated
+ * cycles, the difference from the default schedule in percent, and the reason.
  */
 export async function fiveProgramsTable(): Promise<Rows> {
   const rows: (readonly (string | number)[])[] = [];

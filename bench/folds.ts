@@ -27,8 +27,8 @@ interface Step {
 }
 
 /**
- * Returns the model's Add as a separate kernel, with the names of its input and output tensors. The kernel is
- * needed if no gather kernel includes the Add.
+ * Returns the Add node of the benchmark's ONNX model as a separate kernel, with the names of its input and
+ * output tensors. The kernel is needed if no gather kernel includes the Add.
  */
 function addOf(tokens: number): Step {
   const type = `tensor<1x${tokens}x${columns}xf32>`;
@@ -41,8 +41,8 @@ function addOf(tokens: number): Step {
 }
 
 /**
- * Returns the kernels of the model under a fold policy, which decides whether gathers absorb the nodes around
- * them. Each kernel comes after those that make its inputs.
+ * Returns the kernels of the benchmark's ONNX model, in execution order, under a fold policy. The policy
+ * decides whether gather kernels include the nodes around the gather.
  */
 function stepsOf(tokens: number, fold: FoldPolicy): readonly Step[] {
   const gathers = findGathers(readModel(tokenModel(tokens), "m.onnx"), {}, { target: targets.webgpu, fold });
@@ -76,8 +76,8 @@ function inputsFor(tokens: number): Readonly<Record<string, Uint8Array | Int32Ar
 }
 
 /**
- * Computes the expected output of the model as bytes: for each token, a row of the f32 table plus the same
- * row of the dequantized 4-bit table.
+ * Computes the expected output of the benchmark's ONNX model as bytes. For each token, a row of the f32 table
+ * is added to the corresponding row of the dequantized 4-bit table.
  */
 function expectedOf({ wte, ids, wq, ws }: ReturnType<typeof inputsFor>): Uint8Array {
   const sums = Array.from(ids ?? []).flatMap((row) =>
@@ -97,8 +97,9 @@ interface Prepared {
 }
 
 /**
- * Measures the model's kernels under each fold policy for a number of tokens. Returns the measured rows, and
- * the estimated cycles of each policy's kernels, launches included.
+ * Measures the kernels of the benchmark's ONNX model for a number of tokens. This is done under each fold
+ * policy (rule by which gather kernels include nodes around the gather). Resolves to the measured rows, and
+ * to the estimated cycles of each policy's kernels with their launches.
  */
 async function measureTokens(runner: Runner, tokens: number, rounds: number, now: () => number) {
   const { device } = runner;
@@ -152,7 +153,7 @@ async function measureTokens(runner: Runner, tokens: number, rounds: number, now
 }
 
 /**
- * Measures the time of one kernel launch in microseconds. The kernel has four elements and is launched 400
+ * Measures the time of one kernel launch in microseconds, with a kernel of four elements that is launched 400
  * times in a pass.
  */
 async function measureLaunch(runner: Runner, rounds: number, now: () => number): Promise<number> {
@@ -180,9 +181,10 @@ async function measureLaunch(runner: Runner, rounds: number, now: () => number):
 }
 
 /**
- * Measures the model's kernels for 64 and 512 tokens under each fold policy. Prints the ratio of the policy
- * `cost` to each other policy, in milliseconds and in estimated cycles. On an adapter in software, times are
- * CPU times of this process.
+ * Measures the kernels of the benchmark's ONNX model for 64 and 512 tokens and resolves to the rows. This is
+ * done under each fold policy (rule by which gather kernels include nodes around the gather). Prints the
+ * ratio of policy `cost` to each other policy, in time and in estimated cycles. If the adapter is implemented
+ * in software, times are CPU times of this process.
  */
 export async function measureFolds({ device, software }: NodeGpu, rounds: number): Promise<readonly Row[]> {
   const runner = await createRunner(device);

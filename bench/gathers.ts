@@ -2,10 +2,13 @@
 import { onnx, pypto, type SourceFunc } from "../src/index.js";
 import { describe, workloads, type Workload } from "./workloads.js";
 
-/** Gather with the name that benchmark tables show. */
+/** Gather operator with the name that benchmark tables show. */
 export type Named = readonly [name: string, func: SourceFunc];
 
-/** Converts a benchmark workload to an ONNX operator. */
+/**
+ * Converts a benchmark workload to an ONNX operator with the workload's types and axis. For `gather_nd`, the
+ * index type becomes i64.
+ */
 function sourceOf(w: Workload): SourceFunc {
   const data = [w.dtype, w.data] as const;
   const indices = [w.indexType, w.indices] as const;
@@ -47,7 +50,7 @@ const others: readonly Named[] = [
   ],
 ];
 
-/** Twenty gathers for the benchmarks of schedules: the ten common workloads and ten others. */
+/** Twenty gathers for the benchmarks of schedules: the ten workloads of {@link workloads} and ten others. */
 export const gathers: readonly Named[] = [
   ...workloads.map((w) => [describe(w), sourceOf(w)] as const),
   ...others,

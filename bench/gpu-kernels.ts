@@ -6,7 +6,10 @@ import { deviceLimits, parseModule, targets, type Func, type Schedule } from "..
 import { compile, onnx, torch, type Kernel } from "../src/index.js";
 import { emitWgsl, type WgslKernel } from "../backends/webgpu/index.js";
 
-/** Named kernel: a program and the schedule entries to compile it with. */
+/**
+ * Kernel for tests and benchmarks of emitted WGSL: a name, a program, and the schedule entries to compile the
+ * program with.
+ */
 export interface GpuKernel {
   readonly name: string;
   readonly func: Func;
@@ -56,7 +59,7 @@ const segments = torch.embeddingBag({
   longestBag: 1024,
 });
 
-/** Kernels, one for each form of WGSL that the backend emits. Those that move rows come first. */
+/** Kernels that cover each form of WGSL code that the backend emits. Kernels that copy rows come first. */
 export const gpuKernels: readonly GpuKernel[] = [
   {
     name: "rows-f32",
@@ -97,7 +100,10 @@ export const gpuKernels: readonly GpuKernel[] = [
   { name: "segments-f32", func: segments, schedule: {} },
 ];
 
-/** Compiles a kernel for a WebGPU device with default limits and emits its WGSL. */
+/**
+ * Compiles a program for the `webgpu` target and emits its WGSL for the limits of that target. Returns the
+ * kernel and the WGSL.
+ */
 export function compileGpuKernel({ func, schedule }: GpuKernel): {
   readonly kernel: Kernel;
   readonly wgsl: WgslKernel;

@@ -4,8 +4,8 @@ import type { GpuLibrary } from "./library.js";
 import { keptTensors, localSide, type Side } from "./side.js";
 
 /**
- * Returns the side that runs the kernels of a build on a device. `launches` is the number of launches in each
- * call. `now` returns the time in milliseconds.
+ * Returns a build under test that runs its kernels on a GPU device. `launches` is the number of launches in
+ * each measured call. `now` returns the time in milliseconds.
  */
 export function gpuSide(library: GpuLibrary, device: GPUDevice, launches: number, now: () => number): Side {
   const tensorsOf = keptTensors();

@@ -11,8 +11,8 @@ import { bytesOf, count, outputBytes, type Inputs, type Workload } from "./workl
 const usage = { mapRead: 1, copySrc: 4, copyDst: 8, storage: 128 } as const;
 
 /**
- * GPU buffers that hold a workload's inputs, output and status, shared by all benchmarked implementations.
- * `outputBytes` is the size of the output.
+ * GPU buffers of a workload's inputs, output and status word, shared by all benchmarked implementations.
+ * `outputBytes` is the size of the output in bytes.
  */
 export interface Resident {
   readonly data: GPUBuffer;
@@ -23,18 +23,24 @@ export interface Resident {
   destroy(): void;
 }
 
-/** Creates a storage buffer of `size` bytes on the device, filled from `contents` if given. */
+/**
+ * Creates a storage buffer of `size` bytes on the device. The buffer is filled from `contents` if given,
+ * otherwise with zeros.
+ */
 export function storageBuffer(device: GPUDevice, size: number, contents?: Uint8Array): GPUBuffer {
   const buffer = device.createBuffer({ size, usage: usage.storage | usage.copySrc | usage.copyDst });
   if (contents !== undefined) device.queue.writeBuffer(buffer, 0, contents as Uint8Array<ArrayBuffer>);
   return buffer;
 }
 
-/** Returns a buffer with the status before a run: no bad index reported. */
+/**
+ * Creates a 4-byte status buffer in which a kernel reports an index out of range. The initial value, all bits
+ * set, means that none is reported.
+ */
 export const statusBuffer = (device: GPUDevice): GPUBuffer =>
   storageBuffer(device, 4, new Uint8Array(4).fill(0xff));
 
-/** Creates the GPU buffers of a workload and uploads its inputs. The caller destroys the buffers. */
+/** Creates the GPU buffers of a workload and uploads its inputs. The caller calls `destroy` on the result. */
 export function upload(device: GPUDevice, workload: Workload, inputs: Inputs): Resident {
   const buffers = {
     data: storageBuffer(device, inputs.data.byteLength, inputs.data),
@@ -52,8 +58,8 @@ export function upload(device: GPUDevice, workload: Workload, inputs: Inputs): R
 }
 
 /**
- * Reads `bytes` bytes from a GPU buffer, then fills the buffer with zeros, so that a later run cannot reuse
- * the output.
+ * Resolves to the first `bytes` bytes of a GPU buffer, then fills the entire buffer with zeros. A later run
+ * that writes nothing is therefore detected.
  */
 export async function download(device: GPUDevice, buffer: GPUBuffer, bytes: number): Promise<Uint8Array> {
   const readback = device.createBuffer({ size: bytes, usage: usage.mapRead | usage.copyDst });
@@ -68,8 +74,8 @@ export async function download(device: GPUDevice, buffer: GPUBuffer, bytes: numb
 }
 
 /**
- * Submits one compute pass with `launches` launches, waits for the device, and resolves to the milliseconds
- * per launch.
+ * Submits one compute pass in which `encode` is called `launches` times, and waits for the device. Resolves
+ * to the milliseconds per launch.
  */
 export async function timed(
   device: GPUDevice,
@@ -88,8 +94,9 @@ export async function timed(
 }
 
 /**
- * Returns the subjects of a workload on the GPU. `launches` is the number of launches in each run, for a
- * device on which a single launch is too short to time.
+ * Resolves to four benchmarked implementations of a workload on the GPU: tilec, a plain kernel, a
+ * hand-written kernel, and a copy of the output's bytes. `launches` is the number of launches in each run,
+ * for a device on which one launch is too short to time.
  */
 export async function gpuSubjects(
   library: GpuLibrary,
@@ -123,13 +130,16 @@ export async function gpuSubjects(
 
 /**
  * Returns a function that adds an `output` method to a benchmarked implementation. The method downloads the
- * shared output buffer that the implementation writes.
+ * shared output buffer as bytes.
  */
 export const withOutput =
   (device: GPUDevice, { output, outputBytes }: Resident) =>
   (subject: Subject): Subject => ({ ...subject, output: () => download(device, output, outputBytes) });
 
-/** Returns the subject of tilec, for any build. `now` returns the time in milliseconds. */
+/**
+ * Resolves to a benchmarked implementation that runs tilec's kernel on the GPU. `library` can be any build of
+ * tilec; `now` returns the time in milliseconds.
+ */
 export async function tilecOnGpu(
   library: GpuLibrary,
   device: GPUDevice,
@@ -168,8 +178,8 @@ interface HandKernel {
 }
 
 /**
- * Returns a benchmarked implementation that runs WGSL code written by hand, in workgroups of 256 invocations.
- * Workgroups are dispatched over two dims if there are more than 65535.
+ * Returns a benchmarked implementation that runs hand-written WGSL, in workgroups of 256 invocations. More
+ * than 65535 workgroups are dispatched over two dims.
  */
 function handKernel(
   device: GPUDevice,
@@ -205,8 +215,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 `;
 
 /**
- * Returns the WGSL of a plain kernel for a workload. Each invocation writes one 32-bit word of the output:
- * one element, or several packed ones.
+ * Returns the WGSL of a plain (untiled) kernel for a workload. Each invocation writes one 32-bit word of the
+ * output: one element, or several packed ones.
  */
 function plainCode(w: Workload): string {
   const perWord = 4 / bytesOf[w.dtype];

@@ -11,8 +11,8 @@ import {
 import { gridOf, ScheduleSpace, withDefaults } from "../passes/index.js";
 
 /**
- * Yields every candidate schedule of a gather in a residency whose buffers fit the safe size of the target's
- * unified buffer.
+ * Yields the candidate schedules of a gather in a residency (memory that holds the data: `ub` or `gm`). A
+ * candidate is yielded if its buffers fit the usable bytes of the target's unified buffer (UB).
  */
 export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target): Generator<Tiling> {
   const space = new ScheduleSpace(withDefaults(gather, residency, target), target.ubSafeBytes);
@@ -24,7 +24,7 @@ export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target
 
 /**
  * Returns the residencies that a gather may have on a target: the unified buffer (`ub`) always, global memory
- * (`gm`) if allowed.
+ * (`gm`) if the gather allows it.
  */
 export const residenciesOf = (gather: AccessFunc, target: Target): readonly ("ub" | "gm")[] =>
   gmAllowed(gather, target) ? ["ub", "gm"] : ["ub"];

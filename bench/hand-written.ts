@@ -5,8 +5,8 @@
 import { count, type Workload } from "./workloads.js";
 
 /**
- * Returns the hand-written WGSL of a workload and its number of invocations. A negative index counts from the
- * end. Indices are assumed to be in range.
+ * Returns the hand-written WGSL of a workload and the number of invocations to launch. A negative index
+ * counts from the end. Indices are assumed to be in range.
  */
 export function handWritten(w: Workload): readonly [code: string, invocations: number] {
   const columns = w.data[w.data.length - 1] ?? 1;
@@ -42,8 +42,8 @@ const tupleRow = ({ data: [rows = 1, columns = 1] }: Workload): string =>
   `(wrap(indices[2u * r], ${rows}u) * ${columns}u + wrap(indices[2u * r + 1u], ${columns}u))`;
 
 /**
- * Returns the WGSL body for a workload that gathers single elements: each invocation writes four elements of
- * the output. `columns` is the last extent of the data.
+ * Returns the WGSL body of the hand-written kernel for a workload that gathers single elements. Each
+ * invocation writes four elements of the output. `columns` is the last extent of the data.
  */
 function elementBody(w: Workload, columns: number): string {
   const extent = w.data[w.axis] ?? 1;

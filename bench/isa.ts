@@ -69,7 +69,7 @@ process.on("exit", () => {
   rmSync(work, { recursive: true, force: true });
 });
 
-/** Runs a command and returns what it prints. Ends the process where it fails. */
+/** Runs a command and returns its standard output. Ends the process with an error if the command fails. */
 function run(command: string, args: readonly string[], input = "", more: NodeJS.ProcessEnv = {}): string {
   const done = spawnSync(command, args, {
     input,
@@ -84,7 +84,10 @@ function run(command: string, args: readonly string[], input = "", more: NodeJS.
   return done.stdout;
 }
 
-/** Ends the process, with what to install, where a part is missing. */
+/**
+ * Prepares the tools of bench:isa and returns three paths: the SPIR-V assembler, the Vulkan driver file
+ * (`icd`) and the compiled program `isa.c`. Ends the process with an installation hint if a tool is missing.
+ */
 function tools(): { readonly assembler: string; readonly icd: string; readonly compiled: string } {
   const assembler = root === "" ? "spirv-as" : join(root, "/usr/bin/spirv-as");
   const driver = join(root, "/usr/share/vulkan/icd.d/radeon_icd.x86_64.json");
@@ -108,7 +111,10 @@ function tools(): { readonly assembler: string; readonly icd: string; readonly c
   return { assembler, icd, compiled };
 }
 
-/** Texts of the kernels by a build. */
+/**
+ * Returns the WGSL of the benchmark kernels as a build emits it. If `arithmetics` has a second entry, kernels
+ * whose code differs with it are added, with the suffix `, native`.
+ */
 function textsOf({ compile, emitWgsl, targets }: Build, arithmetics: readonly Arithmetic[]): NamedText[] {
   const target = targets.webgpu;
   const limits = deviceLimits(target);
@@ -127,7 +133,10 @@ function textsOf({ compile, emitWgsl, targets }: Build, arithmetics: readonly Ar
 
 const { assembler, icd, compiled } = tools();
 
-/** SPIR-V files of texts. */
+/**
+ * Converts WGSL kernels to SPIR-V files and returns the path of each file by kernel name. Ends the process
+ * with an error if a tool fails.
+ */
 function assembled(texts: readonly NamedText[]): ReadonlyMap<string, string> {
   const dump = packageFile("dist/bench/isa-dump.js");
   const printed = run(process.execPath, [dump], JSON.stringify(texts));
@@ -149,7 +158,10 @@ function assembled(texts: readonly NamedText[]): ReadonlyMap<string, string> {
   );
 }
 
-/** Counts of each file, by a family's compiler. */
+/**
+ * Compiles SPIR-V files with Mesa's driver RADV for a GPU family. Returns the compiler's statistics of each
+ * kernel, such as code size; a statistic that is not reported is NaN.
+ */
 function counted(files: ReadonlyMap<string, string>, family: string): ReadonlyMap<string, Counts> {
   const printed = run(compiled, [...files.values()], "", {
     RADV_FORCE_FAMILY: family,

@@ -28,7 +28,10 @@ export interface Jax {
   };
 }
 
-/** Returns the subject of jax-js. `launches` is the number of launches in each run. */
+/**
+ * Returns a benchmarked implementation that runs a workload on jax-js. `launches` is the number of launches
+ * in each run. The result is always defined, although the type permits undefined.
+ */
 export function jaxGather(
   { numpy: np }: Jax,
   workload: Workload,

@@ -4,8 +4,8 @@ import type { Compiler } from "./library.js";
 import type { Workload } from "./workloads.js";
 
 /**
- * Compiles a benchmark workload for a target. `gather_nd` uses the DirectML operator with ONNX's out-of-range
- * policy, since ONNX accepts 64-bit indices only.
+ * Compiles a benchmark workload with tilec for a target. `gather_nd` uses the DirectML operator with ONNX's
+ * out-of-range policy, because ONNX accepts only 64-bit indices.
  */
 export function kernelOf({ compile, onnx, program }: Compiler, workload: Workload, target: Target): Kernel {
   const { op, dtype, indexType, axis } = workload;

@@ -10,15 +10,15 @@ import type { Subject } from "./rows.js";
 /** Returns a folder of its own for a benchmark's files. */
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "tilec-bench-"));
 
-/** Executable compiled from a C file of `bench/`. `remove` deletes the folder that holds it. */
+/** Executable compiled from a C file of `bench/`. `remove` deletes the temporary folder of the executable. */
 export interface Compiled {
   readonly binary: string;
   remove(): void;
 }
 
 /**
- * Compiles a C file of `bench/` for this machine. Returns undefined and prints a line on stderr if `cc` is
- * missing or fails.
+ * Compiles a C file of `bench/` for this machine and returns the executable. Returns undefined and prints a
+ * line on stderr if `cc` is missing or fails.
  */
 export function compileC(file: string): Compiled | undefined {
   const folder = newFolder();
@@ -39,8 +39,8 @@ export function compileC(file: string): Compiled | undefined {
 }
 
 /**
- * Input tensors as files in a temporary folder, for benchmark loops in other processes. `out` is the path for
- * the output.
+ * Input tensors written to files in a temporary folder, for benchmark loops in other processes. A process
+ * writes its output to the path `out`. `remove` deletes the folder.
  */
 export interface InputFiles {
   /** In the order of the inputs. */
@@ -49,7 +49,7 @@ export interface InputFiles {
   remove(): void;
 }
 
-/** Writes input tensors to files in a temporary folder. `remove` deletes the folder. */
+/** Writes input tensors to files in a temporary folder and returns the paths. `remove` deletes the folder. */
 export function inputFiles(inputs: readonly NodeJS.ArrayBufferView[]): InputFiles {
   const folder = newFolder();
   return {
@@ -66,8 +66,8 @@ export function inputFiles(inputs: readonly NodeJS.ArrayBufferView[]): InputFile
 }
 
 /**
- * Benchmarked implementation and the name of the loop that its process runs. `hasOutput` is true if the loop
- * has an output to verify.
+ * Request for a benchmarked implementation that runs in another process: its name and threads, and the name
+ * of the loop (`what`). `hasOutput` is true if the loop has an output to verify.
  */
 export interface Asked extends Pick<Subject, "subject" | "threads"> {
   readonly what: string;
@@ -76,8 +76,8 @@ export interface Asked extends Pick<Subject, "subject" | "threads"> {
 
 /**
  * Starts a process and returns a benchmarked implementation for each requested loop. The process answers each
- * request with nanoseconds and writes its output to the file `out`. Closing the first implementation ends the
- * process.
+ * run with its time in nanoseconds, and writes an output to the file `out` on request. Closing the first
+ * implementation ends the process.
  */
 export function loopSubjects(
   command: string,

@@ -1,9 +1,11 @@
 /** Tables of Markdown. */
 
-/** Rows of a table; the first row is the header. */
+/** Rows of a documentation table, each a list of cells; the first row is the header. */
 export type Rows = readonly (readonly (string | number)[])[];
 
-/** Returns a table as Markdown. Columns are padded to equal widths, as the repository's formatter does. */
+/**
+ * Formats a table as Markdown. Columns are padded to equal widths, as the repository's formatter requires.
+ */
 export function markdownTable([head = [], ...rows]: Rows): string {
   const cells = [head, ...rows].map((row) => row.map(String));
   const widths = head.map((_, k) => Math.max(3, ...cells.map((row) => row[k]?.length ?? 0)));

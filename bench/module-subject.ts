@@ -14,8 +14,8 @@ interface GatherModule {
 }
 
 /**
- * Returns a benchmarked implementation that runs tilec's kernel as a generated JavaScript module. The module
- * is compiled for the same target as the device's runner.
+ * Resolves to a benchmarked implementation that runs tilec's kernel as a generated JavaScript module. The
+ * module is compiled for the target of the device.
  */
 export async function moduleOnGpu(
   library: GpuLibrary,

@@ -4,14 +4,14 @@ import type { Workload } from "./workloads.js";
 
 const names = { gather: "Gather", gather_elements: "GatherElements", gather_nd: "GatherND" } as const;
 
-/** ONNX model of one gather node, as bytes. */
+/** ONNX model with one gather node, as bytes, and whether its indices have 64 bits. */
 export interface OnnxModel {
   readonly model: Uint8Array;
   /** True if the model takes 64-bit indices: for workloads of i64 indices, and for GatherND. */
   readonly wide: boolean;
 }
 
-/** Builds an ONNX model of one node for a benchmark workload. */
+/** Builds an ONNX model with one gather node for a benchmark workload. */
 export function onnxModel(workload: Workload): OnnxModel {
   const wide = workload.indexType === "i64" || workload.op === "gather_nd";
   const model = singleNodeModel({

@@ -1,7 +1,7 @@
 /** onnxruntime-node, as far as it is used. */
 import { importPeer, installPeers } from "./peers.js";
 
-/** Tensor of onnxruntime: elements and shape. */
+/** Tensor of onnxruntime: elements in `data`, extents in `dims`. */
 export interface OnnxTensor {
   readonly data: ArrayBufferView | readonly string[];
   readonly dims: readonly number[];
@@ -31,11 +31,14 @@ export interface OnnxRuntime {
   };
 }
 
-/** Result of loading onnxruntime-node: the module, or the reason why it is absent. */
+/** Result of loading onnxruntime-node: the module, or the reason why loading failed. */
 export type FoundOnnxRuntime =
   { readonly ok: true; readonly ort: OnnxRuntime } | { readonly ok: false; readonly reason: string };
 
-/** Loads onnxruntime-node. Resolves to the reason if it is not installed or has no build for this machine. */
+/**
+ * Loads onnxruntime-node. If the package is not installed or has no build for this machine, the promise still
+ * resolves, to the reason.
+ */
 export async function findOnnxRuntime(): Promise<FoundOnnxRuntime> {
   try {
     return { ok: true, ort: (await importPeer("onnxruntime-node/dist/index.js")) as OnnxRuntime };

@@ -8,7 +8,8 @@ import type { Side } from "./side.js";
 const served = "/dist/bench/side-page.js";
 
 /**
- * Bundles the build in a folder with its dependencies and returns the code of one module for a browser page.
+ * Bundles the tilec build in a folder with its dependencies. Resolves to the code of one module, which starts
+ * the build under test in a browser page. `launches` is the number of launches in each measured call.
  */
 async function pageScript(folder: string, launches: number): Promise<string> {
   const wanted = `import { serveSide } from "${served}";
@@ -33,8 +34,9 @@ await serveSide({ compile, onnx, program, targets, createRunner }, ${launches});
 }
 
 /**
- * Opens a page that runs the kernels of the build in `folder`. `gpu` selects the Chrome of this machine, on
- * its GPU. Throws an error if the browser does not start or has no WebGPU.
+ * Opens a browser page and resolves to a build under test that runs the kernels of the build in `folder`
+ * there. `gpu` selects the Chrome of this machine and its GPU; `launches` is the number of launches in each
+ * measured call. Rejects if the browser does not start or has no WebGPU.
  */
 export async function openSidePage(folder: string, launches: number, gpu: boolean): Promise<Side> {
   const script = await pageScript(folder, launches);

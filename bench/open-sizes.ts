@@ -44,8 +44,8 @@ const fast: Subject = {
 };
 
 /**
- * Returns a benchmarked implementation that runs kernels on a WebGPU device in Node. Rejects if there is no
- * device.
+ * Resolves to a benchmarked implementation that runs kernels on a WebGPU device in Node. Rejects if no device
+ * is available.
  */
 async function device(): Promise<Subject> {
   const found = await acquireGpu();
@@ -75,8 +75,9 @@ interface Measured {
 }
 
 /**
- * Measures three calls at 41 sizes: a new size, the same size again, and a kernel compiled for the size.
- * Returns the medians in milliseconds. `verified` is true if the new-size call and the compiled kernel agree.
+ * Measures three calls at each of 41 sizes: the first at a size, the second at that size, and one of a kernel
+ * compiled for the size. Resolves to the medians in milliseconds. `verified` is true if the first call and
+ * the compiled kernel give equal outputs.
  */
 async function measure({ name, target, call }: Subject): Promise<Measured> {
   const [func] = parseModule(text, "rows.tir").module.funcs;

@@ -6,8 +6,8 @@ import type { ValueWorkload } from "./value-workloads.js";
 import { onnxRuntimeWebModel } from "./web-subjects.js";
 
 /**
- * Measures tilec on a workload that computes values, and onnxruntime-web if ONNX has the operator. Tensors
- * stay on the device. Returns a row for each.
+ * Measures tilec on a workload that computes values, and onnxruntime-web if ONNX has the operator. Resolves
+ * to a row for each. Tensors stay on the device.
  */
 export async function valueRows(
   { compile, createRunner }: GpuLibrary,

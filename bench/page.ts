@@ -22,8 +22,8 @@ async function adapter(): Promise<Readonly<Record<string, string | boolean>>> {
 }
 
 /**
- * Measures every benchmarked implementation on a workload in the page and returns a row for each. A library
- * that fails is left out, with a line in the page's log.
+ * Measures every benchmarked implementation on the workload `name` in the page and resolves to a row for
+ * each. A library that fails is left out, with a line in the page's log.
  */
 async function run(name: string, rounds: number, launches: number): Promise<readonly Row[]> {
   const workload = workloadOf(name);

@@ -44,7 +44,7 @@ const workloads: readonly Paged[] = [false, true].flatMap((topK) =>
   ),
 );
 
-/** Compiles the gather of rows through a page table for a target. */
+/** Compiles, for a target, the gather that reads rows of a cache through a page table. */
 function pagedKernel({ dtype, page, topK }: Paged, target: Target): Kernel {
   const token = topK ? "t" : "d0";
   const text = `func @paged(%kv: tensor<${pool / page}x${page}x${columns}x${dtype}>${topK ? `, %topk: tensor<${tokens}xi32>` : ""}, %bt: tensor<${tokens / page}xi32>) -> tensor<${tokens}x${columns}x${dtype}> {
@@ -72,8 +72,8 @@ interface Inputs {
 }
 
 /**
- * Returns the inputs of a paged workload, random from a fixed seed, and the expected output. No page of the
- * pool is used twice.
+ * Returns the inputs of a workload with a page table, random from a fixed seed, and the expected output. The
+ * page table has no page twice.
  */
 function inputsOf({ dtype, page, topK }: Paged): Inputs {
   const rowBytes = columns * (dtype === "f16" ? 2 : 4);
@@ -96,7 +96,10 @@ function inputsOf({ dtype, page, topK }: Paged): Inputs {
   return { kv, topk, bt, expected };
 }
 
-/** Writes the row of each token into `index`, the work of a host without a map. */
+/**
+ * Writes the cache row of each token, computed from the page table, into `index`. A host needs this loop if
+ * its gather cannot read through a page table.
+ */
 function tokenIndex(
   { page, topK }: Paged,
   { topk, bt }: Pick<Inputs, "topk" | "bt">,
@@ -109,8 +112,8 @@ function tokenIndex(
 }
 
 /**
- * Returns two benchmarked implementations on the fast executor: the gather through the page table, and a
- * gather by a token index that the host computes in each run.
+ * Returns two benchmarked implementations on the fast executor (WebAssembly). `paged` gathers through the
+ * page table; `token-index` gathers by row numbers that the host computes in each run.
  */
 function onExecutor(workload: Paged, inputs: Inputs): readonly Subject[] {
   const paged = FastExecutor.create(pagedKernel(workload, targets.cpu).tile);
@@ -149,8 +152,8 @@ function onExecutor(workload: Paged, inputs: Inputs): readonly Subject[] {
 }
 
 /**
- * Returns two benchmarked implementations on a GPU: the gather through the page table, and a gather by a
- * token index that the host computes and uploads in each run.
+ * Resolves to two benchmarked implementations on a GPU. `paged` gathers through the page table; `token-index`
+ * gathers by row numbers that the host computes and uploads in each run.
  */
 async function onDevice(device: GPUDevice, workload: Paged, inputs: Inputs): Promise<readonly Subject[]> {
   const runner = await createRunner(device);

@@ -9,7 +9,7 @@ import { fail } from "./arguments.js";
 
 const folder = packageFile("bench/node_modules");
 
-/** Shell command that installs the packages of `bench/`. */
+/** Shell command that installs the packages that the benchmarks compare tilec with. */
 export const installPeers = "npm ci --prefix bench";
 
 /**
@@ -18,11 +18,11 @@ export const installPeers = "npm ci --prefix bench";
  */
 export const importPeer = (file: string): Promise<unknown> => import(pathToFileURL(join(folder, file)).href);
 
-/** Returns the names of the packages that are not installed in `bench/node_modules`. */
+/** Returns the package names in `names` that are not installed in `bench/node_modules`. */
 export const missingPeers = (names: readonly string[]): readonly string[] =>
   names.filter((name) => !existsSync(join(folder, name)));
 
-/** Ends the process with an error if one of the packages is not installed in `bench/node_modules`. */
+/** Ends the process with an error if one of the named packages is not installed in `bench/node_modules`. */
 export function requirePeers(names: readonly string[]): void {
   const missing = missingPeers(names);
   if (missing.length > 0)

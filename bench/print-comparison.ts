@@ -12,8 +12,8 @@ const verdictText: Readonly<Record<Verdict, string>> = {
 };
 
 /**
- * Returns a summary of compared builds as one line: the slower rows, the undecided rows, the geometric mean
- * of the ratios, and wrong outputs.
+ * Returns a summary of compared builds as one line. It has the slower rows, the undecided rows, the geometric
+ * mean of the time ratios, and the wrong outputs.
  */
 export function summaryOf(rows: readonly Comparison[]): string {
   const named = (chosen: readonly Comparison[]): string =>
@@ -30,8 +30,8 @@ export function summaryOf(rows: readonly Comparison[]): string {
 }
 
 /**
- * Prints compared builds as a table or as JSON. Sets exit code 1 if this build is slower by more than 5 % in
- * a row, or an output is wrong.
+ * Prints the comparison of two builds as a table or as JSON. Sets exit code 1 if an output is wrong or a row
+ * has the verdict that this build is more than 5 % slower.
  */
 export function reportComparison(rows: readonly Comparison[], against: string, json: boolean): void {
   if (json) console.log(JSON.stringify({ schema: 1, against, rows }, null, 2));

@@ -9,7 +9,7 @@ import type { Row } from "./rows.js";
  */
 const own = ["tilec", "tilec-call", "tilec-cold", "tilec-new"];
 
-/** Prints benchmark rows as tables or as JSON. Sets exit code 1 if an output is wrong. */
+/** Prints benchmark rows as tables or as JSON. Sets exit code 1 if an output is wrong, otherwise 0. */
 export function report(rows: readonly Row[], json: boolean): void {
   if (json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
   else printRows(rows);
@@ -17,8 +17,8 @@ export function report(rows: readonly Row[], json: boolean): void {
 }
 
 /**
- * Prints benchmark rows as tables: median and least milliseconds, how many times faster tilec is than each
- * other implementation, and the gain of a second thread.
+ * Prints benchmark rows as tables: median and least milliseconds, and ratios. The ratios state how many times
+ * faster tilec is than each other implementation, and two threads than one.
  */
 function printRows(rows: readonly Row[]): void {
   const keys = [...new Set(rows.map((row) => `${row.subject} ${row.threads}`))];
@@ -64,8 +64,8 @@ function printRows(rows: readonly Row[]): void {
 }
 
 /**
- * Prints a table of ratios by workload, with their geometric mean and minimum. Prints nothing if there is no
- * ratio.
+ * Prints a table of ratios by workload, with their geometric mean and minimum. Prints nothing if there are no
+ * workloads or no columns.
  */
 function printRatios(
   title: string,

@@ -8,19 +8,19 @@ import type { Rows } from "./markdown-table.js";
 const target = targets.ascendA2;
 
 /**
- * Returns the estimated cycles of the first statement of a kind in a tile program, on one core. The result is
- * NaN if there is no such statement.
+ * Returns the estimated cycles, on one core, of the first statement of a kind in a tile program. The result
+ * is NaN if the program has no statement of that kind.
  */
 export const cyclesIn = (func: TileFunc, name: "load" | "gather", on: Target = target): number =>
   walkOf(func, on).events.find((event) => event.name === name)?.cycles ?? NaN;
 
-/** Returns the estimated cycles of work on the vector unit. */
+/** Returns the estimated cycles of work on the vector unit of `ascend-a2`. */
 export const vectorCycles = (work: Partial<Work>): number =>
   cyclesOfWork({ ...noWork, ...work }, "V", target, 1, 0);
 
 /**
- * Row that compares a published cycle count with the cost model's estimate. `cells` are the columns before
- * these two.
+ * Row of a documentation table that compares a published cycle count with the cost model's estimate. `cells`
+ * are the columns before these two.
  */
 export interface PublishedRow {
   readonly cells: readonly (string | number)[];
@@ -55,8 +55,8 @@ const tloads: readonly (readonly [
 ];
 
 /**
- * Published and estimated cycles of loads into the unified buffer. Each instruction counts with its full
- * latency.
+ * Published and estimated cycles of loads from global memory into the unified buffer (UB). The estimate adds
+ * the full load latency for each instruction.
  */
 export const loads: readonly PublishedRow[] = tloads.map(([name, dtype, box, instructions, cycles]) =>
   rowOf(
@@ -73,7 +73,7 @@ const tmovs: readonly (readonly [name: string, instructions: number, blocks: num
   ["f32 63x125 of 64x128", 63, 16, 1323],
 ];
 
-/** Published and estimated cycles of copies within the unified buffer. */
+/** Published and estimated cycles of copies within the unified buffer (UB). */
 export const copies: readonly PublishedRow[] = tmovs.map(([name, instructions, blocks, cycles]) =>
   rowOf(
     [name, instructions],
@@ -108,8 +108,8 @@ const instructions: readonly (readonly [
 ];
 
 /**
- * Published and estimated cycles of element-wise vector instructions, which the cost model charges for steps
- * on index values.
+ * Published and estimated cycles of element-wise vector instructions. The cost model charges such
+ * instructions for arithmetic on index values.
  */
 export const steps: readonly PublishedRow[] = instructions.map(([name, [height, width], read, cycles]) => {
   const stepRepeats = read * height * Math.ceil((width * 4) / target.vectorBytes);
@@ -117,8 +117,8 @@ export const steps: readonly PublishedRow[] = instructions.map(([name, [height, 
 });
 
 /**
- * Measured and estimated cycles of a gather of one row on a 910B3. The estimate leaves out the two steps that
- * bring index values into range.
+ * Measured and estimated cycles of a gather of one row on an Ascend 910B3. The estimate excludes the two
+ * vector instructions that bring index values into range.
  */
 export const rowGather: PublishedRow = rowOf(
   ["64 f32 in UB"],
@@ -131,15 +131,18 @@ const tableOf = (head: readonly string[], rows: readonly PublishedRow[]): Rows =
   ...rows.map(({ cells, published, model }) => [...cells, published, model]),
 ];
 
-/** Returns the documentation table of loads: published and estimated cycles. */
+/** Returns the documentation table of published and estimated cycles of loads. */
 export const loadsTable = (): Rows => tableOf(["Load", "Extents", "DMA instructions"], loads);
-/** Returns the documentation table of copies within the unified buffer: published and estimated cycles. */
+/**
+ * Returns the documentation table of published and estimated cycles of copies within the unified buffer (UB).
+ */
 export const copiesTable = (): Rows => tableOf(["Copy", "Instructions"], copies);
-/** Returns the documentation table of vector instructions: published and estimated cycles. */
+/** Returns the documentation table of published and estimated cycles of vector instructions. */
 export const stepsTable = (): Rows => tableOf(["Step", "Tile"], steps);
 /**
- * Returns the documentation table of the one-row gather: cycles measured, by the executable cost model of the
- * same source, and by this cost model.
+ * Returns the documentation table of the one-row gather. It has three cycle counts: measured on an Ascend
+ * 910B3, estimated by the cost model that the source of the measurement publishes, and estimated by tilec's
+ * cost model.
  */
 export const rowGatherTable = (): Rows => [
   ["Row", "Measured on a 910B3", "Executable cost model", "Model"],

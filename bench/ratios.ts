@@ -1,10 +1,10 @@
 /** Comparison of two builds: the ratio of their times, its confidence interval, and the verdict. */
 import { median } from "../src/tune/median.js";
 
-/** Values of this build and of the other one. */
+/** Two values of one kind: the first of this build, the second of the build it is compared with. */
 export type Pair<T> = readonly [own: T, other: T];
 
-/** Median of ratios with a confidence interval from `low` to `high`. */
+/** Median of ratios of two builds' times, with its confidence interval from `low` to `high`. */
 export interface Spread {
   readonly median: number;
   readonly low: number;
@@ -12,9 +12,10 @@ export interface Spread {
 }
 
 /**
- * Returns the median of independent ratios with its confidence interval. The interval holds the true median
- * with a probability of at least 95 %, for any distribution: it is the sign test's interval, from order
- * statistics. For fewer than six ratios, it spans all of them. Throws an Error if there are no ratios.
+ * Returns the median of independent ratios with its confidence interval. The interval contains the true
+ * median with a probability of at least 95 %, for any distribution. It is the sign test's interval, from
+ * order statistics. For fewer than six ratios, the interval spans all of them, and the probability is lower.
+ * Throws an Error if there are no ratios.
  */
 export function spreadOf(ratios: readonly number[]): Spread {
   const sorted = [...ratios].sort((a, b) => a - b);
@@ -35,25 +36,27 @@ export function spreadOf(ratios: readonly number[]): Spread {
 }
 
 /**
- * Limit of the time ratio: a build is slower if it takes more than 1.05 times the time of the other build.
+ * Limit of the time ratio of two builds: a build counts as slower if it takes more than 1.05 times the other
+ * build's time.
  */
 export const slowerAbove = 1.05;
 
 /**
- * Verdict on this build's time against another build's. `undecided`: the confidence interval contains the
- * limit.
+ * Verdict on this build's time against another build's. `undecided` means that the confidence interval of the
+ * ratio contains {@link slowerAbove}.
  */
 export type Verdict = "slower" | "undecided" | "not slower";
 
 /**
- * Returns the verdict on a ratio of times: slower if the whole interval is above {@link slowerAbove}, not
- * slower if no part is above it, undecided otherwise.
+ * Returns the verdict on the confidence interval of a time ratio. The verdict is `slower` if the interval
+ * lies above {@link slowerAbove}, `not slower` if no part of it does, otherwise `undecided`.
  */
 export const verdictOf = ({ low, high }: Spread): Verdict =>
   low > slowerAbove ? "slower" : high > slowerAbove ? "undecided" : "not slower";
 
 /**
- * Comparison of two builds by the times of one benchmarked implementation or one figure of a compile step.
+ * Comparison of two builds' times: for one benchmarked implementation, or for the median or 99th percentile
+ * of a compile step.
  */
 export interface Comparison {
   readonly name: string;

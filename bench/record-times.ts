@@ -41,8 +41,8 @@ interface Recorded {
 }
 
 /**
- * Runs a search of one candidate to obtain the input of the measurer, the search space and the id of the
- * default schedule.
+ * Runs a search with one candidate. Resolves to the input of the measurer, the search space and the id of the
+ * default schedule (`own`).
  */
 async function opened(func: SourceFunc) {
   let task: MeasuredTask | undefined;
@@ -62,7 +62,7 @@ async function opened(func: SourceFunc) {
   return { task, space, own: found.default.id };
 }
 
-/** Returns the items in an order that depends on the seed. */
+/** Returns the items in a pseudo-random order that the seed determines. */
 function shuffled<T>(items: readonly T[], seed: number): readonly T[] {
   const draw = seeded(seed);
   return items

@@ -1,7 +1,10 @@
 /** Interleaved runs of several subjects, in Node or in a page. */
 import { median } from "../src/tune/median.js";
 
-/** Times of one benchmarked implementation on one workload, in milliseconds. */
+/**
+ * Times, in milliseconds, of one benchmarked implementation on one workload. `verified` is true if its output
+ * was correct.
+ */
 export interface Row {
   readonly workload: string;
   readonly threads: number;
@@ -12,7 +15,10 @@ export interface Row {
   readonly verified: boolean;
 }
 
-/** Implementation that a benchmark measures. */
+/**
+ * Implementation that a benchmark measures, such as tilec, a library or a plain loop: its name, its threads,
+ * and a method that runs it once.
+ */
 export interface Subject {
   readonly subject: string;
   readonly threads: number;
@@ -23,14 +29,14 @@ export interface Subject {
   close?(): void | Promise<void>;
 }
 
-/** True if two arrays hold the same bytes. */
+/** True if two arrays have the same length and the same bytes. */
 export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.byteLength === b.byteLength && a.every((byte, k) => byte === b[k]);
 
 /**
- * Verifies every benchmarked implementation, warms each up for `warmUpMs` milliseconds, and measures them in
- * rounds. In a round each runs twice: the first run wakes threads and warms the caches, the second one
- * counts. Returns a row for each.
+ * Measures benchmarked implementations in rounds and resolves to a row for each. First, each output is
+ * compared with `expected`, and each implementation runs for `warmUpMs` milliseconds. In a round, each runs
+ * twice: the first run wakes threads and warms the caches, and only the second is timed.
  */
 export async function measure(
   workload: string,

@@ -72,6 +72,10 @@ const shuffled = (count: number): number[] => {
   return list;
 };
 
+/**
+ * Returns the scatter that writes `tokens` rows of 512 f16 in place into a cache of `rows` rows, at random
+ * row indices.
+ */
 function cacheWrite(tokens: number, rows: number): Scatter {
   const columns = 512;
   const indices = BigInt64Array.from({ length: tokens }, () => BigInt(draw(rows)));
@@ -98,6 +102,7 @@ function cacheWrite(tokens: number, rows: number): Scatter {
   };
 }
 
+/** Returns the scatter of 1024 x 1024 f32 elements along dim 0. Each output element is written once. */
 function elements(): Scatter {
   const size = 1024;
   const rows = Array.from({ length: size }, () => shuffled(size));
@@ -129,6 +134,9 @@ function elements(): Scatter {
   };
 }
 
+/**
+ * Returns the scatter that adds 65,536 rows of 128 f32 to 4096 rows. Each of the 4096 rows gets 16 additions.
+ */
 function sums(): Scatter {
   const [rows, columns, tokens] = [4096, 128, 65_536];
   const indices = BigInt64Array.from(shuffled(tokens), (k) => BigInt(k % rows));
@@ -158,6 +166,7 @@ function sums(): Scatter {
   };
 }
 
+/** Compiles a benchmark scatter for one CPU core. */
 function kernelOf({ dtype, indexShape, inPlace, points, shape, statement }: Scatter): Kernel {
   const type = `tensor<${shape.join("x")}x${dtype}>`;
   const program = `func @scatter(%x: ${inPlace ? "inout " : ""}${type}, %i: tensor<${indexShape}xi64>, %u: tensor<${points.join("x")}x${dtype}>) -> ${type} {
@@ -185,6 +194,11 @@ const repeated = (subject: string, calls: number, call: () => void, result: () =
   output: () => Uint8Array.from(bytesOf(result())),
 });
 
+/**
+ * Returns the benchmarked implementations of a scatter that need no package: two of tilec, a JavaScript loop
+ * and, if available, a C loop. `tilec` is a call on the caller's arrays; `tilec-code` runs the compiled
+ * WebAssembly in its own memory.
+ */
 function own(scatter: Scatter, expected: Uint8Array): readonly Subject[] {
   const { base, calls, inPlace, indices: i, updates: u } = scatter;
   const kernel = kernelOf(scatter);
@@ -230,7 +244,11 @@ function own(scatter: Scatter, expected: Uint8Array): readonly Subject[] {
 
 const binary = compileC("scatter.c");
 
-/** In place: what is added goes on from run to run, so that its output is not compared. */
+/**
+ * Returns a list with the C loop as a benchmarked implementation that writes in place. The list is empty if
+ * no C compiler is available or the scatter has no C loop. The output of an addition is not compared, because
+ * its sums grow from run to run.
+ */
 function inC(
   { base, c, indices, points, shape, updates, dtype }: Scatter,
   expected: Uint8Array,
@@ -255,6 +273,10 @@ function inC(
   ];
 }
 
+/**
+ * Resolves to a list with onnxruntime-node, on one thread, as a benchmarked implementation. The list is empty
+ * if the package is missing or the scatter has no ONNX operator.
+ */
 async function onnxruntime({
   base,
   indices,

@@ -60,8 +60,8 @@ const shapes: readonly (readonly [name: string, text: string])[] = [
 ];
 
 /**
- * Parses a program and returns its access map. Throws an Error if the text has no function or the function
- * has no access map.
+ * Parses a program and returns its first function as a gather with an access map (source of each data
+ * coordinate). Throws an Error if the text has no function or the function has no access map.
  */
 function gatherOf(name: string, text: string): AccessFunc {
   const { module, diagnostics } = parseModule(text, name);
@@ -73,8 +73,8 @@ function gatherOf(name: string, text: string): AccessFunc {
 }
 
 /**
- * Returns the median time of five runs of the fast executor after a first run, in milliseconds. Throws an
- * error if the output of the first run differs from the definition in any bit.
+ * Measures the fast executor (WebAssembly) and returns the median of five runs, in milliseconds. A first run
+ * is not timed; throws an Error if its output differs from the definition in any bit.
  */
 function milliseconds(kernel: ReturnType<typeof compile>, gather: AccessFunc): number {
   const inputs = randomInputs(kernel, 1);
@@ -108,8 +108,9 @@ const rowsOf = (
   });
 
 /**
- * Returns the documentation table of five gathers: for each residency, the legal tiles, the default tile, its
- * bytes and its estimated cycles.
+ * Computes the documentation table of five gathers on `ascend-a2`. For each residency (memory that holds the
+ * data), it has the number of legal tiles and the default tile. It also has that tile's bytes in the unified
+ * buffer (UB), bytes moved and estimated cycles.
  */
 export const shapesTable = (): Rows => [
   ["gather", "residency", "legal tiles", "default tile", "UB (B)", "moved (B)", "cycles"],
@@ -124,8 +125,8 @@ export const shapesTable = (): Rows => [
 ];
 
 /**
- * Returns a table of milliseconds that the fast executor takes for five gathers on this machine. The cell is
- * empty if no tile is legal.
+ * Measures the fast executor (WebAssembly) on five gathers on this machine. Returns a table of milliseconds
+ * with a row for each gather and residency (memory that holds the data). A cell is empty if no tile is legal.
  */
 export const shapesTimesTable = (): Rows => [
   ["gather", "residency", "ms"],

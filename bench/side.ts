@@ -3,7 +3,7 @@ import { sameBytes, type Subject } from "./rows.js";
 import { expectedOf, inputsOf, workloadOf, type Inputs, type Workload } from "./workloads.js";
 
 /**
- * Key of a benchmarked implementation of bench:sim or bench:webgpu: its name, the workload and the number of
+ * Key that identifies a benchmarked implementation of bench:sim or bench:webgpu: workload, name and number of
  * threads.
  */
 export interface SubjectKey {
@@ -13,8 +13,8 @@ export interface SubjectKey {
 }
 
 /**
- * Result of opening a benchmarked implementation: whether its output is correct, and its fastest warm-up call
- * in milliseconds.
+ * Result of preparing a benchmarked implementation of a build: whether its output is correct, and its fastest
+ * warm-up call in milliseconds.
  */
 export interface Opened {
   readonly verified: boolean;
@@ -22,7 +22,10 @@ export interface Opened {
   readonly leastMs: number;
 }
 
-/** One of the two builds that a benchmark compares. One benchmarked implementation is open at a time. */
+/**
+ * Build under test: one of the two builds that a benchmark compares. It has one benchmarked implementation
+ * open at a time.
+ */
 export interface Side {
   /**
    * Makes a subject ready in place of the one before, compares its output with the plain loop's, and warms it
@@ -37,7 +40,10 @@ export interface Side {
   close(): Promise<void>;
 }
 
-/** Benchmarked implementation that is ready to run, with its expected output and its clock. */
+/**
+ * Benchmarked implementation that is ready to run, with its expected output as bytes and a function that
+ * returns the time in milliseconds.
+ */
 export interface Ready {
   readonly subject: Subject;
   readonly expected: Uint8Array;
@@ -45,7 +51,7 @@ export interface Ready {
   now(): number;
 }
 
-/** Workload with its inputs and its expected output. */
+/** Workload with its input tensors and its expected output as bytes. */
 export interface Tensors {
   readonly workload: Workload;
   readonly inputs: Inputs;
@@ -53,7 +59,7 @@ export interface Tensors {
 }
 
 /**
- * Returns a function that computes a workload's inputs and its expected output by name. The result for the
+ * Returns a function that maps a workload's name to its inputs and its expected output. The result for the
  * latest workload is cached.
  */
 export function keptTensors(): (name: string) => Tensors {
@@ -73,7 +79,7 @@ const defaultWarmUpMs = 100;
 const warmUpCalls = 3;
 
 /**
- * Returns a build under test whose benchmarked implementations run in this process or page. `makeReady`
+ * Returns a build under test that runs its benchmarked implementations in this process or page. `makeReady`
  * prepares an implementation; `warmUpMs` is the warm-up time in milliseconds.
  */
 export function localSide(makeReady: (key: SubjectKey) => Promise<Ready>, warmUpMs = defaultWarmUpMs): Side {

@@ -6,8 +6,8 @@ import { tilec, tilecCall } from "./own-subjects.js";
 import { keptTensors, localSide, type Side } from "./side.js";
 
 /**
- * Returns a build under test that runs its fast executor in this process. One thread is timed by CPU time,
- * several threads by wall-clock time.
+ * Returns a build under test that runs its fast executor (WebAssembly) in this process. With one thread, CPU
+ * time is measured; with several threads, wall-clock time.
  */
 export function simSide(library: SimLibrary): Side {
   const tensorsOf = keptTensors();

@@ -61,8 +61,9 @@ const own: SimLibrary = {
 };
 
 /**
- * Runs bench:sim once and returns a row for each workload and implementation. Implementations whose library,
- * compiler or Python is missing are left out, with a line on stderr.
+ * Runs bench:sim once and resolves to a row for each workload and implementation. If onnxruntime-node, a C
+ * compiler or PyTorch does not work, its implementations are left out, with a line on stderr. Ends the
+ * process with an error if a required npm package is not installed.
  */
 async function once(): Promise<Row[]> {
   requirePeers(["onnxruntime-node", "@jax-js/jax"]);

@@ -9,7 +9,7 @@ import { onnx, pypto } from "../src/index.js";
 const policies = ["error", "clamp", "zero", "wrap"] as const;
 const dtypes: readonly DType[] = ["f32", "f16", "f32", "i8", "i64"];
 
-/** Returns `count` gathers of random sizes, determined by the seed. */
+/** Returns `count` gathers of random sizes that the seed determines. Each output has 500 to 2^23 elements. */
 export function sizedGathers(count: number, seed: number): SourceFunc[] {
   const draw = lcg(seed);
   const pick = <T>(of: readonly T[]): T => of[Math.floor(draw() * of.length)]!;

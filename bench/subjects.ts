@@ -12,8 +12,8 @@ import { bytesOf, count, outputBytes, plainGather, type Inputs, type Workload } 
 const ortDtypes = { f32: "float32", f16: "float16", i8: "int8", u8: "uint8" } as const;
 
 /**
- * Returns the subject of onnxruntime-node. If `preallocated` is true, it writes into an output given by the
- * caller, as few callers do.
+ * Resolves to a benchmarked implementation that runs a workload on onnxruntime-node. If `preallocated` is
+ * true, onnxruntime writes into an output array of the caller, which is unusual in practice.
  */
 export async function onnxRuntime(
   ort: OnnxRuntime,
@@ -65,7 +65,10 @@ export async function onnxRuntime(
   };
 }
 
-/** Returns the subject of jax-js on Wasm; undefined unless the data is f32 and the indices are i32. */
+/**
+ * Resolves to a benchmarked implementation that runs a workload on jax-js, compiled to WebAssembly. Resolves
+ * to undefined unless the data is f32 and the indices are i32.
+ */
 export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
   if (workload.dtype !== "f32" || workload.indexType !== "i32") return undefined;
   const jax = (await importPeer("@jax-js/jax/dist/index.js")) as Jax;
@@ -74,7 +77,10 @@ export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject
   return jaxGather(jax, workload, inputs);
 }
 
-/** Returns a benchmarked implementation that runs the plain JavaScript loop into one array that it reuses. */
+/**
+ * Returns a benchmarked implementation that gathers with a plain JavaScript loop. All runs write into one
+ * output array.
+ */
 export function plainJs(workload: Workload, inputs: Inputs): Subject {
   const output = new Uint8Array(outputBytes(workload));
   return {
@@ -88,7 +94,10 @@ export function plainJs(workload: Workload, inputs: Inputs): Subject {
   };
 }
 
-/** Returns a benchmarked implementation that runs the plain JavaScript loop into a new array on each call. */
+/**
+ * Returns a benchmarked implementation that gathers with a plain JavaScript loop. Each run allocates a new
+ * output array.
+ */
 export function plainJsCall(workload: Workload, inputs: Inputs): Subject {
   let output = new Uint8Array();
   return {
@@ -104,8 +113,8 @@ export function plainJsCall(workload: Workload, inputs: Inputs): Subject {
 }
 
 /**
- * Returns a benchmarked implementation that only copies the bytes of the output: the limit that no gather can
- * beat.
+ * Returns a benchmarked implementation that only copies the bytes of the output. Its time is the limit that
+ * no gather can beat.
  */
 export function limit(expected: Uint8Array): Subject {
   const target = new Uint8Array(expected.byteLength);
@@ -120,9 +129,9 @@ export function limit(expected: Uint8Array): Subject {
 }
 
 /**
- * Returns the benchmarked implementations of the C loop, each on one thread and on two. One of them only
- * copies the output's bytes. Element gathers along a dim other than the last also get a loop over packed
- * columns.
+ * Returns benchmarked implementations that run loops in C, each loop on one thread and on two. The loops are
+ * the gather and a copy of the output's bytes. Element gathers along a dim other than the last have a third
+ * loop, over packed columns.
  */
 export function plainC(workload: Workload, binary: string, { paths, out }: InputFiles): Subject[] {
   const { op, axis } = workload;
@@ -149,8 +158,8 @@ export function plainC(workload: Workload, binary: string, { paths, out }: Input
 }
 
 /**
- * Returns the first Python that can import PyTorch: `python3` on the path, or `/usr/bin/python3`, where
- * Debian installs it. Returns undefined if neither can.
+ * Returns the command of the first Python that can import PyTorch: `python3` on the path, or
+ * `/usr/bin/python3`, the system's Python on Debian. Returns undefined if neither can.
  */
 export const pythonWithTorch = (): string | undefined =>
   ["python3", "/usr/bin/python3"].find((python) => {
@@ -163,8 +172,8 @@ export const pythonWithTorch = (): string | undefined =>
   });
 
 /**
- * Returns the subjects of PyTorch on one thread and on two. The indices are widened to 64 bits before the
- * measurement.
+ * Returns two benchmarked implementations that run a workload on PyTorch, with one thread and with two. The
+ * indices are widened to 64 bits before the measurement.
  */
 export function torch(workload: Workload, python: string, { paths, out }: InputFiles): Subject[] {
   const { op, dtype, indexType, axis } = workload;

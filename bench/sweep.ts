@@ -59,8 +59,8 @@ async function openWebgpu(): Promise<Device> {
 }
 
 /**
- * Returns the schedules to measure, the default first. Then come `most / 4` schedules with the fewest
- * estimated cycles, and others spread evenly by cycles. At most `most` schedules follow the default.
+ * Returns the schedules of a gather to measure, the default first. At most `most` others follow: `most / 4`
+ * with the fewest estimated cycles, then schedules evenly spaced in the list sorted by cycles.
  */
 function chosen(func: SourceFunc, target: Target, most: number): Schedule[] {
   const gather = accessOf(func, { target });
@@ -89,8 +89,8 @@ function chosen(func: SourceFunc, target: Target, most: number): Schedule[] {
 }
 
 /**
- * Measures schedules of a gather in rounds and returns the milliseconds of each. The pace of each round,
- * which all schedules share, is divided out. Throws an Error if a schedule cannot be measured.
+ * Measures schedules of a gather in rounds and resolves to the milliseconds of each. The slowdown of a round,
+ * which all schedules share, is divided out. Rejects if a schedule cannot be measured.
  */
 async function measured(
   source: SourceFunc,

@@ -5,7 +5,7 @@
 import { onnx, pypto } from "../src/index.js";
 import type { Named } from "./gathers.js";
 
-/** Twenty gathers whose schedules bench:sweep measures, with names. */
+/** Twenty gathers, with names, whose schedules bench:sweep measures. */
 export const sweeps: readonly Named[] = [
   ["embedding", onnx.gather({ data: ["f32", [8192, 512]], indices: ["i32", [2048]], axis: 0 })],
   ["embedding f16", onnx.gather({ data: ["f16", [8000, 1024]], indices: ["i64", [4, 256]], axis: 0 })],

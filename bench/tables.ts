@@ -11,7 +11,7 @@ import { copiesTable, loadsTable, rowGatherTable, stepsTable } from "./published
 import { shapesTable, shapesTimesTable } from "./shapes.js";
 import { tuneTable, tuneTimesTable } from "./tune.js";
 
-/** Table of the documentation and the function that computes it. */
+/** Table of the documentation: the function that computes it, and the page that shows it. */
 export interface DocumentedTable {
   readonly make: () => Rows | Promise<Rows>;
   /** The page that shows it; absent: no page does. */
@@ -26,7 +26,7 @@ const costModel = "docs/cost-model.md";
 const tuning = "docs/tuning.md";
 
 /**
- * Tables of the documentation by name. The name is also that of the file in `repro/` and of the marker
+ * Tables of the documentation by name. The name is also used for the file in `repro/` and for the marker
  * comments around the table in its page.
  */
 export const tables = {
@@ -42,11 +42,11 @@ export const tables = {
   "tune-times": { measured: true, make: tuneTimesTable },
 } as const satisfies Readonly<Record<string, DocumentedTable>>;
 
-/** Name of a documentation table. */
+/** Name of a documentation table; see {@link tables}. */
 export type TableName = keyof typeof tables;
-/** Names of all documentation tables. */
+/** Names of all documentation tables, in the order of {@link tables}. */
 export const tableNames = Object.keys(tables) as readonly TableName[];
-/** Returns the documentation table with this name. */
+/** Returns the entry of {@link tables} with this name. */
 export const tableOf = (name: TableName): DocumentedTable => tables[name];
 
 /** Returns the marks around a table of a page. */
@@ -56,8 +56,8 @@ const marks = (name: TableName): readonly [string, string] => [
 ];
 
 /**
- * Returns the text between the marker comments of a table in a page, trimmed. Throws an Error if the page has
- * no opening marker for the table.
+ * Returns the text between the marker comments of a table in a page, without surrounding white space. Throws
+ * an Error if the page has no opening marker for the table.
  */
 export function shownTable(page: string, name: TableName): string {
   const [begin, end] = marks(name);
@@ -67,8 +67,8 @@ export function shownTable(page: string, name: TableName): string {
 }
 
 /**
- * Replaces the text of a table between its marker comments in its documentation page. Does nothing for a
- * table that no page shows. Throws an Error if the page does not have the markers.
+ * Replaces the text of a table between its marker comments in its documentation page. Does nothing if no page
+ * shows the table. Throws an Error if the page has no opening marker.
  */
 export function writeTable(name: TableName, text: string): void {
   const { page: file } = tableOf(name);

@@ -14,8 +14,8 @@ import type { Rows } from "./markdown-table.js";
 const target = targets.ascendA2;
 
 /**
- * Returns the fewest estimated cycles of all candidate schedules of a gather, and the number of candidates.
- * The cycles are Infinity if there is no candidate.
+ * Returns the fewest estimated cycles over all candidate schedules of a gather, and the number of candidates
+ * (`looked`). The cycles are Infinity if there is no candidate.
  */
 function bestOfGrid(name: string, func: SourceFunc) {
   const gather = accessOf(func, { target });
@@ -33,8 +33,8 @@ function bestOfGrid(name: string, func: SourceFunc) {
 const budget = 50;
 
 /**
- * Returns the documentation table of searches with 50 costed schedules: for each gather, the best schedule
- * found, the best of all candidates and the default.
+ * Computes the documentation table of schedule searches that estimate 50 schedules each. For each gather, it
+ * compares the best schedule found with the best of all candidates and the default.
  */
 export async function tuneTable(): Promise<Rows> {
   const rows: (readonly (string | number)[])[] = [];
@@ -58,7 +58,10 @@ export async function tuneTable(): Promise<Rows> {
   return [[...head, "costed", "grid"], ...rows];
 }
 
-/** Returns a table of the seconds that each search of 50 costed schedules takes on this machine. */
+/**
+ * Measures schedule searches that estimate 50 schedules each, and returns a table of seconds for each gather
+ * on this machine.
+ */
 export async function tuneTimesTable(): Promise<Rows> {
   const rows: (readonly string[])[] = [];
   for (const [name, func] of gathers) {

@@ -9,12 +9,15 @@ import { onnxModel } from "./onnx-model.js";
 import { findOnnxRuntime } from "./onnxruntime.js";
 import { bytesOf, count, inputsOf, type Inputs, type Workload } from "./workloads.js";
 
-/** Names of the libraries whose calls of unseen gathers are measured. */
+/** Names of the libraries whose first call of a gather is measured. */
 export const libraries = ["tilec", "onnxruntime-node"] as const;
-/** Name of a library whose calls of unseen gathers are measured. */
+/** Name of a library whose first call of a gather is measured; see {@link libraries}. */
 export type Library = (typeof libraries)[number];
 
-/** Sizes of the unseen gathers: a label with the number of output elements, and the number of rows. */
+/**
+ * Sizes of the gathers whose first call is measured: a label with the number of output elements, and the
+ * number of rows.
+ */
 export const unseenSizes = [
   ["1k", 16],
   ["10k", 160],
@@ -22,8 +25,8 @@ export const unseenSizes = [
 ] as const;
 
 /**
- * Returns the `nth` of a series of gathers with this number of rows. They differ only in the row length of
- * the data, so that each needs a new kernel.
+ * Returns gather number `nth` of a series with `rows` rows, from 0. The gathers of a series differ only in
+ * the row length of the data, so that each needs a new kernel.
  */
 export const unseenGather = (rows: number, nth: number): Workload => ({
   name: "",
@@ -37,8 +40,8 @@ export const unseenGather = (rows: number, nth: number): Workload => ({
 });
 
 /**
- * Returns a function that gives the inputs of the `nth` gather of a series, up to `most`. All gathers share
- * their indices; each takes a prefix of the same data.
+ * Returns a function that maps `nth` to the inputs of that gather of a series (see {@link unseenGather});
+ * `nth` is at most `most`. All gathers use the same indices, and a prefix of the same data.
  */
 export function unseenInputs(rows: number, most: number): (nth: number) => Inputs {
   const { data } = inputsOf(unseenGather(rows, most));
@@ -49,13 +52,16 @@ export function unseenInputs(rows: number, most: number): (nth: number) => Input
   };
 }
 
-/** Result of a measured call: its milliseconds and its output as bytes. */
+/** Result of a measured gather call: the milliseconds and the output as bytes. */
 export interface Called {
   readonly ms: number;
   readonly output: Uint8Array;
 }
 
-/** Function that runs one gather from the caller's arrays, with all preparation, and measures the call. */
+/**
+ * Function that runs one gather on the caller's arrays and measures the call, which includes compilation or
+ * session creation.
+ */
 export type Call = (workload: Workload, inputs: Inputs) => Promise<Called>;
 
 const callTilec: Call = (workload, inputs) => {
@@ -68,8 +74,8 @@ const callTilec: Call = (workload, inputs) => {
 };
 
 /**
- * Loads a library and resolves to a function that runs one gather with it and measures the call. Rejects if
- * the library is not installed.
+ * Loads a library and resolves to a function that runs one gather with the library and measures the call.
+ * Rejects if the library is not installed.
  */
 export async function callOf(library: Library): Promise<Call> {
   switch (library) {
@@ -81,8 +87,8 @@ export async function callOf(library: Library): Promise<Call> {
 }
 
 /**
- * Loads onnxruntime-node and resolves to a function that measures one call on one thread. The time includes
- * creating the session. Rejects if the package is not installed.
+ * Loads onnxruntime-node and resolves to a function that measures one gather call on one thread, in
+ * milliseconds. The time includes the creation of the session. Rejects if the package is not installed.
  */
 async function callOnnxRuntime(): Promise<Call> {
   const found = await findOnnxRuntime();

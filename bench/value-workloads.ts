@@ -19,7 +19,7 @@ import {
 
 type Elements = Uint8Array | Int8Array | Uint16Array | Int32Array | Float32Array | BigInt64Array;
 
-/** ONNX model of a workload, for onnxruntime, with the types of its inputs. */
+/** ONNX model of a benchmark workload for onnxruntime, with the type and shape of each input. */
 export interface Peer {
   readonly model: Uint8Array;
   /** onnxruntime's type and shape of each input. */
@@ -27,8 +27,8 @@ export interface Peer {
 }
 
 /**
- * Workload of bench:values: a program that computes values, its inputs, and a plain loop that gives the
- * expected output.
+ * Workload of bench:values: a program that computes values from gathered elements, its inputs, and a plain
+ * loop that writes the expected output.
  */
 export interface ValueWorkload {
   readonly name: string;
@@ -55,7 +55,10 @@ const halves = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
 });
 const words = new Float32Array(1);
 const wordBits = new Uint32Array(words.buffer);
-/** Returns the bits of the f16 nearest to a number, ties to even. Numbers must be within the range of f16. */
+/**
+ * Returns the 16 bits of the f16 value nearest to a number, with ties to even. The number must be within the
+ * range of f16.
+ */
 function halfOf(value: number): number {
   words[0] = value;
   const [bits = 0] = wordBits;
@@ -70,8 +73,8 @@ function halfOf(value: number): number {
 }
 
 /**
- * Returns the workload that gathers rows of a 4-bit table. `type` is the element type of its scales and its
- * output.
+ * Returns the workload that gathers and dequantizes 512 rows of a 4-bit table. `type` is the element type of
+ * the scales and of the output.
  */
 export function embedding(name: string, type: "f16" | "f32", indexType: "i32" | "i64"): ValueWorkload {
   const [rows, columns, block, count] = [151936, 896, 32, 512];
@@ -142,7 +145,9 @@ export function embedding(name: string, type: "f16" | "f32", indexType: "i32" | 
   };
 }
 
-/** Returns the workload that gathers rows of an 8-bit KV cache and multiplies each by its f32 scale. */
+/**
+ * Returns the workload that gathers 4096 rows of an 8-bit KV cache and multiplies each row by an f32 scale.
+ */
 export function cacheRows(): ValueWorkload {
   const [rows, columns, count] = [65536, 128, 4096];
   const q = Int8Array.from({ length: rows * columns }, random);
@@ -193,8 +198,9 @@ export function cacheRows(): ValueWorkload {
 }
 
 /**
- * Adds rows of `x` to each row of `y`, in order. `ids` names the rows and `factors` their factors (default
- * 1). `places` returns the range of positions for an output row.
+ * Computes each row of `y` as a sum of rows of `x` times factors, in order. `places` returns the positions
+ * [from, to) that an output row uses in `ids` and `factors`. `ids` has row numbers of `x`; without `factors`,
+ * each factor is 1.
  */
 function weightedRows(
   y: Float32Array,
@@ -220,7 +226,10 @@ function weightedRows(
 const near = (length: number): Float32Array =>
   Float32Array.from({ length }, () => (random() % 2001) / 1000 - 1);
 
-/** Returns the workload that sums bags of 0 to 39 embedding rows, as recommender models do. */
+/**
+ * Returns the workload that sums embedding rows for each of 2048 segments, as recommender models do. A
+ * segment has 0 to 39 rows.
+ */
 export function embeddingBags(): ValueWorkload {
   const [rows, columns, bags] = [100_000, 64, 2048];
   const offsets = new BigInt64Array(bags);
@@ -256,7 +265,10 @@ export function embeddingBags(): ValueWorkload {
   };
 }
 
-/** Returns the workload that combines expert outputs: for each of 512 tokens, the weighted sum of 8 rows. */
+/**
+ * Returns the workload that combines expert outputs of a mixture-of-experts model: for each of 512 tokens,
+ * the weighted sum of 8 rows.
+ */
 export function combine(): ValueWorkload {
   const [rows, columns, tokens, experts] = [4096, 1024, 512, 8];
   const [x, weights] = [near(rows * columns), near(tokens * experts)];

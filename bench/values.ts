@@ -32,7 +32,10 @@ import {
   type ValueWorkload,
 } from "./value-workloads.js";
 
-/** Returns a benchmarked implementation that runs the workload's plain JavaScript loop. */
+/**
+ * Returns a benchmarked implementation that runs the workload's plain JavaScript loop. All runs write into
+ * one output array.
+ */
 function plainJs({ loop, outputBytes }: ValueWorkload): Subject {
   const output = new Uint8Array(outputBytes);
   return {
@@ -53,7 +56,8 @@ function plainC({ name, sizes }: ValueWorkload, binary: string, { paths, out }: 
 }
 
 /**
- * Returns a benchmarked implementation that runs an ONNX model on onnxruntime-node with a number of threads.
+ * Resolves to a benchmarked implementation that runs an ONNX model on onnxruntime-node with a number of
+ * threads.
  */
 async function onnxRuntime(
   ort: OnnxRuntime,
@@ -91,8 +95,9 @@ async function onnxRuntime(
 const own = { FastExecutor, simulate, spawnThread };
 
 /**
- * Runs bench:values once on this machine's CPU and returns a row for each workload and implementation.
- * onnxruntime-node and the C loop are left out if absent, with a line on stderr.
+ * Runs bench:values once on this machine's CPU and resolves to a row for each workload and implementation. If
+ * onnxruntime-node does not load or a C compiler is missing, its implementations are left out, with a line on
+ * stderr. Ends the process with an error if onnxruntime-node is not installed.
  */
 async function once(): Promise<Row[]> {
   requirePeers(["onnxruntime-node"]);
@@ -125,8 +130,8 @@ async function once(): Promise<Row[]> {
 }
 
 /**
- * Runs the embedding workload in a headless Chromium page with tilec and onnxruntime-web. Returns a row for
- * each.
+ * Measures tilec and onnxruntime-web on the embedding workload in a headless Chromium page. Resolves to a row
+ * for each.
  */
 async function onWeb(): Promise<readonly Row[]> {
   requirePeers(pagePeers);

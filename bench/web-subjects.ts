@@ -47,8 +47,8 @@ interface Given {
 }
 
 /**
- * Returns a benchmarked implementation that runs an ONNX model with one output on onnxruntime-web, on WebGPU.
- * Inputs and output stay on the device.
+ * Resolves to a benchmarked implementation that runs an ONNX model with one output on onnxruntime-web, with
+ * WebGPU. Inputs and output stay on the device. `launches` is the number of model calls in each run.
  */
 export async function onnxRuntimeWebModel(
   model: Uint8Array,
@@ -97,8 +97,9 @@ export async function onnxRuntimeWebModel(
 }
 
 /**
- * Returns the subject of onnxruntime-web; undefined unless the data is f32. On WebGPU without shader-f16 it
- * has no gather of 16- or 8-bit elements. It takes 64-bit indices only for GatherND.
+ * Resolves to a benchmarked implementation that runs a workload on onnxruntime-web, with WebGPU. Resolves to
+ * undefined unless the data is f32: without shader-f16, onnxruntime-web has no gather of 16- or 8-bit
+ * elements. GatherND indices are widened to 64 bits, as the ONNX operator requires.
  */
 export async function onnxRuntimeWeb(
   workload: Workload,
@@ -123,8 +124,8 @@ export async function onnxRuntimeWeb(
 }
 
 /**
- * Returns a benchmarked implementation that runs a workload on jax-js, on WebGPU. Resolves to undefined
- * unless data is f32 and indices are i32.
+ * Resolves to a benchmarked implementation that runs a workload on jax-js, with WebGPU. Resolves to undefined
+ * unless the data is f32 and the indices are i32.
  */
 export async function jaxWebGpu(
   workload: Workload,
@@ -154,8 +155,8 @@ interface Tf {
 }
 
 /**
- * Returns the subject of tfjs; undefined for gather_elements, which tfjs lacks, and for element types other
- * than f32, which it does not gather.
+ * Resolves to a benchmarked implementation that runs a workload on TensorFlow.js (tfjs), with WebGPU.
+ * Resolves to undefined for `gather_elements`, which tfjs lacks, and unless the data is f32.
  */
 export async function tensorFlow(
   workload: Workload,

@@ -55,8 +55,8 @@ async function foldsOnDawn(): Promise<readonly Row[]> {
 }
 
 /**
- * Measures tilec, two kernels written by hand and a copy on Dawn in this process. Returns a row for each on
- * each workload.
+ * Measures tilec, a plain kernel, a hand-written kernel and a copy on Dawn in this process. Resolves to a row
+ * for each on each workload.
  */
 async function onDawn(): Promise<Row[]> {
   const { device } = await openDawn();
@@ -76,8 +76,9 @@ async function onDawn(): Promise<Row[]> {
 }
 
 /**
- * Measures every benchmarked implementation in a Chromium page and returns the rows. With `--gpu`, writes the
- * rows to `bench/webgpu-gpu.json` too. Rejects if `--gpu` finds only an adapter in software.
+ * Measures every benchmarked implementation in a Chromium page and resolves to the rows. With `--gpu`, also
+ * writes the rows to `bench/webgpu-gpu.json`. Rejects if `--gpu` finds only an adapter implemented in
+ * software.
  */
 async function inChromium(): Promise<Row[]> {
   requirePeers(pagePeers);

@@ -1,6 +1,6 @@
 /** The workloads of the benchmarks, their inputs from a fixed seed, and what they give by a plain loop. */
 
-/** Gather operator of a workload. */
+/** Name of a gather operator that the benchmarks run, as in ONNX. */
 export type WorkloadOp = "gather" | "gather_elements" | "gather_nd";
 
 /** Gather that the benchmarks run: operator, element types, axis and shapes. */
@@ -54,7 +54,7 @@ const named = (name: string, data: readonly number[], indices: readonly number[]
   output: indices,
 });
 
-/** Ten workloads that every benchmark runs. */
+/** Ten workloads that every benchmark of gathers runs by default. */
 export const workloads: readonly Workload[] = [
   rows("W1", 0, [50257, 768], 4096),
   rows("W2", 0, [1_000_000, 4], 1_000_000),
@@ -78,8 +78,8 @@ export const workloads: readonly Workload[] = [
 ];
 
 /**
- * Workloads for bench:sim that measure a whole call: few elements or rows of a large table, and one small
- * gather.
+ * Workloads of bench:sim for which the time of an entire call matters: few elements or rows of a large table,
+ * and one small gather.
  */
 export const calls: readonly Workload[] = [
   named("W11", [262_144, 1024], [64, 1024]),
@@ -101,10 +101,10 @@ const others: readonly Workload[] = [
   elements("W23", 1, [1024, 1024], "u8"),
 ];
 
-/** All workloads of the benchmarks. */
+/** All workloads that the benchmarks can run by name. */
 export const everyWorkload: readonly Workload[] = [...workloads, ...calls, ...others];
 
-/** Returns the workload with this name. Throws an Error if there is none. */
+/** Returns the benchmark workload with this name. Throws an Error if no workload has this name. */
 export function workloadOf(name: string): Workload {
   const found = everyWorkload.find((workload) => workload.name === name);
   if (found === undefined) throw new Error(`no workload ${name}`);
@@ -113,20 +113,20 @@ export function workloadOf(name: string): Workload {
 
 const gate: readonly string[] = ["W1", "W7", ...others.map(({ name }) => name)];
 
-/** Groups of workloads by name, for `--only`. */
+/** Groups of workloads, by the group name that `--only` accepts. */
 export const groups: Readonly<Record<string, readonly Workload[]>> = {
   ten: workloads,
   calls,
   gate: everyWorkload.filter(({ name }) => gate.includes(name)),
 };
 
-/** Sizes of the element types in bytes. */
+/** Size of one element in bytes, by element type. */
 export const bytesOf = { f32: 4, f16: 2, i8: 1, u8: 1, i32: 4, i64: 8 } as const;
-/** Returns the number of elements of a shape. */
+/** Returns the number of elements of a tensor with this shape. */
 export const count = (shape: readonly number[]): number =>
   shape.reduce((product, extent) => product * extent, 1);
 
-/** Formats a workload: `gather f32 [50257,768] axis 0 by i32 [4096]`. */
+/** Formats a workload as text, such as `gather f32 [50257,768] axis 0 by i32 [4096]`. */
 export const describe = (w: Workload): string =>
   `${w.op} ${w.dtype} [${w.data.join()}] axis ${w.axis} by ${w.indexType} [${w.indices.join()}]`;
 
@@ -137,8 +137,8 @@ export interface Inputs {
 }
 
 /**
- * Returns random data and random indices in range. Floats are in [1, 2), so that libraries that examine
- * values meet no NaN.
+ * Returns random inputs for a workload, from a fixed seed; the indices are in range. Floats are in [1, 2), so
+ * that libraries that examine values meet no NaN.
  */
 export function inputsOf(workload: Workload): Inputs {
   let state = 0x9e3779b9;
@@ -170,8 +170,8 @@ export function inputsOf(workload: Workload): Inputs {
 type Units = Uint8Array | Uint16Array | Uint32Array;
 
 /**
- * Returns a view of bytes as unsigned integers of `size` bytes, which is 1, 2 or 4. The view shares the
- * memory.
+ * Returns a view of bytes as unsigned integers of `size` bytes each, which is 1, 2 or 4. The view shares
+ * memory with `bytes`.
  */
 export const unitsOf = (bytes: Uint8Array, size: number): Units =>
   size === 4
@@ -181,8 +181,8 @@ export const unitsOf = (bytes: Uint8Array, size: number): Units =>
       : bytes;
 
 /**
- * Gathers with a plain loop over typed arrays, by ONNX's index rules. Returns false if an index is out of
- * range, true otherwise.
+ * Gathers with a plain loop over typed arrays into `output`. Negative indices count from the end, as in ONNX.
+ * Returns true, or false if an index is out of range.
  */
 export function plainGather(workload: Workload, inputs: Inputs, output: Uint8Array): boolean {
   const size = bytesOf[workload.dtype];
@@ -204,8 +204,8 @@ export function plainGather(workload: Workload, inputs: Inputs, output: Uint8Arr
 }
 
 /**
- * Computes the output of a workload with the plain loop, as bytes. Every benchmarked implementation must give
- * the same bytes. Throws an Error if an index is out of range.
+ * Computes the expected output of a workload, as bytes, with a plain loop. Every benchmarked implementation
+ * must give the same bytes. Throws an Error if an index is out of range.
  */
 export function expectedOf(workload: Workload, inputs: Inputs): Uint8Array {
   const output = new Uint8Array(outputBytes(workload));
@@ -223,8 +223,8 @@ const split = (shape: readonly number[], axis: number) => ({
 });
 
 /**
- * Gathers slices along an axis with a plain loop. Negative indices count from the end. Returns false if an
- * index is out of range.
+ * Gathers slices along the workload's axis with a plain loop into `out`. Negative indices count from the end.
+ * Returns true, or false if an index is out of range.
  */
 function plainRows(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
   const { outer, extent, inner } = split(w.data, w.axis);
@@ -244,8 +244,8 @@ function plainRows(w: Workload, data: Units, index: Int32Array, out: Units): boo
 }
 
 /**
- * Gathers single elements along an axis by 32-bit indices with a plain loop. Negative indices count from the
- * end. Returns false if an index is out of range.
+ * Gathers single elements along the workload's axis with a plain loop into `out`, by 32-bit indices. Negative
+ * indices count from the end. Returns true, or false if an index is out of range.
  */
 function plainElements(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
   const { outer, extent, inner } = split(w.data, w.axis);
@@ -266,8 +266,9 @@ function plainElements(w: Workload, data: Units, index: Int32Array, out: Units):
 }
 
 /**
- * Gathers elements by 64-bit indices. Returns false if an index is out of range, true otherwise. The loop is
- * separate, because a loop for both index types would be slower for each.
+ * Gathers single elements along the workload's axis with a plain loop into `out`, by 64-bit indices. Returns
+ * true, or false if an index is out of range. The loop is separate from the 32-bit loop, because one loop for
+ * both index types would be slower.
  */
 function plainElementsWide(w: Workload, data: Units, index: BigInt64Array, out: Units): boolean {
   const { outer, extent, inner } = split(w.data, w.axis);
@@ -288,8 +289,8 @@ function plainElementsWide(w: Workload, data: Units, index: BigInt64Array, out: 
 }
 
 /**
- * Gathers rows by pairs of indices with a plain loop. Negative indices count from the end. Returns false if
- * an index is out of range.
+ * Gathers rows with a plain loop into `out`, by pairs of indices into the first two dims. Negative indices
+ * count from the end. Returns true, or false if an index is out of range.
  */
 function plainTuples(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
   const [rowsOf = 1, columns = 1, inner = 1] = w.data;

@@ -57,7 +57,7 @@ export const countsResultAlone = ({ framework, sharedDims, map }: AccessFunc): b
 
 /**
  * True if the target is an Ascend core and the core reads the operator's inputs in global memory, as the
- * operator's framework requires ({@link countsResultAlone}).
+ * operator's framework requires (`countsResultAlone`).
  */
 export const readsInGm = (gather: AccessFunc, target: Target): boolean =>
   countsResultAlone(gather) && targetFacts[target.kind].vectorUnit;

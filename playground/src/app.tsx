@@ -31,7 +31,7 @@ let written = "";
 
 /**
  * Renders the playground page: program editor on the left, verdict and schedule in the middle, results on the
- * right. `first` is the state that the page starts with.
+ * right. `first` is the initial state of the page.
  */
 export function App({ first }: { readonly first: PageState }) {
   const [state, setState] = useState(first);
@@ -316,8 +316,9 @@ interface Judged {
 }
 
 /**
- * Returns a callback that passes the verdict of a promise to `set`. If several promises are pending, only the
- * latest call counts: results and errors of earlier calls are dropped.
+ * Returns a callback that waits for the page data in `coming` and passes them, with their key `of`, to `set`.
+ * If several promises are pending, only the latest call counts: results and errors of earlier calls are
+ * dropped.
  */
 function useVerdict(set: (judged: Judged) => void): (of: string, coming: Promise<Shown>) => Promise<void> {
   const turn = useRef(0);
@@ -333,8 +334,8 @@ function useVerdict(set: (judged: Judged) => void): (of: string, coming: Promise
 }
 
 /**
- * Returns the messages that the page shows for a caught error: a message for each diagnostic if a worker
- * refused the request, otherwise one message.
+ * Returns the messages that the page shows for a caught error. An error with diagnostics (a refused request)
+ * gives one message for each diagnostic; any other error gives one message.
  */
 function wordsOf(thrown: unknown): readonly string[] {
   const failed = failedAnswer(thrown);
@@ -349,8 +350,8 @@ type Step = Parameters<Editor["setText"]>[1];
 
 /**
  * Returns a callback that applies changes to the program, one at a time. A waiting change is dropped when a
- * later change of the same kind arrives. The promise resolves to an error message, or an empty string on
- * success or if the change was dropped.
+ * later change of the same kind arrives. The callback's promise resolves to an error message, or to an empty
+ * string if the change succeeded or was dropped.
  */
 function useChanges(
   apply: (change: Change, step: Step) => Promise<void>,
@@ -395,8 +396,8 @@ const slotOf = (change: Change): string => {
 };
 
 /**
- * Applies a target and the schedule that command-line flags state. The target is changed first, and only if
- * it differs from `now`, the current target.
+ * Sets the target and the schedule entries that command-line flags state. The target is set first, and only
+ * if it differs from `now`, the current target.
  */
 async function followFlags(
   change: (change: Change, step: Step) => Promise<string>,
@@ -409,8 +410,8 @@ async function followFlags(
 }
 
 /**
- * Calls `open` with the first file that is dropped on the page. The listeners run in the capture phase, so
- * that the editor does not insert the text of the file.
+ * Installs listeners that call `open` with the first file that is dropped on the page. The listeners run in
+ * the capture phase, so that the editor does not insert the text of the file.
  */
 function useDrop(open: (file: File) => Promise<void>): void {
   useEffect(() => {

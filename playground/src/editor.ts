@@ -18,7 +18,10 @@ import { tirHighlighting } from "./tir-highlighting.js";
 import type { Problem } from "./jobs/messages.js";
 import type { Client } from "./jobs/client.js";
 
-/** Handle of the code editor on the page. */
+/**
+ * Controls of the code editor on the page: replace the text, move the cursor, undo, redo and remove the
+ * editor.
+ */
 export interface Editor {
   /**
    * Replaces the text as a step that can be undone: one of its own, or with others in quick succession, as a
@@ -32,8 +35,8 @@ export interface Editor {
 }
 
 /**
- * Options of {@link createEditor}: the initial text, the worker that analyses programs, and callbacks for a
- * changed text and for its problems.
+ * Options of {@link createEditor}: the initial text, a client of the worker that analyses programs, and two
+ * callbacks. `onText` receives a changed text, `onProblems` the diagnostics of the text.
  */
 export interface EditorOptions {
   readonly text: string;
@@ -143,7 +146,7 @@ export function createEditor(
 
 /**
  * Returns the edit that turns `before` into `after`, without their common prefix and suffix. `from` and `to`
- * are offsets in `before`. Returns undefined if the texts are equal.
+ * are character offsets in `before`. Returns undefined if the texts are equal.
  */
 function difference(
   before: string,
@@ -169,8 +172,8 @@ const offsetsOf = (doc: Text, { start, end }: TextRange): { readonly from: numbe
 });
 
 /**
- * Converts a problem that the language server reports to a CodeMirror diagnostic. The fix of the problem, if
- * any, becomes an action.
+ * Converts a diagnostic from a worker to a CodeMirror diagnostic. A fix of the problem becomes an action in
+ * the editor.
  */
 function lintOf({ diagnostic, range, fix }: Problem, doc: Text): Lint {
   const { code, severity, message, notes = [], hint } = diagnostic;

@@ -2,8 +2,8 @@
 import { firstText } from "./gallery.js";
 
 /**
- * Program texts of the gallery examples, by the id of the example. Examples that come from a conformance case
- * have no entry.
+ * Maps the id of a gallery example to its program text. Examples that come from a conformance case have no
+ * entry.
  */
 export const galleryTexts: Readonly<Record<string, string>> = {
   embedding: firstText,

@@ -3,7 +3,10 @@
  * one is chosen.
  */
 
-/** Example program that the page offers in its gallery. */
+/**
+ * Entry of the gallery of example programs: an id, a menu title and, for an example from the conformance
+ * suite, the name of the case.
+ */
 export interface Example {
   readonly id: string;
   readonly title: string;
@@ -19,7 +22,7 @@ const seeds: readonly Example[] = [
   ["dml-gather-nd-shape", "DirectML GATHER_ND of five dims"],
 ].map(([id = "", title = ""]) => ({ id, title, seed: `seed/${id}` }));
 
-/** Example programs that the page offers, in the order of the menu. */
+/** Entries of the gallery of example programs, in the order of the menu. */
 export const gallery: readonly Example[] = [
   ...seeds,
   { id: "embedding", title: "Embedding lookup: rows of a table stay in global memory" },
@@ -33,7 +36,10 @@ export const gallery: readonly Example[] = [
   { id: "no-legal-tile", title: "No legal tile: not even one column of the table fits" },
 ];
 
-/** Program that the page shows without a link. Its tile size is a trade-off. */
+/**
+ * Program text that the page shows if its address has no program. Larger tiles of this program need fewer
+ * transfers; smaller tiles keep all cores busy.
+ */
 export const firstText = `// A token's row of a table that no unified buffer holds: rows are fetched from global memory one by one.
 // Larger tiles move rows in fewer transfers; smaller ones keep all 48 cores busy.
 func @embedding(%table: tensor<32000x128xf32>, %tokens: tensor<1536xi32>) -> tensor<1536x128xf32> target("ascend-a2") schedule {tile = [8, 128], residency = gm} {

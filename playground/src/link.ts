@@ -13,8 +13,8 @@ const maxBytes = 2 ** 20;
 const maxTensorBytes = 2 ** 14;
 
 /**
- * Returns the names of functions whose inputs are too large for a link. Those functions get random inputs
- * when the link is opened.
+ * Returns the names of functions whose inputs exceed 16 KiB in total, the limit of a link. These functions
+ * get random inputs when the link is opened.
  */
 export const leftBehind = ({ inputs }: PageState): readonly string[] =>
   Object.entries(inputs).flatMap(([name, tensors]) => (isSmall(tensors) ? [] : [name]));
@@ -26,8 +26,8 @@ const isSmall = (tensors: Inputs): boolean =>
   ) <= maxTensorBytes;
 
 /**
- * Resolves to the URL fragment that holds the page's state, compressed and encoded as URL-safe base64. Inputs
- * above 16 KiB for one function are left out.
+ * Resolves to the URL fragment that stores the page's state, compressed and encoded as URL-safe base64. The
+ * inputs of a function are left out if they exceed 16 KiB in total.
  */
 export async function fragmentOf(state: PageState): Promise<string> {
   const inputs = Object.entries(state.inputs)
@@ -47,7 +47,10 @@ export async function fragmentOf(state: PageState): Promise<string> {
   );
 }
 
-/** Returns the page state of an address's fragment; undefined for anything that is not a state. */
+/**
+ * Resolves to the page state that a URL fragment stores. Resolves to undefined if the fragment is malformed,
+ * has another version, unpacks to more than 1 MiB, or has no valid program text.
+ */
 export async function stateOf(fragment: string): Promise<PageState | undefined> {
   if (!fragment.startsWith(version)) return undefined;
   try {
@@ -62,8 +65,8 @@ export async function stateOf(fragment: string): Promise<PageState | undefined> 
 }
 
 /**
- * Converts the parsed JSON of a link to a page state. Returns undefined if it has no valid program text.
- * Other invalid fields get the values of {@link emptyState} or are dropped.
+ * Converts the parsed JSON of a link to a page state. Returns undefined if the JSON has no valid program
+ * text. Other invalid fields are dropped or get the values of {@link emptyState}.
  */
 function checked(value: unknown): PageState | undefined {
   if (!isObject(value)) return undefined;
@@ -92,8 +95,9 @@ const listOf = (value: unknown): readonly (readonly unknown[])[] =>
   Array.isArray(value) ? value.filter((entry): entry is readonly unknown[] => Array.isArray(entry)) : [];
 
 /**
- * Returns a tensor from the parts of a link, after a check of its form only. Code that uses the elements
- * reports other errors.
+ * Returns a list with the operand key and the tensor that an entry of a link describes. The list is empty if
+ * a part has the wrong JSON type. Throws a DOMException for invalid base64; the element type and the number
+ * of bytes are not checked.
  */
 function tensorFrom([key, type, base64, strings]: readonly unknown[]): (readonly [string, TensorValue])[] {
   if (typeof key !== "string" || !isObject(type) || typeof base64 !== "string") return [];
@@ -110,7 +114,10 @@ const toBase64 = (bytes: Uint8Array): string =>
 const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 
-/** Reads all bytes of a stream; undefined as soon as there are more than a state may have. */
+/**
+ * Resolves to all bytes of a stream, or to undefined if the stream has more than 1 MiB. Rejects if the stream
+ * fails.
+ */
 async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -4,13 +4,16 @@ import type { TensorValue } from "../../src/formats/tensor.js";
 
 /** Names of the result tabs, in the order that the page shows them. */
 export const tabs = ["ir", "tile-ir", "wgsl", "pto", "timeline", "steps", "tune"] as const;
-/** Name of a result tab. */
+/** Name of a result tab; see {@link tabs}. */
 export type Tab = (typeof tabs)[number];
 
-/** Input tensors of one function, by operand key. */
+/** Input tensors of one function, by operand key, such as `data` or `indices`. */
 export type Inputs = Readonly<Record<string, TensorValue>>;
 
-/** State of the page, as a link stores it. */
+/**
+ * State of the playground page that a link stores: program text, shown function, symbol sizes, result tab and
+ * inputs.
+ */
 export interface PageState {
   /** The program as `.tir`. */
   readonly text: string;
@@ -25,10 +28,10 @@ export interface PageState {
   readonly inputs: Readonly<Record<string, Inputs>>;
 }
 
-/** State of the page without a program. Its values are the defaults for fields that a link lacks. */
+/** State of a page without a program. Its fields are the defaults for fields that a link lacks. */
 export const emptyState: PageState = { text: "", sizes: {}, tab: "ir", seed: 1, inputs: {} };
 
-/** Upper limit of the length of a program text in a link or a dropped `.tir` file, in characters. */
+/** Maximum length of a program text in a link or of a dropped `.tir` file, in characters. */
 export const maxText = 200_000;
 
 /** True if the value is an object that is neither null nor an array. */

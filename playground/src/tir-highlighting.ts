@@ -41,7 +41,8 @@ const styles: readonly (readonly [scope: string, tag: Tag])[] = [
 const nameOf = (scope: string): string => `tir-${scope.replaceAll(".", "-")}`;
 
 /**
- * Consumes the next token of a line. Returns the name of the token's style, or null for a token without one.
+ * Consumes the next token of a line of `.tir` text. Returns the name of the token's highlighting style, or
+ * null if the token has no style.
  */
 function token(stream: StringStream): string | null {
   for (const { pattern, scope } of rules) {
@@ -64,5 +65,5 @@ const language = StreamLanguage.define({
 
 const colours = HighlightStyle.define(styles.map(([scope, tag]) => ({ tag, class: nameOf(scope) })));
 
-/** Editor extension that highlights the syntax of `.tir` programs. */
+/** CodeMirror extension that highlights the syntax of `.tir` programs in the editor. */
 export const tirHighlighting: Extension = [language, syntaxHighlighting(colours)];

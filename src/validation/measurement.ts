@@ -25,8 +25,8 @@ import { didYouMean } from "../../ir/did-you-mean.js";
 const quantities = ["us", "aiv_us", "aic_us", "mte2_us", "vec_us", "scalar_us", "mte3_us", "cycles"] as const;
 
 /**
- * Step of a measured instruction stream: equal instructions on one pipe of a core, or a wait for all earlier
- * ones.
+ * Step of a measured instruction stream: equal instructions on one hardware pipe (instruction queue) of a
+ * core, or a wait for all earlier instructions.
  */
 export type MeasuredStep =
   | { readonly wait: true }
@@ -52,7 +52,10 @@ export type MeasuredStep =
       readonly tableBytes?: number;
     };
 
-/** Global memory that all cores together read and write, in bytes. */
+/**
+ * Global-memory traffic of a measured kernel, in bytes and summed over all cores. `operands` has the distinct
+ * bytes of each operand and the number of passes over them; `written` has the bytes written.
+ */
 export interface MeasuredMemory {
   readonly operands: readonly { readonly bytes: number; readonly times: number }[];
   readonly written: number;
@@ -62,7 +65,10 @@ export interface MeasuredMemory {
   readonly sameOrderOnAllCores?: boolean;
 }
 
-/** Published measurement of a kernel, with the steps that each core executes `repeat` times. */
+/**
+ * Published measurement of one kernel: the measured value, its source, and the instruction stream that each
+ * core executes `repeat` times.
+ */
 export interface BoardMeasurement {
   readonly id: string;
   /** The target that is judged. */
@@ -193,8 +199,8 @@ const file = listOf(
 );
 
 /**
- * Parses a file of measurements in JSON and returns its rows. Throws a CompileError (TC019) that names the
- * invalid field, or for two rows with the same id.
+ * Parses a JSON file of measurements and returns them in the order of the file. Throws a CompileError (TC019)
+ * if the content is not JSON, a field is invalid, or two measurements have the same id.
  */
 export function parseMeasurements(content: string, name: string): readonly BoardMeasurement[] {
   const hint = "the form is that of validation/measurements.json (docs/validation.md)";
@@ -219,7 +225,10 @@ export function parseMeasurements(content: string, name: string): readonly Board
   return rows;
 }
 
-/** Returns the work of a measurement in the form that the cost model takes. */
+/**
+ * Converts a measurement to the input of the cost model: the work of each hardware pipe (instruction queue),
+ * the memory traffic and the launched blocks.
+ */
 export function workOfMeasurement({
   cores,
   repeat,
@@ -248,8 +257,8 @@ export function workOfMeasurement({
 }
 
 /**
- * Returns the memory traffic of a measurement in the form that the cost model takes. Unaligned rows are
- * included if the row pitch and the bytes per burst of the first load are known.
+ * Converts the global-memory traffic of a measurement to the input of the cost model. The field `unaligned`
+ * is present only if the row pitch and the bytes per burst of the first load are known.
  */
 function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNullable<KernelWork["memory"]> {
   const { operands, written, readsBypassL2 = false, rowPitchBytes } = memory;
@@ -265,7 +274,10 @@ function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNu
   };
 }
 
-/** Returns the work of one step on its pipe. A SIMT step has one item for each access of its threads. */
+/**
+ * Returns the work of one step, with the hardware pipe (instruction queue) that executes it. A SIMT step
+ * yields one item for each entry of `linesPerWarpAccess`, any other step one item.
+ */
 function runsOf(step: Exclude<MeasuredStep, { wait: true }>): readonly PipeWork[] {
   switch (step.pipe) {
     case "MTE2":

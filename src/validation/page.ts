@@ -7,7 +7,10 @@ import type { BoardMeasurement } from "./measurement.js";
 import { shown } from "./report.js";
 import { outsideBecause, outsideReasons, type MachineSummary, type RowVerdict } from "./validate.js";
 
-/** Data of a validation page: the measurements, targets, verdicts, summaries and fits. */
+/**
+ * Contents of the validation page: measurements, targets, verdicts (predicted against measured value of each
+ * measurement), summaries of the machines, and fits of hardware parameters.
+ */
 export interface Validation {
   readonly measurements: readonly BoardMeasurement[];
   readonly targets: readonly Target[];
@@ -55,7 +58,7 @@ const wanted: readonly string[] = [
   "A UB gather by registers on a 950, in cycles.",
 ];
 
-/** Returns the Markdown page of a validation. `picture` is the path of its picture, used as a link. */
+/** Returns the validation page as Markdown. `picture` is the path of the image file, used as a link. */
 export function validationPage(
   { measurements, targets, rows, summary, fits }: Validation,
   picture: string,
@@ -193,8 +196,8 @@ const [lowest, highest] = [0.4, 2];
 const roleColours = { fit: "#1f6feb", "held out": "#2da44e", outside: "#cf222e" } as const;
 
 /**
- * Returns an SVG picture of the ratio of predicted to measured value for each row, in the order of the
- * tables.
+ * Returns an SVG chart with one point for each row: predicted value divided by measured value, on a
+ * logarithmic axis. The points are in the order of the tables on the page.
  */
 export function validationPicture(rows: readonly RowVerdict[]): string {
   const y = (ratio: number): number =>

@@ -2,8 +2,8 @@
 import { CompileError, error } from "../../ir/index.js";
 
 /**
- * Names of the profile columns that are read. A file must have the kernel name and at least one time. The
- * block count has two names, depending on the version of msprof.
+ * Column names that tilec reads from a profile of msprof, by the field that they fill. A file must have the
+ * kernel name and at least one time. The block count has two names, depending on the version of msprof.
  */
 export const profileColumns = {
   name: ["Op Name"],
@@ -17,8 +17,8 @@ export const profileColumns = {
 } as const;
 
 /**
- * Kind of a profiled time: of the whole task with its launch, the mean of the cores, or the mean busy time of
- * one pipe.
+ * Kind of a time in a profile: `task` for the whole task with its launch, `cores` for the mean over the
+ * cores. Other kinds are the mean busy time of one hardware pipe (instruction queue).
  */
 export type ProfiledTime = Exclude<keyof typeof profileColumns, "name" | "blocks">;
 
@@ -26,7 +26,9 @@ const times = Object.keys(profileColumns).filter(
   (column): column is ProfiledTime => column !== "name" && column !== "blocks",
 );
 
-/** Profiled launches of one kernel: their number and the median of each time. */
+/**
+ * Summary of all profiled launches of one kernel: their number, and the median of each time in microseconds.
+ */
 export interface ProfiledKernel {
   readonly name: string;
   readonly launches: number;
@@ -42,8 +44,8 @@ const hint =
 const malformed = (message: string): CompileError => new CompileError([error("TC019", message, { hint })]);
 
 /**
- * Returns the fields of each line of a CSV text (RFC 4180) without blank lines. Throws a CompileError (TC019)
- * if a quote is not closed.
+ * Splits a CSV text (RFC 4180) into the fields of each line and leaves out blank lines. Throws a CompileError
+ * (TC019) if a quoted field is not closed.
  */
 function fieldsOf(text: string, file: string): readonly (readonly string[])[] {
   const lines: string[][] = [];
@@ -87,8 +89,8 @@ const decimal = /^\d+(\.\d*)?(e[+-]?\d+)?$/i;
 const max = 2 ** 53;
 
 /**
- * Parses a profile and returns its kernels in the order of the file. Throws a CompileError (TC019) that names
- * the line and the column.
+ * Parses a CSV profile of msprof and returns its kernels in the order of the file. Throws a CompileError
+ * (TC019) if the file is empty, lacks a required column or has an invalid line.
  */
 export function parseProfile(text: string, file: string): readonly ProfiledKernel[] {
   const [head, ...lines] = fieldsOf(text.replace(/^\uFEFF/, ""), file);
@@ -158,7 +160,7 @@ export function parseProfile(text: string, file: string): readonly ProfiledKerne
   });
 }
 
-/** Returns the median of a list of numbers; 0 of an empty list. */
+/** Returns the median of a list of numbers; 0 for an empty list. */
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -4,11 +4,17 @@ import { table } from "../report/table.js";
 import type { Fit } from "./fit.js";
 import type { MachineSummary, RowVerdict } from "./validate.js";
 
-/** Formats a number: rounded to an integer from 1,000 on, to four significant digits below. */
+/**
+ * Formats a number: 1,000 and above as a rounded integer with thousands separators, a smaller number with
+ * four significant digits.
+ */
 export const shown = (value: number): string =>
   value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(4)));
 
-/** Returns a table of each row's measured and predicted value as terminal text. */
+/**
+ * Returns a terminal table with one line for each row: measured value, predicted value, their ratio, the
+ * limiting resource and the role.
+ */
 export const verdictLines = (rows: readonly RowVerdict[]): string =>
   table(
     ["row", "quantity", "measured", "predicted", "ratio", "limit", "role"],
@@ -24,8 +30,8 @@ export const verdictLines = (rows: readonly RowVerdict[]): string =>
   );
 
 /**
- * Returns the mean factor between predicted and measured values of each machine as terminal text. A note says
- * that the boards are other people's and nothing was run here.
+ * Returns one line of terminal text for each machine, with the mean factor between predicted and measured
+ * values. A last line says that other people's boards were measured and nothing was run here.
  */
 export const summaryLines = (summary: readonly MachineSummary[]): string =>
   [
@@ -38,8 +44,9 @@ export const summaryLines = (summary: readonly MachineSummary[]): string =>
   ].join("\n");
 
 /**
- * Returns the figures of a fit with their ranges as terminal text. A last line has the mean factors between
- * predicted and measured values on rows left out of the fit.
+ * Returns a terminal table of the hardware parameters that a fit determines, with their ranges and rows. A
+ * last line has the mean factors between predicted and measured values on rows left out of the fit. If no
+ * parameter was fitted, returns a line that says so.
  */
 export function fittedLines({ machine, figures, splits }: Fit): string {
   if (figures.length === 0) return `\nno row fixes a figure of ${machine}`;

@@ -11,12 +11,16 @@ import {
 import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 
 /**
- * Role of a row in a validation. `fit`: a figure of the target is fitted to the row. `outside`: the model
- * does not cover it ({@link outsideBecause}). `held out`: any other row.
+ * Role of a measurement in a validation. `outside`: the cost model does not cover it ({@link
+ * outsideBecause}). `fit`: a hardware parameter of the target is fitted to it. `held out`: any other
+ * measurement.
  */
 export type RowRole = "fit" | "held out" | "outside";
 
-/** Measured and predicted value of a row, in the row's unit, with their ratio. */
+/**
+ * Comparison of one measurement with the cost model: measured value, predicted value and their ratio. The
+ * values are in cycles if `quantity` is `cycles`, otherwise in microseconds.
+ */
 export interface RowVerdict {
   readonly id: string;
   readonly machine: string;
@@ -29,7 +33,10 @@ export interface RowVerdict {
   readonly role: RowRole;
 }
 
-/** Summary of the rows of one machine. */
+/**
+ * Summary of the measurements of one machine: how many the cost model covers, the mean factor between
+ * predicted and measured values, and the worst ratio.
+ */
 export interface MachineSummary {
   readonly machine: string;
   /** Rows inside the model. */
@@ -42,7 +49,10 @@ export interface MachineSummary {
   readonly outside: number;
 }
 
-/** Reasons why the model does not cover a row, each with a predicate on the row's fields. */
+/**
+ * Conditions under which the cost model does not cover a measurement: a reason in words and a predicate on
+ * the measurement.
+ */
 export const outsideReasons: readonly {
   readonly reason: string;
   readonly holds: (row: BoardMeasurement) => boolean;
@@ -67,13 +77,13 @@ const loadsOf = ({ steps }: BoardMeasurement) =>
 const hasShortLoads = (row: BoardMeasurement): boolean =>
   loadsOf(row).some(({ bytesPerBurst }) => bytesPerBurst <= 128);
 
-/** Returns the reason why the model does not cover a row; undefined if it does. */
+/** Returns the reason why the cost model does not cover a measurement; undefined if the model covers it. */
 export const outsideBecause = (row: BoardMeasurement): string | undefined =>
   outsideReasons.find(({ holds }) => holds(row))?.reason;
 
 /**
- * Returns the value that the cost model predicts for a row, in the row's unit, and the resource that limits
- * it.
+ * Returns the value that the cost model predicts for a measurement, and the resource that limits this value.
+ * The value is in cycles if `quantity` is `cycles`, otherwise in microseconds.
  */
 export function predictionOf(
   row: BoardMeasurement,
@@ -90,17 +100,20 @@ export function predictionOf(
 }
 
 /**
- * Returns the lowest value that the cost model predicts for a row: each figure is at the favourable end of
- * its range. The unit is the row's.
+ * Returns the lower bound of the cost model for a measurement, in the unit of the measurement. Each hardware
+ * parameter of the target is at the favourable end of its range.
  */
 export const boundOf = (row: BoardMeasurement, target: Target): number =>
   predictionOf(row, favourable(target)).predicted;
 
-/** Returns the ids of the measurements that the target's figures are fitted to. */
+/** Returns the ids of the measurements to which hardware parameters of the target are fitted. */
 export const fitRows = (target: Target): ReadonlySet<string> =>
   new Set(Object.values(target.sources).flatMap(({ rows = [] }) => rows));
 
-/** Returns a row's measured value, predicted value and role. */
+/**
+ * Compares one measurement with the cost model: returns the measured value, the predicted value, their ratio
+ * and the role. `fitted` has the ids of the measurements used for the fit.
+ */
 export function verdictOf(row: BoardMeasurement, target: Target, fitted = fitRows(target)): RowVerdict {
   const { id, machine, quantity, measured } = row;
   const { predicted, limit } = predictionOf(row, target);
@@ -109,8 +122,8 @@ export function verdictOf(row: BoardMeasurement, target: Target, fitted = fitRow
 }
 
 /**
- * Returns the verdict of each row of a file. Throws a CompileError (TC019) that names each row whose
- * predicted time is not above 0, such as a row without work.
+ * Returns the verdict on each measurement of a file, in order. Throws a CompileError (TC019) that names each
+ * measurement whose predicted time is not above 0, for example one without work.
  */
 export function verdictsOf(
   rows: readonly BoardMeasurement[],
@@ -135,14 +148,14 @@ export function verdictsOf(
 const farness = ({ ratio }: { readonly ratio: number }): number => Math.abs(Math.log(ratio));
 
 /**
- * Returns `exp(mean |ln ratio|)`, the mean factor between predicted and measured values; 1 of an empty list.
+ * Returns the mean factor between predicted and measured values, `exp(mean |ln ratio|)`; 1 for an empty list.
  */
 export const meanFactor = (verdicts: readonly Pick<RowVerdict, "ratio">[]): number =>
   verdicts.length === 0
     ? 1
     : Math.exp(verdicts.reduce((sum, one) => sum + farness(one), 0) / verdicts.length);
 
-/** Returns one summary for each machine, in the order of the rows. */
+/** Returns one summary for each machine, in the order in which the machines first occur in `verdicts`. */
 export function summaryOf(verdicts: readonly RowVerdict[]): readonly MachineSummary[] {
   return [...new Set(verdicts.map(({ machine }) => machine))].map((machine) => {
     const ofMachine = verdicts.filter((verdict) => verdict.machine === machine);
@@ -159,8 +172,8 @@ export function summaryOf(verdicts: readonly RowVerdict[]): readonly MachineSumm
 }
 
 /**
- * Returns the name of the machine whose measurements validate a target. For an Ascend target it is
- * `ascend-950` with ISA a5, otherwise `ascend-a2`. For another target it is the name of the target.
+ * Returns the name of the machine whose measurements validate a target. Ascend targets with ISA a5 map to
+ * `ascend-950`, other Ascend targets to `ascend-a2`, and any other target to its name.
  */
 export const machineOf = ({ name, kind, isa }: Target): string =>
   kind === "ascend" ? (isa === "a5" ? targets.ascend950.name : targets.ascendA2.name) : name;

@@ -28,8 +28,9 @@ interface MatcherContext {
 }
 
 /**
- * A test is skipped once its other assertions held. Not every reporter of vitest prints the reason: stderr
- * has it for all.
+ * Returns the verdict of a matcher as vitest expects it. If the verdict has a skip reason, the test is
+ * skipped after its other assertions pass. The reason is also printed to stderr, since not every reporter of
+ * vitest shows it.
  */
 function matched(this: MatcherContext, verdict: Verdict): Verdict {
   const { task, isNot } = this;
@@ -69,7 +70,8 @@ expect.addSnapshotSerializer({
 });
 
 /**
- * One test for each case, text test and model of a file or folder; `path` is relative to where vitest runs.
+ * Defines one vitest test for each case, text test and model of a file or folder. `path` is relative to the
+ * working directory of vitest.
  */
 export function describeCases(path: string, options: CaseOptions = {}): void {
   describe(path, () => {

@@ -3,8 +3,8 @@ import type { Diagnostic } from "../../../ir/index.js";
 import type { FromWorker, Kind, ToWorker, Work } from "./messages.js";
 
 /**
- * Error of a worker request that failed because of the user's program or file. `diagnostics` say what is
- * wrong.
+ * Error of a worker request that was refused because of the user's program or file. `diagnostics` state the
+ * causes.
  */
 export class Refused extends Error {
   override readonly name = "Refused";
@@ -18,14 +18,16 @@ export class Stopped extends Error {
   override readonly name = "Stopped";
 }
 
-/** Progress of a worker request: steps done, steps in total, and a label for the work. */
+/** Progress of a worker request: `done` of `total` steps, and a label that names the current work. */
 export interface Progress {
   readonly done: number;
   readonly total: number;
   readonly label: string;
 }
 
-/** Options of a worker request: a signal that stops the request, and a callback for its progress. */
+/**
+ * Options of a worker request: a signal that stops the request, and a callback that receives the progress.
+ */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
@@ -43,8 +45,8 @@ const patience = 150;
 
 /**
  * Client of a web worker: sends requests and returns a promise for each answer. The worker starts at the
- * first request. Work that does not stop within 150 ms is terminated with its worker, and the other pending
- * requests go to a new worker.
+ * first request. If a stopped request does not end within 150 ms, the worker is terminated, and the other
+ * pending requests go to a new worker.
  */
 export class Client {
   private worker: Worker | undefined;

@@ -6,8 +6,8 @@ import type { Compared } from "./messages.js";
 import { funcOf, withEntry, type Asked } from "./program.js";
 
 /**
- * Returns the program's schedule and the legal alternatives to it, the fewest cycles first. The alternatives
- * come from hints and from the compiler. The list is empty for a tile program and for an illegal schedule.
+ * Returns the program's schedule and legal alternatives, the fewest cycles first. The alternatives come from
+ * hints and from the compiler. The list is empty for a program in tile IR and if the schedule is illegal.
  */
 export function comparedTo(asked: Asked): readonly Compared[] {
   const func = funcOf(asked);

@@ -32,9 +32,9 @@ import { typeText } from "./show.js";
 const mostStated = 4096;
 
 /**
- * Returns the program in a form that can be used outside the page: `.tir` text, library code, a command line
- * or a case file. Throws a CompileError if a command line or a case is requested for a function that is not a
- * framework's operator.
+ * Returns the program as text for use outside the page. The form is `.tir`, library code, a command line or a
+ * conformance case. Throws a CompileError (TC702) if a command line or a case is requested for a function
+ * that does not call a framework's operator.
  */
 export function copyAs({ inputs, seed, ...asked }: WithInputs, form: CopyForm): string {
   const func = funcOf(asked);
@@ -55,8 +55,8 @@ export function copyAs({ inputs, seed, ...asked }: WithInputs, form: CopyForm): 
 }
 
 /**
- * Returns a function and the definition of its operator. Throws a CompileError if the function is not at the
- * source level or its operator is not known.
+ * Returns a source-level function and the definition of its operator. Throws a CompileError (TC702) if the
+ * function is at another level or its operator is not known.
  */
 function operatorOf(func: ReturnType<typeof funcOf>, form: CopyForm): { func: SourceFunc; def: OpDef } {
   const def = func.level === "source" ? findOp(func.op) : undefined;
@@ -77,8 +77,8 @@ const attributes = (func: SourceFunc, def: OpDef): (readonly [key: string, value
   });
 
 /**
- * Returns the `tilec explain` command that describes an operator with its types, attributes, target and
- * schedule.
+ * Returns the `tilec explain` command line for an operator call, with flags for the operand types,
+ * attributes, target and schedule.
  */
 function commandLine(func: SourceFunc, def: OpDef): string {
   const flags: readonly (readonly [string, AttrValue | undefined])[] = [
@@ -113,9 +113,9 @@ console.log(compile(program).text("tile"));
 `;
 
 /**
- * Returns a conformance case of an operator as JSON text. Inputs of up to 4096 elements are written out if
- * the program compiles; other inputs are fill rules from the seed. The expected result is the error category
- * if the program is refused.
+ * Returns a conformance case of an operator as JSON text. Input elements are written out if the program
+ * compiles and no input has more than 4096 elements. Otherwise, the inputs are rules that generate values
+ * from the seed. If the program is refused, the case expects the error category.
  */
 function caseFile(func: SourceFunc, def: OpDef, given: WithInputs["inputs"], seed: number): string {
   const compiled = tryCompile(func);

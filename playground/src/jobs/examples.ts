@@ -8,8 +8,8 @@ import { openedCases } from "./open-file.js";
 import { edited } from "./program.js";
 
 /**
- * Returns an example of the gallery by id, with the input tensors that its conformance case states. The text
- * is empty for an unknown id.
+ * Returns the gallery example whose id is `id`. Its input tensors are included if the example is a
+ * conformance case. The program text is empty if the id is unknown.
  */
 export function exampleOf(id: string): Opened {
   const example = gallery.find((one) => one.id === id);

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../../../ir/diagnostic.js";
 import type { Schedule } from "../../../ir/schedule.js";
 import { scheduleEntries } from "../../../ir/schedule-entries.js";
 
-/** Schedule entry with its value as text. */
+/** Name of a schedule entry with its value as text; an empty text removes the entry. */
 export interface ScheduleText {
   readonly entry: keyof Schedule;
   /** As the flag takes it; empty: the entry goes. */
@@ -10,8 +10,8 @@ export interface ScheduleText {
 }
 
 /**
- * Parses schedule flags, such as `--tile 8,128`, into schedule entries. Flags that set no schedule entry are
- * ignored.
+ * Parses schedule flags, such as `--tile 8,128`, into schedule entries. Flags that do not set a schedule
+ * entry are ignored.
  */
 export const entriesOf = (flags: string): ScheduleText[] =>
   [...flags.matchAll(/--([a-z-]+) (\S+)/g)].flatMap(([, flag, text = ""]) =>
@@ -21,8 +21,8 @@ export const entriesOf = (flags: string): ScheduleText[] =>
   );
 
 /**
- * Returns the alternative schedules that a hint suggests, each as a string of flags. The list is empty for a
- * diagnostic that is not a hint, and for a hint that contains anything but flags.
+ * Returns the alternative schedules that a hint suggests, each as a string of flags. The list is empty if the
+ * diagnostic is not a hint, or if its hint text contains anything but flags.
  */
 export function hintedFlags({ severity, hint = "" }: Diagnostic): readonly string[] {
   const all = hint.split(" or ");

@@ -12,7 +12,10 @@ import type { HostInputs } from "../../../backends/index.js";
 import { median } from "../../../src/tune/median.js";
 import { plainKernel } from "./plain-kernel.js";
 
-/** Times of one launch on the visitor's GPU: tilec's kernel and a plain kernel, in nanoseconds. */
+/**
+ * Times of one launch on the visitor's GPU, in nanoseconds: tilec's kernel and the plain kernel, which is
+ * neither tiled nor staged.
+ */
 export interface LaunchTimes {
   /** Nanoseconds of one launch. */
   readonly tilec: number;
@@ -29,8 +32,8 @@ const mostLaunches = 256;
 const samples = 5;
 
 /**
- * Measures the launch times of a kernel and of the plain kernel of its gather. Undefined if there is no plain
- * kernel to compare with.
+ * Measures the time of one launch on the GPU for tilec's kernel and for the plain kernel (untiled) of the
+ * same gather, in nanoseconds. Resolves to undefined if the gather has no plain kernel.
  */
 export async function launchTimes(
   runner: Runner,
@@ -75,8 +78,8 @@ export async function launchTimes(
 
 /**
  * Measures the time of one kernel launch on a GPU, in nanoseconds: the median of five batches. A warm-up
- * launch comes first; the time of a second launch sets the number of launches per batch. A launch above 200
- * ms is not repeated.
+ * launch comes first. A second launch determines how many launches a batch has. If the second launch exceeds
+ * 200 ms, its time is the result.
  */
 async function timeOf(device: GPUDevice, encode: (pass: GPUComputePassEncoder) => void): Promise<number> {
   const batch = async (launches: number): Promise<number> => {

@@ -1,14 +1,20 @@
 /** The visitor's GPU. A device that is lost is forgotten, and the next call asks for another one. */
 import { createRunner, limitsOf, type Runner } from "../../../backends/webgpu/index.js";
 
-/** Result of acquiring a GPU: a runner with a description of the GPU, or the reason why there is none. */
+/**
+ * Result of acquiring a GPU: an object that runs kernels with a description of the GPU, or the reason why no
+ * GPU is available.
+ */
 export type Gpu =
   | { readonly ok: true; readonly runner: Runner; readonly description: string }
   | { readonly ok: false; readonly reason: string };
 
 let current: Promise<Gpu> | undefined;
 
-/** Resolves to the GPU. Never rejects for lack of a device: `reason` states what is missing. */
+/**
+ * Resolves to the visitor's GPU, which later calls reuse. If no GPU is available, the promise still resolves,
+ * and `reason` states what is missing.
+ */
 export function acquire(): Promise<Gpu> {
   current ??= open().then((gpu) => {
     if (!gpu.ok) current = undefined;
@@ -18,8 +24,8 @@ export function acquire(): Promise<Gpu> {
 }
 
 /**
- * Requests a WebGPU device from the browser and creates a runner for it. The result holds the reason if the
- * browser has no WebGPU or no adapter.
+ * Requests a WebGPU device from the browser and creates an object that runs kernels on the device. The result
+ * has the reason if the browser has no WebGPU or finds no adapter.
  */
 async function open(): Promise<Gpu> {
   // Absent where a browser lacks WebGPU, and on pages that are neither on loopback nor https.

@@ -20,8 +20,9 @@ import type { Inputs } from "../page-state.js";
 const mostBytes = 2 ** 29;
 
 /**
- * Returns the inputs of a kernel by key: the given ones that fit, random ones otherwise. Throws a
- * CompileError (TC502) for tensors that are too large for a page.
+ * Returns the values of a kernel's inputs, by operand key. A given tensor is used if its type fits;
+ * otherwise, the values are random from the seed. Throws a CompileError (TC502) if the tensors exceed 512 MiB
+ * in total.
  */
 export function inputsFor(
   { source, tile }: Kernel,
@@ -46,7 +47,10 @@ export function inputsFor(
   );
 }
 
-/** Returns a text that says which inputs are given and which are random. */
+/**
+ * Returns a text that states for each input of a kernel whether its values are given or random, with the
+ * seed.
+ */
 export function describeInputs({ source, tile }: Kernel, given: Inputs, seed: number): string {
   const words = inputsOf(source ?? tile).map((operand) => {
     const key = keyOf(operand);
@@ -59,9 +63,10 @@ export function describeInputs({ source, tile }: Kernel, given: Inputs, seed: nu
 }
 
 /**
- * Returns the input tensors for a program, by operand key. A given tensor is used if its type fits; otherwise
- * values are random from the seed. The program is compiled for `webgpu`, without its schedule, only for this
- * purpose. Throws a CompileError (TC502) if the tensors exceed 512 MiB.
+ * Returns the values of a program's inputs, by operand key. A given tensor is used if its type fits;
+ * otherwise, the values are random from the seed. To obtain the input types, the program is compiled for
+ * `webgpu` without its schedule. Throws a CompileError if the compilation fails, or (TC502) if the tensors
+ * exceed 512 MiB in total.
  */
 export const definedInputs = (
   program: Func,

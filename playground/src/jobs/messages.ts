@@ -10,21 +10,24 @@ import type { ScheduleText } from "./flags.js";
 import type { Asked, Change } from "./program.js";
 import type { Stops } from "./stops.js";
 
-/** Names that the page's forms list: operators by dialect, targets and out-of-range policies. */
+/** Choices in the page's drop-down lists: operators of each dialect, targets and out-of-range policies. */
 export interface Vocabulary {
   readonly dialects: readonly { readonly name: string; readonly ops: readonly string[] }[];
   readonly targets: readonly { readonly name: string; readonly title: string }[];
   readonly policies: readonly string[];
 }
 
-/** Input operand as the form shows it: its key and its type as text. */
+/** Input operand as the program form of the page shows it: its key and its type as text. */
 export interface FormInput {
   readonly key: string;
   /** `f32[64,80]` */
   readonly text: string;
 }
 
-/** Operator attribute as the form shows it: its key, help text, permitted words and current value. */
+/**
+ * Operator attribute as the program form of the page shows it: its key, help text, permitted words and
+ * current value.
+ */
 export interface FormAttribute {
   readonly key: string;
   readonly help: string;
@@ -34,8 +37,8 @@ export interface FormAttribute {
 }
 
 /**
- * Operator call of a source-level function as the form shows it: dialect, operator, attributes and
- * out-of-range policy.
+ * Operator call of a source-level function as the program form of the page shows it: dialect, operator,
+ * attributes and out-of-range policy.
  */
 export interface Form {
   readonly dialect: string;
@@ -44,7 +47,10 @@ export interface Form {
   readonly policy: string;
 }
 
-/** Legal schedule or workaround that the page offers when the current schedule is refused. */
+/**
+ * Schedule change that the page offers when the current schedule is refused: command-line flags, the entries
+ * that they set, and the estimated cycles if known.
+ */
 export interface Suggestion {
   /** As the command line takes it. */
   readonly flags: string;
@@ -52,7 +58,10 @@ export interface Suggestion {
   readonly cycles?: number;
 }
 
-/** Schedule in the list that compares alternatives with the current schedule. */
+/**
+ * Row of the page's list of schedules: the current schedule or an alternative, with its flags and estimated
+ * cycles.
+ */
 export interface Compared {
   /** Reason why the schedule is listed, or its difference from the schedule that is shown. */
   readonly why: string;
@@ -62,7 +71,10 @@ export interface Compared {
   readonly cycles: number;
 }
 
-/** Verdict on a function and its schedule: legal or refused, with diagnostics and suggestions. */
+/**
+ * Verdict on a function and its schedule: legal or refused, with diagnostics, an explanation and suggested
+ * schedules.
+ */
 export interface Verdict {
   readonly legal: boolean;
   /** Code of the first error; empty if there is none. */
@@ -86,7 +98,9 @@ export interface Verdict {
   readonly suggestions: readonly Suggestion[];
 }
 
-/** Data that the page shows of one function of a text. */
+/**
+ * Data that the page displays for one function of a module: its types, schedule, operator call and verdict.
+ */
 export interface Shown {
   readonly names: readonly string[];
   readonly name?: string;
@@ -105,7 +119,7 @@ export interface Shown {
   readonly space: string;
 }
 
-/** Diagnostic with its range in the program text, and a fix if there is one. */
+/** Diagnostic with its range in the program text, and a fix (a text replacement) if there is one. */
 export interface Problem {
   readonly diagnostic: Diagnostic;
   readonly range: TextRange;
@@ -119,8 +133,8 @@ export interface Completion {
 }
 
 /**
- * Rectangular region of a tensor or a buffer that a statement reads or writes. Offsets and sizes are in
- * elements, one per dim.
+ * Rectangular region of a tensor or a buffer that a statement writes if `write` is true, and reads otherwise.
+ * Offsets and sizes are in elements, one per dim.
  */
 export interface Box {
   readonly name: string;
@@ -129,7 +143,10 @@ export interface Box {
   readonly write: boolean;
 }
 
-/** Executed statement of a tile program, with the regions that it reads and writes. */
+/**
+ * Executed statement of a tile program, with the regions that the statement reads and writes. The Steps tab
+ * shows one at a time.
+ */
 export interface RunStep {
   readonly op: Step["op"];
   /** From 0. */
@@ -142,7 +159,7 @@ export interface RunStep {
   readonly made?: Pick<Box, "offsets" | "sizes">;
 }
 
-/** Tensor in global memory or buffer in the unified buffer, as the Steps tab draws it. */
+/** Tensor in global memory (`gm`) or buffer in the unified buffer (`ub`), as the Steps tab draws it. */
 export interface StepTensor {
   readonly name: string;
   readonly dtype: DType;
@@ -152,7 +169,10 @@ export interface StepTensor {
   readonly values?: readonly string[];
 }
 
-/** Trace of a tile program for the Steps tab: its first executed statements and its tensors. */
+/**
+ * Trace of a tile program for the Steps tab: the first statements in execution order, and the program's
+ * tensors and buffers.
+ */
 export interface Steps {
   readonly steps: readonly RunStep[];
   /** True if the program has more steps. */
@@ -160,7 +180,10 @@ export interface Steps {
   readonly tensors: readonly StepTensor[];
 }
 
-/** Origin of one element of the output. */
+/**
+ * Origin of one output element of a gather: the index values that select it, and the coordinates of the data
+ * element.
+ */
 export interface Picked {
   readonly out: readonly number[];
   readonly sites: readonly {
@@ -172,7 +195,10 @@ export interface Picked {
   readonly from?: readonly number[];
 }
 
-/** Result of running a program on one backend. */
+/**
+ * Result of a run of a program on one backend: done, refused with diagnostics, or absent (the machine lacks
+ * the device).
+ */
 export interface BackendAnswer {
   readonly backend: BackendName;
   readonly status: "done" | "refused" | "absent";
@@ -183,7 +209,9 @@ export interface BackendAnswer {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Result of running a program on every backend, with a comparison of the outputs. */
+/**
+ * Result of a run of a program on the reference, the simulator and WebGPU, with a comparison of the outputs.
+ */
 export interface RunAnswer {
   readonly backends: readonly BackendAnswer[];
   /**
@@ -201,7 +229,7 @@ export interface RunAnswer {
   };
 }
 
-/** Program text and input tensors of an opened file or example. */
+/** Program text and input tensors of an opened file or gallery example. `inputs` is by function name. */
 export interface Opened {
   readonly text: string;
   readonly func?: string;
@@ -211,8 +239,7 @@ export interface Opened {
 }
 
 /**
- * Request for work on a program with input tensors. `seed` generates random values for the inputs that are
- * not given.
+ * Request for work on a program with input tensors. Inputs that are not given have random values from `seed`.
  */
 export interface WithInputs extends Asked {
   readonly inputs: Inputs;
@@ -220,14 +247,14 @@ export interface WithInputs extends Asked {
 }
 
 /**
- * Names of the forms in which the page copies a program: command line, library code, case file or `.tir`
- * text.
+ * Formats in which the page copies a program: `tilec explain` command line (`cli`), library code, conformance
+ * case, or `.tir` text.
  */
 export const copyForms = ["cli", "library", "case", "tir"] as const;
-/** Name of a form in which the page copies a program. */
+/** Format in which the page copies a program; see {@link copyForms}. */
 export type CopyForm = (typeof copyForms)[number];
 
-/** Result of a schedule search: the best schedule with the flags that set it. */
+/** Result of a schedule search from the Tune tab: the best schedule as text, and the flags that set it. */
 export interface Tuned {
   readonly result: TuneResult;
   /** Best schedule, in the text form. */
@@ -238,7 +265,10 @@ export interface Tuned {
   readonly flags: string;
 }
 
-/** Requests to a worker by kind: `ask` is the type of the request, `answer` the type of its result. */
+/**
+ * Map from the kind of a worker request to its types: `ask` is the type of the request, `answer` the type of
+ * the result.
+ */
 export interface Work {
   readonly vocabulary: { readonly ask: null; readonly answer: Vocabulary };
   readonly show: { readonly ask: Asked; readonly answer: Shown };
@@ -286,23 +316,26 @@ export interface Work {
   };
 }
 
-/** Context of work that may take long: its abort signal and its progress callback. */
+/**
+ * Context of a worker request that may take long: a signal that aborts the request, and a callback that
+ * reports progress in steps.
+ */
 export interface Context {
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number, label: string) => void;
 }
 
-/** Kind of a request to a worker. */
+/** Kind of a request to a worker; see {@link Work}. */
 export type Kind = keyof Work;
 
-/** Message to a worker: a request, or the order to stop the request with this id. */
+/** Message to a worker: a new request with an id, or the order to stop the request with that id. */
 export type ToWorker =
   | { readonly id: number; readonly kind: Kind; readonly ask: unknown }
   | { readonly id: number; readonly kind: "stop" };
 
 /**
- * Message from a worker about the request with this id: its result, its progress, or the reason why it ended
- * without a result.
+ * Message from a worker about the request with an id: its result, its progress, or the reason why the request
+ * ended without a result.
  */
 export type FromWorker =
   | { readonly id: number; readonly state: "done"; readonly answer: unknown }

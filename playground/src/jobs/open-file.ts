@@ -53,8 +53,8 @@ export function openFile({ name, bytes, ...asked }: Work["open"]["ask"]): Opened
 }
 
 /**
- * Decodes a file as UTF-8 text. Throws a CompileError if a file other than `.json` has more than {@link
- * maxText} characters.
+ * Decodes a file as UTF-8 text. Throws a CompileError (TC010) if the file has more than {@link maxText}
+ * characters, unless its name ends in `.json`.
  */
 function textOf(name: string, bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);
@@ -70,8 +70,8 @@ interface Found {
 }
 
 /**
- * Returns up to 100 programs as one text, with their inputs by function name. A note is added if programs are
- * left out.
+ * Joins the first 100 programs of a file into one text, with their inputs by function name. If programs are
+ * left out, a note is added.
  */
 function opened(found: readonly Found[], notes: readonly string[]): Opened {
   const shown = found.slice(0, mostPrograms);
@@ -85,8 +85,8 @@ function opened(found: readonly Found[], notes: readonly string[]): Opened {
 }
 
 /**
- * Returns the programs and inputs of a case file, or of the one case with this id. A note says which cases
- * are malformed or refused. Throws a CompileError (TC013) if no program is left.
+ * Returns the programs and inputs of a case file; if `id` is given, only of the case with that id. Notes
+ * report the cases that are malformed or refused. Throws a CompileError (TC013) if no program is left.
  */
 export function openedCases(text: string, file: string, id?: string): Opened {
   const symbols = new UniqueNames();
@@ -117,8 +117,8 @@ export function openedCases(text: string, file: string, id?: string): Opened {
 }
 
 /**
- * Returns the gathers of an ONNX model as programs, with their constant inputs. A note says which gathers are
- * left out. Throws a CompileError (TC014) if no gather of fixed shapes is left.
+ * Returns the gathers of an ONNX model as programs, with the values of their constant inputs. Notes report
+ * the gathers that are left out. Throws a CompileError (TC014) if no gather of fixed shapes is left.
  */
 function openedModel(bytes: Uint8Array, file: string): Opened {
   const gathers = findGathers(readModel(bytes, file));
@@ -142,8 +142,9 @@ function openedModel(bytes: Uint8Array, file: string): Opened {
 }
 
 /**
- * Opens an array as an input of the program. The array becomes the input of its type. If there is none, an
- * input changes to that type: the indices for integers of 32 bits or more, otherwise the data.
+ * Sets an array from a file as an input of the requested function. The array becomes the input that has its
+ * type. If no input has that type, the type of an input is changed: of the indices for index integers of 32
+ * bits or more, otherwise of the data. Throws a CompileError (TC012) if the function has no fitting input.
  */
 function openedArray(
   asked: Omit<Work["open"]["ask"], "name" | "bytes">,

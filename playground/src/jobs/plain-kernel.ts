@@ -25,7 +25,10 @@ import {
   dataCoords,
 } from "../../../ir/index.js";
 
-/** WGSL code of a plain kernel and the number of workgroups to dispatch along x and y. */
+/**
+ * WGSL code of a plain kernel (neither tiled nor staged), and the number of workgroups to dispatch along x
+ * and y.
+ */
 export interface PlainKernel {
   readonly code: string;
   readonly workgroups: readonly [number, number];
@@ -35,9 +38,10 @@ const lanes = 256;
 const mostAlong = 65535;
 
 /**
- * Returns a simple WGSL kernel of a gather, to compare with. Undefined for elements that are computed or not
- * whole words, for inputs that nothing reads, and for index values that are sums. Also undefined for index
- * values that are not 4 or 8 bytes wide.
+ * Returns a plain WGSL kernel of a gather, without tiles or staging, for a comparison of times. Undefined if
+ * the output has no elements, or its elements are computed (not copied) or not a multiple of 32 bits.
+ * Undefined if an input is never read. Also undefined unless each index operand is one read of an index value
+ * of 32 bits or more and has a known extent.
  */
 export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   const { map } = gather;
@@ -95,8 +99,8 @@ const isBoundedRead = (site: IndexOperand): site is BoundedRead =>
   isRead(site.value) && site.extent !== undefined;
 
 /**
- * Emits WGSL that reads one index value, wraps a negative one if the gather does, and clamps it to its
- * extent. Other out-of-range policies are ignored: the plain kernel reports no errors.
+ * Emits WGSL that reads an index value, adds `wrapNegativeBy` to a negative value, and clamps the sum to [0,
+ * extent - 1]. All out-of-range policies are emitted as a clamp: the plain kernel reports no errors.
  */
 function siteCode(gather: AccessFunc, { value, wrapNegativeBy, extent }: BoundedRead, k: number): string {
   const { dtype, shape } = inputOf(gather, value.table).type;

@@ -35,12 +35,12 @@ import {
 import type { ScheduleText } from "./flags.js";
 import { parseCount, parseEntry, parseNumber, parseShape, parseType } from "../../../src/cli/flag-values.js";
 
-/** File name in the locations of diagnostics. */
+/** File name that diagnostics of the page's program text show. */
 export const fileName = "program.tir";
 
 /**
- * Module text, with the name of the function that a request is about and the sizes of its symbols. If no
- * function has that name, the first function is used.
+ * Request about one function of a module text. `func` names the function; without a match, the first function
+ * of the text is used.
  */
 export interface Asked {
   readonly text: string;
@@ -49,7 +49,10 @@ export interface Asked {
   readonly sizes?: Sizes;
 }
 
-/** Result of parsing a module: all function names, the selected function and the diagnostics. */
+/**
+ * Result of {@link read}, which parses a module: all function names, the selected function and the
+ * diagnostics.
+ */
 export interface Read {
   readonly names: readonly string[];
   readonly func?: Func;
@@ -57,8 +60,8 @@ export interface Read {
 }
 
 /**
- * Parses a module and selects the function that the request names, or the first one if none has that name.
- * `func` is absent if the module has no function.
+ * Parses a module and selects the requested function, or the first one if none has the requested name. `func`
+ * is absent if the module has no function.
  */
 export function read({ text, func: name }: Asked): Read {
   const { module, diagnostics } = parseModule(text, fileName);
@@ -67,8 +70,8 @@ export function read({ text, func: name }: Asked): Read {
 }
 
 /**
- * Returns the function that a request names, or the first one if none has that name. Throws a CompileError if
- * the text has no function or has errors.
+ * Returns the requested function of a module text, or the first one if none has the requested name. Throws a
+ * CompileError if the text has errors or no function.
  */
 export function funcOf(asked: Asked): Func {
   const { func, diagnostics } = read(asked);
@@ -77,8 +80,9 @@ export function funcOf(asked: Asked): Func {
 }
 
 /**
- * Returns the function that a request names, with its symbols bound to the given sizes. A symbol without a
- * size gets its upper bound. Throws a CompileError (TC107) if a symbol does not admit a size.
+ * Returns the requested function of a module text, with its symbols bound to the given sizes. A symbol
+ * without a size gets its upper bound. Throws a CompileError: TC107 if a symbol does not admit its size, or
+ * the errors of the text.
  */
 export function boundFunc(asked: Asked): Func {
   const func = funcOf(asked);
@@ -92,8 +96,8 @@ export function boundFunc(asked: Asked): Func {
 }
 
 /**
- * Change of a program by a control of the page. Texts have the form of the command line's flags; an empty
- * text removes an entry.
+ * Change that a control of the page makes to a program. Texts have the syntax of command-line flags; an empty
+ * text removes a schedule entry or an attribute.
  */
 export type Change =
   | { readonly kind: "schedule"; readonly entries: readonly ScheduleText[] }
@@ -105,9 +109,9 @@ export type Change =
   | { readonly kind: "oob"; readonly policy: string };
 
 /**
- * Returns the program text with one change to the requested function. A change of schedule or target rewrites
- * only the function's head. Other changes reprint the function, which drops the comments in its body. Throws
- * a CompileError if a value cannot be parsed.
+ * Returns the program text with one change applied to the requested function. A change of schedule or target
+ * rewrites only the header of the function. Other changes reprint the function, which drops the comments in
+ * its body. Throws a CompileError if the text has errors or a value cannot be parsed.
  */
 export function edited(asked: Asked, change: Change): string {
   const func = funcOf(asked);
@@ -133,7 +137,10 @@ function offsetOf(text: string, line: number, column: number): number {
   return text.lastIndexOf("func", start + column + 3);
 }
 
-/** Returns the offset after the last brace before the next function. */
+/**
+ * Returns the end of the function that starts at offset `begins`: the offset, in characters, after the last
+ * `}` before the next function. Braces in comments do not count.
+ */
 function endOf(text: string, begins: number): number {
   const next = /\n[ \t]*func\b/g;
   next.lastIndex = begins + 1;
@@ -143,8 +150,8 @@ function endOf(text: string, begins: number): number {
 }
 
 /**
- * Returns a function with one change applied. Throws a CompileError if a value cannot be parsed, or if the
- * change needs a framework's operator and the function has none.
+ * Returns a function with one change applied. Throws a CompileError if a value cannot be parsed. A change of
+ * operator or attribute also throws if the function is not at the source level.
  */
 function applied(func: Func, change: Change): Func {
   switch (change.kind) {
@@ -180,7 +187,10 @@ export function withEntry(schedule: Schedule, { entry, text }: ScheduleText): Sc
   return text.trim() === "" ? others : { ...others, [entry]: parseEntry(entry, text) };
 }
 
-/** Returns the function if it is at the source level. Throws a CompileError (TC702) otherwise. */
+/**
+ * Returns the function if it is at the source level (a call of a framework's operator). Throws a CompileError
+ * (TC702) otherwise.
+ */
 function sourceOf(func: Func): SourceFunc {
   if (func.level === "source") return func;
   throw new CompileError([
@@ -192,9 +202,9 @@ function sourceOf(func: Func): SourceFunc {
 }
 
 /**
- * Returns a function with another operator. A change of only the dialect selects the operator of the same
- * kind in that dialect. Attributes keep their values by key; others get defaults. The function is unchanged
- * if no operator matches.
+ * Returns a function with another operator. If `change` has no `op`, the equivalent operator of the new
+ * dialect is selected. Attributes with equal keys keep their values; others get defaults. Returns the
+ * function unchanged if no operator matches.
  */
 function withOperator(func: SourceFunc, change: Change & { readonly kind: "operator" }): SourceFunc {
   const before = findOp(func.op);
@@ -219,9 +229,9 @@ function withOperator(func: SourceFunc, change: Change & { readonly kind: "opera
 }
 
 /**
- * Returns a function with one attribute set from text; an empty text removes the attribute. The function is
- * unchanged if its operator has no attribute with this key, which may belong to another operator of the same
- * kind.
+ * Returns a function with one attribute set from text; an empty text removes the attribute. Returns the
+ * function unchanged if its operator has no attribute with this key. Throws a CompileError if the text cannot
+ * be parsed.
  */
 function withAttr(func: SourceFunc, key: string, text: string): SourceFunc {
   const def = findOp(func.op);
@@ -237,8 +247,8 @@ function withAttr(func: SourceFunc, key: string, text: string): SourceFunc {
 }
 
 /**
- * Parses the text of an attribute by the kind of the attribute. `key` names the attribute in errors. Throws a
- * CompileError if the text cannot be parsed.
+ * Parses the text of an attribute as a value of the given kind, such as an integer or a list of integers.
+ * `key` names the attribute in errors. Throws a CompileError if the text cannot be parsed.
  */
 function valueOf(kind: AttrSpec["kind"], key: string, text: string): AttrValue {
   switch (kind) {
@@ -255,8 +265,9 @@ function valueOf(kind: AttrSpec["kind"], key: string, text: string): AttrValue {
 }
 
 /**
- * Returns a program with the output that its operator now has. If a rule is broken, the old output stays, so
- * that the verdict reports the error.
+ * Returns a function whose output has the type and shape that its operator infers from the inputs. If the
+ * rank changes, schedule lists are dropped. Returns the function unchanged if the operator rejects the
+ * inputs, so that the verdict reports the error.
  */
 function resolved(func: SourceFunc): SourceFunc {
   const result = resolveSource(sourceOp(func));

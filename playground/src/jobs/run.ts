@@ -44,8 +44,8 @@ interface Ran {
 type Hosts = Readonly<Record<string, HostValue>>;
 
 /**
- * Runs a program on the reference, the simulator and WebGPU, and compares the outputs bit for bit. Throws a
- * CompileError if the program is refused, or its tensors are too large for the page.
+ * Runs a program on the reference, the simulator and WebGPU, and compares the outputs bit for bit. Rejects
+ * with a CompileError if the program is refused, or if its tensors exceed 512 MiB.
  */
 export async function runAll(
   { inputs: given, seed, ...asked }: WithInputs,
@@ -100,7 +100,8 @@ export async function runAll(
 
 /**
  * Runs a kernel on one backend. Resolves to the output and the milliseconds of the call, or to the
- * diagnostics if the backend refuses the run. Rejects if the run was stopped. `on` describes the device.
+ * diagnostics if the backend refuses the run. Rejects if the run was stopped. `on` describes the device for
+ * the user.
  */
 async function ran(
   backend: BackendName,
@@ -129,7 +130,10 @@ interface OnGpu {
   readonly times?: NonNullable<RunAnswer["times"]>;
 }
 
-/** Runs a kernel on the GPU; runs it once more on another device if the first device was lost. */
+/**
+ * Runs a kernel on the visitor's GPU, and again on a new device if the first device was lost. A run that
+ * succeeds is followed by a measurement of launch times. Without a GPU, the result has status `absent`.
+ */
 async function onGpu(kernel: Kernel, inputs: Hosts, options: BackendOptions, again = true): Promise<OnGpu> {
   const backend = "webgpu";
   const gpu = await acquire();
@@ -156,7 +160,7 @@ async function onGpu(kernel: Kernel, inputs: Hosts, options: BackendOptions, aga
 
 /**
  * Returns an error (TC506) if the estimated time of a launch on the target exceeds 500 ms. Returns undefined
- * otherwise, and if the kernel does not compile for the target.
+ * for a shorter launch, and if the kernel does not compile for the target.
  */
 function tooLong(kernel: Kernel, target: Parameters<Kernel["forTarget"]>[0]): Diagnostic | undefined {
   try {
@@ -178,8 +182,9 @@ function tooLong(kernel: Kernel, target: Parameters<Kernel["forTarget"]>[0]): Di
 }
 
 /**
- * Compares the run of a backend with the first one. `same` is true if their outputs or diagnostics are equal,
- * or if one of the runs is absent. A difference becomes a diagnostic of the answer.
+ * Compares the result of a run on one backend with the first run. `same` is true if the outputs or the
+ * diagnostics are equal, or if one run is missing. A difference between the outputs becomes the diagnostic of
+ * `answer`.
  */
 function comparedWith(
   first: Ran | undefined,

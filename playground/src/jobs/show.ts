@@ -32,7 +32,10 @@ import { entriesOf, hintedFlags } from "./flags.js";
 import { read, type Asked } from "./program.js";
 import { stopsOf, type Stops } from "./stops.js";
 
-/** Returns the names of all dialects with their operators, all targets and all out-of-range policies. */
+/**
+ * Returns the choices in the page's drop-down lists: operators of each dialect, targets and out-of-range
+ * policies.
+ */
 export const vocabulary = (): Vocabulary => ({
   dialects: dialects.map((name) => ({
     name,
@@ -42,12 +45,13 @@ export const vocabulary = (): Vocabulary => ({
   policies: readPolicies,
 });
 
-/** Formats a type as flags take it: `f32[64,80]`. */
+/** Formats a tensor type in the syntax of command-line flags, such as `f32[64,80]`. */
 export const typeText = ({ dtype, shape }: TensorType): string => `${dtype}[${shape.join()}]`;
 
 /**
- * Returns the data that the page displays for one function: types, schedule, form and verdict. If the text
- * has no function, only the function names and the diagnostics are filled.
+ * Returns the data that the page displays for the requested function: types, schedule, operator call and
+ * verdict. If the text has no function, the result has only the function names and a refusal with the
+ * diagnostics.
  */
 export function show(asked: Asked): Shown {
   const { names, func, diagnostics } = read(asked);
@@ -88,7 +92,8 @@ function stopsFor(func: Func, used: ResolvedSchedule): Stops | undefined {
 }
 
 /**
- * Returns the operator call of a source-level function as a form, or undefined if the operator is not known.
+ * Returns the dialect, operator, attributes and out-of-range policy of a source-level function, for the
+ * program form of the page. Undefined if the operator is not known.
  */
 function formOf(func: Func & { readonly level: "source" }): Form | undefined {
   const def = findOp(func.op);
@@ -113,7 +118,10 @@ const refusal = (diagnostics: readonly Diagnostic[]): Verdict => ({
   suggestions: [],
 });
 
-/** Returns the verdict on a function and its schedule. A CompileError becomes a refusal. */
+/**
+ * Returns the verdict on a function and its schedule: legal or refused, with diagnostics. Errors of the
+ * compiler become a refusal and are not thrown.
+ */
 function verdictOn(func: Func): Verdict {
   if (func.level === "tile") {
     const compiled = tryCompile(func);
@@ -129,8 +137,8 @@ function verdictOn(func: Func): Verdict {
 }
 
 /**
- * Converts an explanation to the verdict that the page shows. Hints that suggest a schedule are left out of
- * the diagnostics; suggestions are given only if the schedule is illegal.
+ * Converts the compiler's explanation of a schedule to the verdict that the page shows. Diagnostics whose
+ * hint only suggests other schedules are left out. Suggestions are given only if the schedule is illegal.
  */
 function verdictOf(explanation: Explanation): Verdict {
   const {
@@ -171,8 +179,8 @@ function verdictOf(explanation: Explanation): Verdict {
 }
 
 /**
- * Returns alternatives to an illegal schedule: the workarounds if no tile is legal, otherwise the nearest
- * legal schedules and a profile that makes the schedule legal.
+ * Returns alternatives to an illegal schedule. If no tile is legal, they are workarounds. Otherwise, they are
+ * the nearest legal schedules and, if one exists, a profile under which the schedule is legal.
  */
 function suggestionsOf({ infeasible, nearest, pages, schedule }: Explanation): Suggestion[] {
   const newer = pages?.legal === true ? [{ flags: `--profile ${pages.profile}` }] : [];

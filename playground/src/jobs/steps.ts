@@ -39,8 +39,8 @@ const mostShown = 400;
 const mostPicks = 64;
 
 /**
- * Returns the first 2000 statements that a tile program executes, with the regions that each reads and
- * writes, and the program's tensors. Throws a CompileError if the program is refused.
+ * Returns the first 2000 statements that a tile program executes, with the tensor regions that each statement
+ * reads and writes, and the program's tensors. Throws a CompileError if the program is refused.
  */
 export function kernelSteps({ inputs: given, seed, ...asked }: WithInputs): Steps {
   const kernel = compile(boundFunc(asked));
@@ -85,9 +85,9 @@ const boxOf = ({ offsets, sizes }: Region, env: Env): Pick<Box, "offsets" | "siz
 });
 
 /**
- * Returns the regions that a statement reads or writes, without temporary ones. A buffer that is accessed as
- * a whole gets the size of the statement's first explicit region, from the origin. The list is empty for the
- * start of a task.
+ * Returns the regions of tensors and buffers that an executed statement reads or writes, except temporary
+ * ones. A buffer accessed without an explicit region gets the size of the statement's first explicit region,
+ * at offset 0. The list is empty for the start of a task.
  */
 function boxesOf(
   step: Step,
@@ -106,8 +106,8 @@ function boxesOf(
 }
 
 /**
- * Returns the operands and the buffers of a tile program. Element values are included for operands of up to
- * 400 elements whose values are given, except strings.
+ * Returns the operands and the unified-buffer (UB) buffers of a tile program. An operand of up to 400
+ * elements includes its element values, if `values` has them and they are not strings.
  */
 function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>): readonly StepTensor[] {
   const params = tile.operands.map((operand): StepTensor => {
@@ -133,8 +133,9 @@ function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>):
 }
 
 /**
- * Returns the origin of the first elements of a region of the output: their index values, and the element of
- * the data that each takes. Empty for a program without an access map.
+ * Returns the origins of the first elements of an output region: the index values that select each element,
+ * and its coordinates in the data. The list is empty if the program has no access map (source of each data
+ * coordinate).
  */
 export function picksOf(
   { inputs: given, seed, ...asked }: WithInputs,

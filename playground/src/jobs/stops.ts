@@ -15,8 +15,8 @@ import {
 import { residenciesOf, ScheduleSpace, withDefaults } from "../../../passes/index.js";
 
 /**
- * Position of a slider: a value for one entry of a tile or view, and whether a schedule with the value is
- * legal.
+ * Position of a slider: a value for one dim of a tile or view (PyPTO view shape), in elements, and whether
+ * the schedule with this value is legal.
  */
 export interface Stop {
   readonly entry: number;
@@ -24,13 +24,14 @@ export interface Stop {
 }
 
 /**
- * Slider positions for the tile and the view: a list for each output dim, in ascending order of the values.
+ * Slider positions for the tile and the view (PyPTO view shape). Each has a list for every output dim, in
+ * ascending order of the values.
  */
 export type Stops = Readonly<Record<"tile" | "view", readonly (readonly Stop[])[]>>;
 
 /**
- * Returns the entries to which each dim of the tile and the view can be moved. The other entries of a moved
- * tile or view stay as in the schedule `used`.
+ * Returns the slider positions for each dim of the tile and the view (PyPTO view shape), with their legality.
+ * The other dims of a changed tile or view have the values of the schedule `used`.
  */
 export function stopsOf(access: AccessFunc, target: Target, used: ResolvedSchedule): Stops {
   const extents = outputOf(access).type.shape;

@@ -5,7 +5,10 @@ import { passSections, type PassStep } from "../../../src/report/pass-page.js";
 import type { Timeline } from "../../../src/report/timeline-charts.js";
 import { boundFunc, type Asked } from "./program.js";
 
-/** Returns the changes of each pass as markup. Throws a CompileError for a program that is refused. */
+/**
+ * Compiles a program and returns HTML markup that shows the changes of each compiler pass. Throws a
+ * CompileError if the program is refused.
+ */
 export function passTexts(asked: Asked): string {
   const steps: PassStep[] = [];
   compile(boundFunc(asked), {
@@ -15,8 +18,8 @@ export function passTexts(asked: Asked): string {
 }
 
 /**
- * Compiles a program and returns its tile IR, WGSL or PTO-ISA C++. Throws a CompileError if the program is
- * refused.
+ * Compiles a program and returns its tile IR, WGSL or PTO-ISA C++ as text. Throws a CompileError if the
+ * program is refused.
  */
 export function kernelText(asked: Asked, form: "tile-ir" | "wgsl" | "pto"): string {
   const kernel = compile(boundFunc(asked));
@@ -31,8 +34,8 @@ export function kernelText(asked: Asked, form: "tile-ir" | "wgsl" | "pto"): stri
 }
 
 /**
- * Compiles a program and returns the kernel with its estimated timing. Throws a CompileError if the program
- * is refused.
+ * Compiles a program and returns the kernel with its timing as estimated by the cost model. Throws a
+ * CompileError if the program is refused.
  */
 export function timelineOf(asked: Asked): Timeline {
   const { name, tile, target } = compile(boundFunc(asked));

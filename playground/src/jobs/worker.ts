@@ -51,7 +51,8 @@ addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
 });
 
 /**
- * Runs one request in the worker and posts its progress and its result. An error is posted as a message too.
+ * Runs one request in the worker and posts its progress and its result to the page. An error is posted as a
+ * message, not thrown.
  */
 async function answer(id: number, kind: Kind, ask: unknown): Promise<void> {
   const controller = new AbortController();

@@ -9,7 +9,10 @@ interface Props {
   readonly id: string;
 }
 
-/** Renders charts from markup. Each figure can be focused, so that a wide chart scrolls with the keyboard. */
+/**
+ * Renders charts from HTML markup. Each `figure` element can be focused, so that a wide chart scrolls with
+ * the keyboard.
+ */
 export function Charts({ markup, id }: Props) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

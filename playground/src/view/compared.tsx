@@ -13,8 +13,8 @@ interface Props {
 }
 
 /**
- * Renders a table that compares schedules, the fewest cycles first, with a button that applies each. Renders
- * nothing with fewer than two schedules.
+ * Renders a table of the current schedule and its alternatives, the fewest cycles first, with a button that
+ * applies each alternative. Renders nothing for fewer than two schedules.
  */
 export function ComparedView({ asked, of, onChoice }: Props) {
   const settled = useSettled(of);

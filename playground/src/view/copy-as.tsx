@@ -15,8 +15,8 @@ const titles: Readonly<Record<CopyForm, string>> = {
 };
 
 /**
- * Renders the menu that copies the program or a link to the page. The copied text is shown below, for pages
- * that may not write to the clipboard.
+ * Renders the menu that copies the program, or a link to the page, to the clipboard. The copied text is also
+ * shown below the menu, for pages that may not write to the clipboard.
  */
 export function CopyAs({ asked }: { readonly asked: WithInputs }) {
   const [copied, setCopied] = useState<{ readonly said: string; readonly text: string }>();
@@ -69,7 +69,9 @@ export function CopyAs({ asked }: { readonly asked: WithInputs }) {
   );
 }
 
-/** Writes text to the clipboard. Resolves to a message for the user that says whether it succeeded. */
+/**
+ * Writes text to the clipboard. Resolves to a message for the user that states whether the write succeeded.
+ */
 async function toClipboard(text: string): Promise<string> {
   try {
     await navigator.clipboard.writeText(text);

@@ -11,10 +11,7 @@ interface FieldProps {
   readonly onText: (text: string) => Promise<string>;
 }
 
-/**
- * Renders a labelled text field. The typed text stays in the field while it is invalid, with the error
- * message below.
- */
+/** Renders a labelled text field. An invalid text stays in the field, with the error message below. */
 export function TextField({ id, label, value, help, disabled = false, onText }: FieldProps) {
   const [draft, setDraft] = useState<string>();
   const [wrong, setWrong] = useState("");
@@ -56,7 +53,7 @@ interface ChoiceProps extends Omit<FieldProps, "onText"> {
   readonly onChoice: (value: string) => void;
 }
 
-/** Renders a labelled drop-down list. */
+/** Renders a labelled drop-down list of options. `onChoice` receives the chosen option. */
 export const Choice = ({ id, label, value, help, disabled = false, options, onChoice }: ChoiceProps) => (
   <label class="field" title={help}>
     <span>{label}</span>

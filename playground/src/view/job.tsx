@@ -13,8 +13,9 @@ interface Job<T> {
 }
 
 /**
- * Returns a job that runs `work` when started and can be stopped. `of` lists the values that the work depends
- * on. The answer is hidden once one of these values changes, even if it arrives later.
+ * Returns a job, which runs `work` when started and can be stopped. `of` lists the values that the work
+ * depends on. When one of these values changes, the answer is hidden, and an answer that arrives later is not
+ * shown.
  */
 export function useJob<T>(of: readonly unknown[], work: (options: CallOptions) => Promise<T>): Job<T> {
   const [last, setLast] = useState<{ readonly of: readonly unknown[]; readonly answer: Answer<T> }>();
@@ -55,7 +56,7 @@ interface StartStopProps {
   readonly ids: readonly [start: string, stop: string];
 }
 
-/** Renders the buttons that start and stop a job. */
+/** Renders a button that starts a job and a button that stops it. `label` is the text of the start button. */
 export const StartStop = ({ job, label, disabled = false, ids: [start, stop] }: StartStopProps) => (
   <>
     <button
@@ -79,15 +80,16 @@ interface OutcomeProps<T> {
 }
 
 /**
- * Renders the state of a job: its progress, its diagnostics, or its result by `show`. Renders an empty area
- * before the job starts.
+ * Renders the state of a job: its progress, its diagnostics, its error message, or its result rendered by
+ * `show`. Renders an empty area before the job starts.
  */
 export function Outcome<T>({ answer, show }: OutcomeProps<T>) {
   return <div aria-live="polite">{answer === undefined ? null : shown(answer, show)}</div>;
 }
 
 /**
- * Renders an answer by its state: the progress, the diagnostics, the error message, or the result by `show`.
+ * Renders the progress, the diagnostics, the error message or the result of a worker request, as its state
+ * requires. `show` renders the result.
  */
 function shown<T>(answer: Answer<T>, show: OutcomeProps<T>["show"]): preact.ComponentChild {
   switch (answer.state) {

@@ -6,20 +6,29 @@ import { heatMap, scatter, type CellLink } from "../../../src/report/tune-charts
 import { tileCells, type TileCell } from "../../../src/report/tune-cells.js";
 import type { TuneResult } from "../../../src/tune/result.js";
 
-/** Tile and residency that a cell represents. */
+/**
+ * Tile and residency (the memory that holds the gathered data) that a click on a cell of the heat map
+ * applies.
+ */
 export interface CellChoice {
   readonly tile: readonly number[];
   readonly residency: string;
 }
 
-/** Heat map of the tile space as markup, with the tile and residency that each cell selects. */
+/**
+ * Heat map of the cost of tiles, as markup with links. `choices` has the tile and residency (memory that
+ * holds the data) that a click on each cell applies.
+ */
 export interface SpaceMap {
   readonly markup: string;
   /** By the number in a cell's link, `#cell-7`. */
   readonly choices: readonly CellChoice[];
 }
 
-/** Returns the map of tile shapes and the choices of its cells; undefined if there is no tile to choose. */
+/**
+ * Returns the heat map of a search's tiles as markup, with the tile and residency of each cell. Undefined if
+ * the search has only one tile.
+ */
 export function spaceMap(result: TuneResult): SpaceMap | undefined {
   const cells = tileCells(result);
   const choices: CellChoice[] = [];
@@ -29,8 +38,9 @@ export function spaceMap(result: TuneResult): SpaceMap | undefined {
 }
 
 /**
- * Returns the tile and residency that a cell of the heat map selects. A refused cell selects its own
- * coordinates, since one refused tile stands for all larger ones.
+ * Returns the tile and residency (memory that holds the data) that a cell of the heat map selects. For a
+ * refused cell, the tile is computed from the cell's coordinates, because one recorded refused tile
+ * represents all larger tiles.
  */
 function choiceOf(cell: TileCell, cells: ReturnType<typeof tileCells>): CellChoice {
   const { residency } = cell;
@@ -44,6 +54,7 @@ function choiceOf(cell: TileCell, cells: ReturnType<typeof tileCells>): CellChoi
 export const timelineMarkup = (timeline: Timeline): string => timelineSections(timeline);
 
 /**
- * Returns the scatter chart of a search as markup: bytes against time. Its dots are not links on this page.
+ * Returns a scatter chart of the schedules in a search result as markup: bytes moved against time. The dots
+ * have no links.
  */
 export const scatterMarkup = (result: TuneResult): string => scatter(result);

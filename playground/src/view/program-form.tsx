@@ -12,7 +12,7 @@ interface Props {
 
 /**
  * Renders the form for a program's operator, types and attributes. Every change edits the program text. The
- * form is disabled below the source level.
+ * form is disabled for a program that is not a call of a framework's operator.
  */
 export function ProgramForm({ shown: { form, inputs, level }, vocabulary, onChange }: Props) {
   const dialect = vocabulary.dialects.find(({ name }) => name === form?.dialect);

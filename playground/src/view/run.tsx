@@ -10,7 +10,10 @@ interface Props {
   readonly onSeed: (seed: number) => void;
 }
 
-/** Renders the button that runs the program on every backend, the field for the seed, and the results. */
+/**
+ * Renders the button that runs the program on every backend, the field for the seed, and the results of the
+ * run.
+ */
 export function RunView({ asked, legal, onSeed }: Props) {
   const { text, func, sizes, seed, inputs } = asked;
   const job = useJob([text, func, sizes, seed, inputs], (options) => long.call("run", asked, options));
@@ -49,8 +52,8 @@ function launchVerdict({ tilec, plain }: NonNullable<RunAnswer["times"]>): strin
 }
 
 /**
- * Renders the results of a run: whether the bits agree, a row for each backend, diagnostics, launch times and
- * the first output elements.
+ * Renders the results of a run: whether the outputs are bit-identical, a row for each backend, diagnostics,
+ * launch times and the first output elements.
  */
 function RunResult({ backends, sameBits, inputs, output, times }: RunAnswer) {
   const ran = backends.filter(({ status }) => status !== "absent");

@@ -23,8 +23,8 @@ const helpFor: Readonly<Partial<Record<keyof Schedule, string>>> = {
 };
 
 /**
- * Renders the form for target and schedule: a field for each schedule entry, and a slider for each dim of the
- * tile and the view.
+ * Renders the form for a program's target and schedule: a field for each schedule entry, and a slider for
+ * each dim of the tile and the view (PyPTO view shape).
  */
 export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
   const { schedule, target, level, output, verdict, stops } = shown;

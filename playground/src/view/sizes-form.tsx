@@ -10,7 +10,9 @@ interface Props {
   readonly onSizes: (sizes: Sizes) => void;
 }
 
-/** Renders a field for the size of each symbol. Renders nothing for a program without symbols. */
+/**
+ * Renders a field for the size of each symbol of the program. Renders nothing for a program without symbols.
+ */
 export function SizesForm({ symbols, sizes, onSizes }: Props) {
   if (symbols.length === 0) return null;
   return (

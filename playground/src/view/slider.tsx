@@ -14,7 +14,10 @@ interface Props {
   readonly onEntry: (entry: number) => void;
 }
 
-/** Renders a slider over candidate values, at even spacing. Ranges of illegal values are hatched. */
+/**
+ * Renders a slider for one dim of a tile or view (PyPTO view shape). The positions are candidate values at
+ * even spacing; ranges of illegal values are hatched.
+ */
 export function Slider({ id, label, stops, value, extent, disabled, onEntry }: Props) {
   const last = Math.max(1, stops.length - 1);
   const at = stops.findIndex(({ entry }) => entry >= value);
@@ -61,8 +64,8 @@ export function Slider({ id, label, stops, value, extent, disabled, onEntry }: P
 const percent = (share: number): string => `${100 * share}%`;
 
 /**
- * Returns the ranges of slider positions where every value is illegal. Each range extends by half a position
- * to either side, within the slider.
+ * Returns the ranges of 0-based slider positions in which every value is illegal. Each range extends by half
+ * a position to either side, but not beyond the slider.
  */
 function refusedRanges(stops: readonly Stop[]): (readonly [from: number, to: number])[] {
   const last = stops.length - 1;

@@ -21,7 +21,8 @@ interface Drawn {
 }
 
 /**
- * Renders the heat map of all tiles by cost. A click on a cell applies the tile and residency of the cell.
+ * Renders the heat map of tiles by cost. A click on a cell applies the tile and residency (memory that holds
+ * the data) of the cell.
  */
 export function SpaceMapView({ asked, space, tile, onCell }: Props) {
   const place = useRef<HTMLElement>(null);
@@ -91,7 +92,7 @@ function choiceOf(link: Element | null, map: SpaceMap | undefined): CellChoice |
 
 const settleMs = 300;
 
-/** Returns a value once it has stayed the same for 300 ms, and the previous stable value until then. */
+/** Returns a value once it has not changed for 300 ms. Until then, returns the previous stable value. */
 export function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

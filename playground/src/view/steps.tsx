@@ -9,8 +9,8 @@ import { Diagnostics } from "./diagnostics.js";
 import { useAnswer } from "./use-answer.js";
 
 /**
- * Renders the Steps tab: runs the program in a worker and shows the statements that it executes. `asks`
- * identifies the request: the program runs again when it changes.
+ * Renders the Steps tab: runs the program in a worker and shows the statements that it executes. The program
+ * runs again when `asks`, a key of the request, changes.
  */
 export function StepsView({ asked, asks }: { readonly asked: WithInputs; readonly asks: string }) {
   const found = useAnswer(long, "steps", asked, asks);
@@ -27,8 +27,8 @@ export function StepsView({ asked, asks }: { readonly asked: WithInputs; readonl
 }
 
 /**
- * Renders one executed statement with the regions that it reads and writes, and controls that move between
- * statements. `more` is true if the program has statements after the last of `steps`.
+ * Renders one executed statement with the regions that the statement reads and writes, and controls that
+ * select another statement. `more` is true if the program executes statements after the last of `steps`.
  */
 function Stepper({
   steps,
@@ -141,8 +141,8 @@ function Stepper({
 }
 
 /**
- * Describes the last write to a buffer up to statement `now`, such as `load of %x[0, 0][8, 128]`. Returns
- * `nothing yet` if there is none.
+ * Describes the last write to a buffer at or before statement `now` (a position in `steps`), such as `load of
+ * %x[0, 0][8, 128]`. Returns `nothing yet` if no statement wrote to the buffer.
  */
 function heldBy(name: string, steps: readonly RunStep[], now: number): string {
   for (let k = now; k >= 0; k--) {
@@ -170,8 +170,8 @@ const [wide, highest, leastCell] = [300, 170, 14];
 const mostRows = 64;
 
 /**
- * Draws a tensor as a two-dimensional picture: the last dim across, all other dims flattened down. The
- * regions read and written and the gathered elements are highlighted.
+ * Renders a tensor as a two-dimensional picture. The last dim runs across; all other dims are flattened and
+ * run down. The regions that are read and written and the gathered elements are highlighted.
  */
 function TensorView({ tensor, boxes, holds, picks }: TensorProps) {
   const { name, dtype, shape, space, values } = tensor;
@@ -253,8 +253,8 @@ const isData = ({ shape }: StepTensor, from: readonly number[]): boolean =>
   from.length === shape.length && from.every((coord, d) => coord < (shape[d] ?? 0));
 
 /**
- * Returns the row and the column of an element in the two-dimensional picture of a tensor: the last dim is
- * the column, the others are flattened to the row.
+ * Returns the 0-based row and column of an element in the two-dimensional picture of a tensor. The last
+ * coordinate is the column; the other coordinates are flattened to the row.
  */
 function flat(
   at: readonly number[],
@@ -265,8 +265,8 @@ function flat(
 }
 
 /**
- * Returns the rectangles that cover a region in the two-dimensional picture of a tensor. Adjacent rows form
- * one rectangle. The list is empty for an empty region.
+ * Returns the rectangles that cover a region in the two-dimensional picture of a tensor, in rows and columns.
+ * Adjacent rows form one rectangle. The list is empty for an empty region, and has at most 64 rectangles.
  */
 function rectsOf({ offsets, sizes }: Box, shape: readonly number[]) {
   const rank = shape.length;

@@ -18,7 +18,7 @@ interface Props {
   readonly onUse: (flags: string, target: string) => void;
 }
 
-/** Renders the content of the selected result tab. */
+/** Renders the content of the result tab named by `tab`. */
 export function TabPanel({ asked, tab, onUse }: Props) {
   const { inputs: _, seed, ...plain } = asked;
   const { text, func = "", sizes = {} } = plain;
@@ -39,7 +39,7 @@ export function TabPanel({ asked, tab, onUse }: Props) {
   }
 }
 
-/** Titles of the result tabs. */
+/** Titles of the result tabs, as the page shows them. */
 export const tabTitles: Readonly<Record<Tab, string>> = {
   ir: "Passes",
   "tile-ir": "Tile IR",
@@ -55,7 +55,7 @@ interface Asks {
   readonly asks: string;
 }
 
-/** Renders the Passes tab: the program after each compiler pass. */
+/** Renders the Passes tab: the changes of the program by each compiler pass. */
 function Passes({ asked, asks }: Asks) {
   const found = useAnswer(quick, "passes", asked, asks);
   // Markup of the report, which escapes what it holds.
@@ -67,7 +67,7 @@ function Passes({ asked, asks }: Asks) {
   );
 }
 
-/** Renders the tab with the tile IR, WGSL or PTO C++ of the program. */
+/** Renders the tab with the tile IR, WGSL or PTO-ISA C++ of the program. */
 function Code({ asked, asks, form }: Asks & { readonly form: "tile-ir" | "wgsl" | "pto" }) {
   const found = useAnswer(quick, "code", { ...asked, form }, asks);
   return (
@@ -105,7 +105,10 @@ function TuneTab(props: Parameters<typeof TuneView>[0]) {
   return View === undefined ? <p class="soft">Working…</p> : <View {...props} />;
 }
 
-/** Returns the component of a tab, loaded when the tab is first shown. Returns undefined while it loads. */
+/**
+ * Returns the component of a tab, which is loaded when the tab is first shown. Returns undefined while the
+ * component loads.
+ */
 function useView<T extends object>(load: () => Promise<T>): T | undefined {
   const [view, setView] = useState<T>();
   useEffect(() => {
@@ -117,8 +120,8 @@ function useView<T extends object>(load: () => Promise<T>): T | undefined {
 }
 
 /**
- * Renders an answer of a worker by its state: a wait message, the diagnostics, the error message, or the
- * result by `show`.
+ * Renders the answer to a worker request: a wait message, the diagnostics, the error message, or the result
+ * rendered by `show`.
  */
 function Waited<T>({
   found,

@@ -24,8 +24,8 @@ const objectives: readonly (readonly [Objective, string])[] = [
 ];
 
 /**
- * Renders the Tune tab: objective, number of candidates, start and stop buttons, and the result of the
- * search.
+ * Renders the Tune tab: controls for the objective and the number of candidates, start and stop buttons, and
+ * the result of the search.
  */
 export function TuneView({ asked, onUse }: Props) {
   const [objective, setObjective] = useState<Objective>("cycles");
@@ -71,7 +71,7 @@ export function TuneView({ asked, onUse }: Props) {
 }
 
 /**
- * Renders the result of a schedule search: verdict, best schedule, charts, and a button that applies the best
+ * Renders the result of a schedule search: summary, best schedule, charts, and a button that applies the best
  * schedule.
  */
 function TuneAnswer({ result, schedule, standing, flags, charts, onUse }: Found & Pick<Props, "onUse">) {

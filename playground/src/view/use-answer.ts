@@ -15,8 +15,8 @@ export type Answer<T> =
   | { readonly state: "failed"; readonly message: string };
 
 /**
- * Returns the answer of a worker, which is requested again whenever `key` changes. If `ask` is undefined,
- * nothing is requested.
+ * Sends a request to a worker and returns its state or answer. The request is sent again, and the previous
+ * one stopped, when `key` changes. If `ask` is undefined, nothing is sent, and the state does not change.
  */
 export function useAnswer<K extends Kind>(
   client: Client,
@@ -54,8 +54,8 @@ export function useAnswer<K extends Kind>(
 }
 
 /**
- * Converts an error of a worker request to an answer: refused with diagnostics for a {@link Refused} error,
- * failed with a message for any other error.
+ * Converts an error of a worker request to the state of the request. A {@link Refused} error gives `refused`
+ * with its diagnostics; any other error gives `failed` with a message.
  */
 export function failedAnswer(
   thrown: unknown,

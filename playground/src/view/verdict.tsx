@@ -13,7 +13,8 @@ interface Props {
 }
 
 /**
- * Renders the verdict on a schedule: headline, use of the unified buffer, suggestions, rules and diagnostics.
+ * Renders the verdict on a schedule: headline, use of the unified buffer (UB), suggested schedules, rules and
+ * diagnostics.
  */
 export function VerdictView({ verdict, onSuggestion }: Props) {
   const { legal, code, diagnostics, explained, suggestions } = verdict;
@@ -116,8 +117,8 @@ function Suggestions({
 type Footprint = NonNullable<Verdict["explained"]>["footprint"];
 
 /**
- * Renders a bar of the unified buffer bytes that the schedule uses, split by operand. A line marks the budget
- * in bytes.
+ * Renders a bar of the bytes that the schedule uses in the unified buffer (UB), split by operand. A line in
+ * the bar marks the available bytes.
  */
 function UbBar({ parts, bytes: used, budget }: Footprint) {
   const most = Math.max(used, budget, 1);

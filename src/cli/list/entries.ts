@@ -27,13 +27,16 @@ import { UsageError } from "../usage-error.js";
 
 type Flags = ProgramFlags & ProjectFlags;
 
-/** Program of a list with the flags it was loaded with. */
+/** Loaded program of a list (`--list`), with the command-line flags with which it was loaded. */
 export interface ListedProgram {
   readonly loaded: LoadedProgram;
   readonly flags: Flags;
 }
 
-/** Entry of a list. An entry that cannot be read keeps its position; its `load` rejects. */
+/**
+ * Entry of a list of programs (`--list`): an id, and a function that loads the program. An unreadable entry
+ * stays in the list at its position, and its `load` rejects.
+ */
 export interface ListEntry {
   readonly id: string;
   /**
@@ -43,15 +46,18 @@ export interface ListEntry {
   readonly load: () => Promise<ListedProgram>;
 }
 
-/** Error of a list entry that cannot be read. */
+/** Error of an unreadable list entry (`--list`). The row of the entry has the verdict `malformed`. */
 export class Malformed extends CompileError {}
 
-/** Error of a well-formed list entry that does not yield a program. */
+/**
+ * Error of a well-formed list entry (`--list`) that yields no program. The row of the entry has the verdict
+ * `refused`.
+ */
 export class Refused extends CompileError {}
 
 /**
- * Returns one list entry for each configuration of a Spatter file. Rejects with a CompileError (TC021) if the
- * file is not valid.
+ * Returns one list entry for each configuration of a file of Spatter, the gather and scatter benchmark.
+ * Rejects with a CompileError (TC021) if the file is not valid.
  */
 export async function spatterList(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   checkFlags(undefined, flags);
@@ -69,8 +75,8 @@ export async function spatterList(file: string, flags: Flags): Promise<readonly 
 }
 
 /**
- * Returns the entries of a list in the order of the file. Rejects with a CompileError if the file has no
- * entry or is not a list.
+ * Returns the programs of a `--list` file as entries, in the order of the file. Rejects with a CompileError
+ * if the file has no entry or is not a list.
  */
 export async function listEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const entries = distinct(await entriesOf(file, flags));
@@ -81,8 +87,8 @@ export async function listEntries(file: string, flags: Flags): Promise<readonly 
 const example = '{"id": "a", "op": "gather", "data": "f32[64,80]", "indices": "i32[32]"}';
 
 /**
- * Returns the entries of a JSON Lines, tile IR text, ONNX, MLIR or JSON file. Entries with equal ids are not
- * yet rejected.
+ * Returns the list entries of a program file: JSON Lines, tile IR text, ONNX, MLIR or JSON. Several entries
+ * may have the same id.
  */
 async function entriesOf(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   if (await isLines(file)) return linesOf(readText(file), flags);
@@ -100,8 +106,8 @@ async function entriesOf(file: string, flags: Flags): Promise<readonly ListEntry
 }
 
 /**
- * True if a file is JSON Lines. A file is judged by its name. The standard input is judged by its beginning,
- * and must not be a graph that PyPTO dumped.
+ * True if a file is JSON Lines. A named file is recognised by its suffix (`.jsonl` or `.ndjson`). Standard
+ * input is JSON Lines if it begins with `{` and is not a graph dumped by PyPTO.
  */
 async function isLines(file: string): Promise<boolean> {
   if (file !== standardInput) return /\.(?:jsonl|ndjson)$/.test(file);
@@ -111,7 +117,10 @@ async function isLines(file: string): Promise<boolean> {
   return dumpIn(text) === undefined;
 }
 
-/** Returns the entries, with a malformed entry in place of each one whose id an earlier entry has. */
+/**
+ * Returns the list entries without repeated ids: an entry with the id of an earlier entry is replaced by a
+ * malformed entry.
+ */
 function distinct(entries: readonly ListEntry[]): readonly ListEntry[] {
   const lines = new Map<string, number>();
   return entries.map((entry, k) => {
@@ -141,8 +150,9 @@ const loading = (id: string, load: () => LoadedProgram, flags: Flags): ListEntry
 });
 
 /**
- * Returns an entry for each line of flags. A line is parsed when it is loaded, so that a malformed line does
- * not affect the others.
+ * Returns one list entry for each line of a JSON Lines text; each line is an object of command-line flags.
+ * The flags of a line are parsed when the entry is loaded, so that an invalid line does not affect other
+ * lines.
  */
 function linesOf(text: string, flags: Flags): readonly ListEntry[] {
   return text.split("\n").flatMap((line, k): ListEntry[] => {
@@ -165,8 +175,8 @@ function linesOf(text: string, flags: Flags): readonly ListEntry[] {
 }
 
 /**
- * Returns the id of a list line as text, or the reason why the id is invalid. Returns an empty object for a
- * line without an id.
+ * Returns the id of a list line as `text`, or the reason why the id is invalid as `fault`. Returns an empty
+ * object for a line without an id.
  */
 function idOf(id: unknown): { readonly text?: string; readonly fault?: string } {
   if (id === undefined) return {};
@@ -179,7 +189,10 @@ function idOf(id: unknown): { readonly text?: string; readonly fault?: string } 
   return { text: String(id) };
 }
 
-/** Returns the JSON object of a list line, or the reason why the line is invalid. */
+/**
+ * Parses a list line and returns its JSON object. Returns a reason as text if the line is not JSON, is not an
+ * object or repeats a key.
+ */
 function parsedLine(line: string): Readonly<Record<string, unknown>> | string {
   try {
     const value: unknown = JSON.parse(line);
@@ -217,8 +230,8 @@ function flagsOfLine(line: Readonly<Record<string, unknown>>, { project }: Proje
 }
 
 /**
- * Returns the command-line words of one flag. A list repeats a flag that collects its values; for any other
- * flag, the list is joined by commas.
+ * Converts one flag of a list line to command-line arguments. A list becomes one argument with commas, or one
+ * argument for each value if the flag may be repeated. Throws a UsageError for an unknown flag.
  */
 function wordsOf(command: Command, key: string, value: unknown): readonly string[] {
   const flag = `--${key}`;
@@ -244,7 +257,10 @@ function wordsOf(command: Command, key: string, value: unknown): readonly string
   throw new UsageError(`${JSON.stringify(key)} is neither a text, a number, a list of these, true nor false`);
 }
 
-/** Returns one entry for each function of a text file, and a malformed entry for each parse error. */
+/**
+ * Returns one list entry for each function of a tile IR text file, and one malformed entry for each parse
+ * error.
+ */
 function textEntries(file: string, flags: Flags): readonly ListEntry[] {
   const { module, diagnostics } = parseModule(readProgramText(file), file, flags.project.operators);
   const wrong = diagnostics.filter(({ severity }) => severity === "error");
@@ -257,8 +273,8 @@ function textEntries(file: string, flags: Flags): readonly ListEntry[] {
 }
 
 /**
- * Returns one entry for each gather of a model, without the programs that fold several nodes. A gather
- * without a program becomes a refused entry.
+ * Returns one list entry for each gather of an ONNX model. Programs that merge several nodes are left out. A
+ * gather without a program becomes a refused entry.
  */
 async function modelEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const { loadModel } = await import("../load-model.js");
@@ -277,7 +293,9 @@ const mlirEntries = (file: string, flags: Flags): readonly ListEntry[] =>
       : refused(gather.name, [gather.diagnostic]),
   );
 
-/** Returns one entry for each case of a case file, or for each gather of a graph that PyPTO dumped. */
+/**
+ * Returns one list entry for each case of a JSON case file, or for each gather of a graph that PyPTO dumped.
+ */
 async function jsonEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const { dumpIn, loadedCase } = await import("../load-cases.js");
   const text = readText(file);

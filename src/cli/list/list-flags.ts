@@ -3,7 +3,10 @@ import { Option, type Command } from "commander";
 import { dashed, type ProgramFlags } from "../options.js";
 import { UsageError } from "../usage-error.js";
 
-/** Flags of commands that process a list of programs. */
+/**
+ * Command-line flags of a command that processes a list of programs (`--list`) and writes one row for each
+ * program.
+ */
 export interface ListFlags {
   readonly list?: string;
   readonly rows?: string;
@@ -13,7 +16,10 @@ export interface ListFlags {
   readonly json?: boolean;
 }
 
-/** Adds the flags of `--list` to a command, except those that it already has. Returns the command. */
+/**
+ * Adds the options for lists (`--list`, `--rows`, `--strict`, `--shard`, `--resume`) to a command and returns
+ * the command. Options that the command already has are left as they are.
+ */
 export function addListOptions(command: Command): Command {
   const named = [
     new Option("--list <file>", "JSON Lines of flags, or a file of several programs"),
@@ -28,14 +34,13 @@ export function addListOptions(command: Command): Command {
   return command;
 }
 
-/** True if a command processes many programs: with `--list`, or with a Spatter file and no `--case`. */
+/**
+ * True if a command processes many programs: `--list` is given, or a Spatter file is given without `--case`.
+ */
 export const isList = ({ list, spatter, case: chosen }: ListFlags & ProgramFlags): boolean =>
   list !== undefined || (spatter !== undefined && chosen === undefined);
 
-/**
- * Throws a UsageError if one of the flags in `unread` is given, since these flags have no effect with
- * `--list`.
- */
+/** Throws a UsageError if one of the flags in `unread` is given. These flags have no effect with `--list`. */
 export function refuseWithList(flags: object, unread: readonly string[]): void {
   const given = new Map<string, unknown>(Object.entries(flags));
   const unused = unread.find((flag) => {
@@ -46,7 +51,10 @@ export function refuseWithList(flags: object, unread: readonly string[]): void {
     throw new UsageError(`--list makes rows, and --${dashed(unused)} says nothing there`, "--rows rows.csv");
 }
 
-/** Throws a UsageError if one of the list flags in `names` is given without `--list`. */
+/**
+ * Throws a UsageError if one of the list flags in `names` is given. Called for a command without `--list`,
+ * where these flags have no effect.
+ */
 export function refuseWithoutList(flags: ListFlags, names: readonly (keyof ListFlags)[]): void {
   const unused = names.find((flag) => flags[flag] !== undefined);
   if (unused !== undefined)

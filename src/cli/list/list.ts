@@ -39,21 +39,27 @@ import {
 } from "./entries.js";
 import { csvRows, jsonRows, type RowFormat, type WrittenRow } from "./row-file.js";
 
-/** Verdicts that a program of a list can have. */
+/** Verdicts of a command on one program of a list, as the `verdict` column of a row has them. */
 export const verdicts = ["legal", "same", "ran", "refused", "malformed", "different", "failed"] as const;
 type Verdict = (typeof verdicts)[number];
 
 /** Verdicts that fail the command. */
 const failures: readonly string[] = ["malformed", "different", "failed"] satisfies readonly Verdict[];
 
-/** Result of a command for one program of a list: its verdict, diagnostics and figures. */
+/**
+ * Result of a command for one program of a list (`--list`): the verdict, the diagnostics and the values of
+ * the command's columns.
+ */
 export interface RowFacts {
   readonly verdict: Verdict;
   readonly diagnostics?: readonly Diagnostic[];
   readonly figures?: ScheduleFigures;
 }
 
-/** Definition of a command that writes one row for each program of a list. */
+/**
+ * Definition of a command that writes one row for each program of a list (`--list`): its columns and the
+ * function that computes a row.
+ */
 export interface RowMaker {
   readonly command: "explain" | "tune" | "run";
   /** Figures of the command, as columns. */
@@ -66,7 +72,7 @@ export interface RowMaker {
 
 type Flags = ListFlags & ProgramFlags & PipelineFlags & OutputFlags;
 
-/** Columns that precede the figures in each row. */
+/** Columns that every row of a list (`--list`) has, before the columns of the command. */
 export const factColumns = [
   "command",
   "id",
@@ -89,8 +95,9 @@ interface MadeRow {
 }
 
 /**
- * Writes one row for each program of a list. Resolves to the exit code: 1 if a program is malformed, fails or
- * differs; 3 for a bug in tilec. With `--strict`, a refused program also gives 1.
+ * Writes one row for each program of a list and resolves to the exit code. The code is 1 if a verdict is
+ * `malformed`, `different` or `failed`, and with `--strict` also for `refused`. The code is 3 after a bug in
+ * tilec.
  */
 export async function runList(file: string | undefined, flags: Flags, maker: RowMaker): Promise<number> {
   const { list, spatter = "", rows: path } = flags;
@@ -139,7 +146,7 @@ function summaryOf(verdicts: readonly string[]): string {
 
 /**
  * Returns the format of the rows: JSON Lines for a `.jsonl` file or `--json`, otherwise CSV. Throws a
- * UsageError for another file suffix, or for `--json` with `--rows`.
+ * UsageError if the file of `--rows` has another suffix, or if `--json` and `--rows` are combined.
  */
 function formatOf({ rows, json }: ListFlags, { command, columns: figureKeys }: RowMaker): RowFormat {
   const columns = [...factColumns, ...inTableOrder(figureKeys)];
@@ -220,8 +227,8 @@ function dynamicRows(
 }
 
 /**
- * Loads a program and returns its row. A row of the file with the same id and key is reused; a new row is
- * appended to the log.
+ * Loads the program of a list entry and returns its row. If the log has a row for this id and key (content
+ * hash of command, program and settings), that row is reused. Otherwise the new row is appended to the log.
  */
 async function rowOf(
   entry: ListEntry,
@@ -278,8 +285,8 @@ const described = (func: Func): CsvRow => ({
 const unread: readonly Category[] = ["file", "target"];
 
 /**
- * Returns the verdict and diagnostics of a program whose loading or row threw an error. The error does not
- * affect other programs.
+ * Returns the verdict and diagnostics for an error thrown while a program was loaded or its row was computed.
+ * Other programs of the list are not affected.
  */
 function failedRow(thrown: unknown, id: string): RowFacts {
   if (thrown instanceof Malformed || thrown instanceof UsageError)

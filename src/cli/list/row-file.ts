@@ -2,13 +2,13 @@
 import { csvHead, csvLines, type CsvRow } from "../../report/csv.js";
 import { jsonSchema, outputFormats, type OutputFormat } from "../../output/mark.js";
 
-/** Row read from a file: its line and its values as text, by column. */
+/** Row read from a row file (`--rows`): its text line, and its cells as text by column name. */
 export interface WrittenRow {
   readonly line: string;
   readonly cells: Readonly<Partial<Record<string, string>>>;
 }
 
-/** Format of rows: writes and reads the lines of a row file. */
+/** File format of rows (CSV or JSON Lines): functions that write one row and that read the rows of a file. */
 export interface RowFormat {
   readonly output: OutputFormat;
   /** Line before the first row; empty for none. */
@@ -20,8 +20,8 @@ export interface RowFormat {
 }
 
 /**
- * Returns the CSV format for the rows of a command. Rows are read only if their `command` column has that
- * command.
+ * Returns the CSV format for the rows of a command. Its `read` returns undefined if the header or the
+ * `command` column of the text does not match.
  */
 export function csvRows(command: string, columns: readonly string[]): RowFormat {
   const head = csvHead(columns);
@@ -41,7 +41,10 @@ export function csvRows(command: string, columns: readonly string[]): RowFormat 
   };
 }
 
-/** Returns the complete records of a CSV text (RFC 4180). A last record without a line end is left out. */
+/**
+ * Parses a CSV text (RFC 4180) and returns its complete records. Blank lines and a last record without a line
+ * end are left out.
+ */
 function csvRecords(text: string): readonly { readonly line: string; readonly cells: readonly string[] }[] {
   const rows: { line: string; cells: string[] }[] = [];
   let cells: string[] = [];
@@ -60,7 +63,10 @@ function csvRecords(text: string): readonly { readonly line: string; readonly ce
   return rows;
 }
 
-/** Returns the JSON Lines format for the rows of a command: one object a line, with the columns as keys. */
+/**
+ * Returns the JSON Lines format for the rows of a command: each line is an object whose keys are `schema` and
+ * the columns.
+ */
 export function jsonRows(command: string, columns: readonly string[]): RowFormat {
   const keys = new Set(["schema", ...columns]);
   const isOfCommand = (cells: WrittenRow["cells"]): boolean =>
@@ -80,7 +86,10 @@ export function jsonRows(command: string, columns: readonly string[]): RowFormat
   };
 }
 
-/** Returns the values of a JSON object as text, by key; undefined if the line is not a JSON object. */
+/**
+ * Parses a line as a JSON object and returns its values as text, by key; undefined if the line is not a JSON
+ * object.
+ */
 function cellsOf(line: string): WrittenRow["cells"] | undefined {
   try {
     const value: unknown = JSON.parse(line);

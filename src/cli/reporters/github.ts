@@ -13,8 +13,8 @@ const property = (text: string): string => data(text).replaceAll(":", "%3A").rep
 const fromHere = (file: string): string => (isAbsolute(file) ? relative(process.cwd(), file) : file);
 
 /**
- * Returns a GitHub Actions annotation for each failure and diagnostic of a report, one a line, followed by
- * the counts of results.
+ * Formats a report as GitHub Actions annotations, one a line, for each failed test and each diagnostic. A
+ * last line has the counts of results.
  */
 export function github(report: SuiteReport): string {
   const failures = report.results.flatMap(({ status, id, backend, code, message = "", file, line = 1 }) => {

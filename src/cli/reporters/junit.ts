@@ -16,7 +16,7 @@ const printable = (text: string): string =>
 
 const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(3);
 
-/** Returns the JUnit XML of a report: a suite for each file and a case for each test and backend. */
+/** Formats a report as JUnit XML, with a suite for each file and a case for each test and backend. */
 export function junit({ results, diagnostics, milliseconds }: SuiteReport): string {
   const files = [...new Set(results.map(({ file = "" }) => file))];
   const root = create({ version: "1.0", encoding: "UTF-8" }).ele("testsuites", {
@@ -54,8 +54,8 @@ export function junit({ results, diagnostics, milliseconds }: SuiteReport): stri
 }
 
 /**
- * Adds one result to a JUnit suite as a `testcase` element, with a `skipped` or `failure` element if it did
- * not pass.
+ * Adds one result to a JUnit suite as a `testcase` element. A result that did not pass gets a `skipped` or
+ * `failure` child element.
  */
 function addCase(
   suite: ReturnType<ReturnType<typeof create>["ele"]>,

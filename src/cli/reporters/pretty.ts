@@ -3,8 +3,8 @@ import { table } from "../../report/table.js";
 import { ascendHint, ascendHints, resultCounts, type SuiteReport } from "./suite-report.js";
 
 /**
- * Returns a report as text for a terminal: the tests that did not pass, then a table of the backends and the
- * counts.
+ * Formats a report as terminal text: the tests that did not pass, a table of the backends, and the counts of
+ * results.
  */
 export function pretty(report: SuiteReport): string {
   const { results, shares, milliseconds } = report;

@@ -3,7 +3,10 @@ import { counted, type Diagnostic } from "../../../ir/index.js";
 import type { Code } from "../../../ir/codes.js";
 import type { CheckResult } from "../../testing/check-case.js";
 
-/** Results of one backend in a run of the test suite: its counts and its time. */
+/**
+ * Results of one backend in a run of the test suite: the counts of passed, failed and skipped tests, and the
+ * total time in milliseconds.
+ */
 export interface BackendShare {
   readonly backend: string;
   /** Executor or device that ran the tests of the backend. */
@@ -15,8 +18,8 @@ export interface BackendShare {
 }
 
 /**
- * Report of a run of `tilec check`: the results, the counts of each backend, and the diagnostics of the run
- * as a whole.
+ * Report of one run of `tilec check`: the result of each test, the counts of each backend, and the
+ * diagnostics about the run itself.
  */
 export interface SuiteReport {
   readonly results: readonly CheckResult[];
@@ -28,13 +31,13 @@ export interface SuiteReport {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Returns the number of results with a status. */
+/** Returns the number of results whose status is `status`. */
 export const countOf = (results: readonly CheckResult[], status: CheckResult["status"]): number =>
   results.filter((result) => result.status === status).length;
 
 /**
- * Returns the counts and time of each backend, in the order in which backends first occur. `on` returns the
- * executor or device that ran a backend.
+ * Returns the test counts and the time in milliseconds of each backend, in the order in which backends first
+ * occur. `on` returns the executor or device that ran a backend.
  */
 export function sharesOf(results: readonly CheckResult[], on: (backend: string) => string): BackendShare[] {
   const backends = [...new Set(results.map(({ backend }) => backend))];
@@ -51,17 +54,26 @@ export function sharesOf(results: readonly CheckResult[], on: (backend: string) 
   });
 }
 
-/** The code of tests that passed on inputs of which an Ascend core may give other bits. */
+/**
+ * Diagnostic code of the hint that a test passed, but that an Ascend core may give other output bits for its
+ * inputs.
+ */
 export const ascendHint = "TC912" satisfies Code;
 
-/** Returns what there is to say of tests that passed with TC912; undefined where none did. */
+/**
+ * Returns a sentence with the number of passed tests for which an Ascend core may give other output bits
+ * (TC912). Undefined if there are none.
+ */
 export function ascendHints({ results }: Pick<SuiteReport, "results">): string | undefined {
   const hinted = new Set(results.flatMap(({ id, code }) => (code === ascendHint ? [id] : []))).size;
   if (hinted === 0) return undefined;
   return `an Ascend core may give other bits for ${counted(hinted, "test")} that passed; --json names them`;
 }
 
-/** Formats the counts of results: `5 passed, 1 failed, 0 skipped`. */
+/**
+ * Formats the counts of results: `5 passed, 1 failed, 0 skipped`. The number of tests that were not run
+ * follows if it is above 0.
+ */
 export function resultCounts({ results, notRun }: Pick<SuiteReport, "results" | "notRun">): string {
   const [passed, failed, skipped] = (["pass", "fail", "skip"] as const).map((status) =>
     countOf(results, status),

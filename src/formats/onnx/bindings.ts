@@ -6,7 +6,10 @@ import { modelError, quoted } from "./fail.js";
 import type { Dim, OnnxGraph, OnnxModel, OnnxValue } from "./model.js";
 import { showDims, type TrackedValue } from "./value.js";
 
-/** Values that the user knows and the model leaves open: extents, shapes, maximum extents, elements. */
+/**
+ * Facts that the user adds to an ONNX model: extents and shapes that the model leaves open, their upper
+ * bounds, and elements of graph inputs.
+ */
 export interface Bindings {
   /**
    * Extents of symbolic dims, and shapes of graph inputs, whose dims may lack a name: `{ batch: 1, state: [2,
@@ -20,8 +23,8 @@ export interface Bindings {
 }
 
 /**
- * Returns the declared type of a value, with each symbolic dim in `bindings` replaced by its extent. An
- * undeclared type gives an empty object.
+ * Returns the data type and dims that a model declares for a value, with each symbolic dim in `bindings`
+ * replaced by its extent. Returns an empty object if the value has no declared type.
  */
 export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string, number>>): TrackedValue {
   const { type } = value;
@@ -37,8 +40,9 @@ export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string
 }
 
 /**
- * Separates bindings into extents of symbolic dims (numbers) and shapes of inputs (lists). Throws a
- * CompileError for invalid extents and for dims that the model does not have.
+ * Separates bindings into extents of symbolic dims (`dims`) and shapes of graph inputs (`shapes`). Throws a
+ * CompileError (TC014) for an invalid extent, a dim that the model lacks, or a dim with both an extent and an
+ * upper bound.
  */
 export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
   const dims = new Map<string, number>();
@@ -74,7 +78,7 @@ function noDim({ file }: OnnxModel, name: string, symbols: ReadonlySet<string>, 
   return modelError(file, `it has no symbolic dim ${quoted(name)}`, hint ?? has);
 }
 
-/** Returns the names that a model gives to extents, including those in the bodies of If, Loop and Scan. */
+/** Returns the names of the symbolic dims of a graph, including those in the bodies of If, Loop and Scan. */
 function symbolicDims(graph: OnnxGraph, names = new Set<string>()): ReadonlySet<string> {
   for (const { type } of [...graph.inputs, ...graph.values, ...graph.outputs]) {
     for (const dim of type?.dims ?? []) if (typeof dim === "string" && dim !== "") names.add(dim);
@@ -89,7 +93,10 @@ function symbolicDims(graph: OnnxGraph, names = new Set<string>()): ReadonlySet<
 
 const shown = (names: Iterable<string>): string => [...names].slice(0, 8).map(quoted).join(", ");
 
-/** Returns the graph inputs as the user binds them, checked against the declarations of the model. */
+/**
+ * Returns the graph inputs for which the user gives a shape or elements, by name. Throws a CompileError
+ * (TC014) if an input does not exist or is declared with another shape or element type.
+ */
 export function boundInputs(
   model: OnnxModel,
   dims: Readonly<Record<string, number>>,
@@ -131,7 +138,8 @@ export function boundInputs(
 }
 
 /**
- * Returns the bindings that the graph's inputs still lack, as text for `--bind`; undefined if they lack none.
+ * Returns an example of the `--bind` text for the dims of the graph's inputs that have no extent yet, such as
+ * `batch=1`. Undefined if every dim has an extent.
  */
 export function missingBindings(
   { inputs, initializers }: OnnxGraph,

@@ -32,7 +32,9 @@ import { dtypeOf } from "./data-type.js";
 import type { OnnxNode } from "./model.js";
 import { isStatic, type TrackedValue } from "./value.js";
 
-/** Tensor of the model that a chain reads. */
+/**
+ * Tensor of an ONNX model that a {@link Chain} reads: its name, its tracked value (known facts) and its type.
+ */
 export interface ChainSource {
   readonly name: string;
   readonly value: TrackedValue;
@@ -40,8 +42,8 @@ export interface ChainSource {
 }
 
 /**
- * Chain of ONNX nodes combined into one access map: it computes a tensor of the model from other tensors, its
- * sources.
+ * Chain of ONNX nodes combined into one access map, which computes one tensor of the model from other tensors
+ * (the sources).
  */
 export interface Chain {
   readonly map: AccessMap;
@@ -59,8 +61,8 @@ const maxIndices = 16;
 const maxNodes = 64;
 
 /**
- * Returns the chain that reads a tensor without any node; undefined if its shape or element type is not
- * known, or the tensor cannot be read.
+ * Returns a chain without nodes that reads a tensor of the model. Undefined if the shape or element type of
+ * the tensor is unknown, or if the tensor cannot be read.
  */
 export function alone(name: string, value: TrackedValue): Chain | undefined {
   const { dims, dataType: code = 0 } = value;
@@ -70,7 +72,7 @@ export function alone(name: string, value: TrackedValue): Chain | undefined {
   return chainOn({ name, value, type: { dtype, shape: dims } });
 }
 
-/** Returns the chain that copies its one source, without any node. */
+/** Returns a chain without nodes whose tensor is a copy of its only source. */
 export function chainOn(source: ChainSource): Chain {
   const { shape, dtype } = source.type;
   const map = gatherOver(shape, 1, { indices: [], ...readData(shape.map((_, k) => dim(k))) });
@@ -78,8 +80,9 @@ export function chainOn(source: ChainSource): Chain {
 }
 
 /**
- * Returns the chain that computes a node from the sources of `chains`, the chains of its inputs. Undefined if
- * the combined chain has too many nodes or index operands, or if an index would have to be computed.
+ * Returns the chain that computes the output of `node`, with each input computed by its chain in `chains`.
+ * Undefined if the chain has more than `maxNodes` nodes or `maxIndices` index operands, or if an index
+ * operand would depend on arithmetic.
  */
 export function chained(
   node: OnnxNode,
@@ -212,8 +215,8 @@ function sameIndex({ value: a, ...policy }: IndexOperand, { value: b, ...other }
 }
 
 /**
- * Returns the access program that computes a chain. Its output is the chain's tensor and its inputs are the
- * chain's sources.
+ * Returns the access program that computes the tensor of a chain from the chain's sources. `name` is the name
+ * of the program.
  */
 export function programOf({ map, shape, dtype, sources }: Chain, name: string): AccessFunc {
   const names = new UniqueNames();

@@ -12,9 +12,9 @@ import type { TensorValue } from "../tensor.js";
 import { isStatic, type TrackedValue } from "./value.js";
 
 /**
- * Returns a Compress with a constant condition as a gather by the positions of its true elements. With an
- * axis it becomes a Gather, without one a GatherND. Other nodes, and those with another condition, are
- * returned unchanged. Elements of the condition beyond the extent are ignored.
+ * Converts a Compress node with a constant condition to a gather from the positions of the true elements. The
+ * result is a Gather if the node has an axis or the data has one dim, otherwise a GatherND. Any other node is
+ * returned unchanged. Condition elements beyond the extent are ignored.
  */
 export function asGather<V extends Visited>(visited: V): V {
   const { node, inputs } = visited;
@@ -45,8 +45,9 @@ export function asGather<V extends Visited>(visited: V): V {
 }
 
 /**
- * Returns the positions below the number of elements as a tensor of indices: i64[n] along one dim, or i64[n,
- * rank] of tuples. If the tensor would take more than `maxBytes` bytes, only its data type is known.
+ * Returns the row-major positions inside a tensor with these extents as an index tensor: i64[n], or i64[n,
+ * rank] if `tuples` is true. If the index tensor would take more than `maxBytes` bytes, only its data type is
+ * returned.
  */
 function positioned(positions: Float64Array, extents: readonly number[], tuples: boolean): TrackedValue {
   const count = elementCount(extents);

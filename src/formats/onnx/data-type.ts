@@ -17,14 +17,14 @@ const unsupported: ReadonlyMap<number, string> = new Map([
   [28, "FLOAT6E3M2"],
 ]);
 
-/** Returns the TensorProto.DataType of an element type. The element type must be one that ONNX has. */
+/** Returns the ONNX code (TensorProto.DataType) of an element type. ONNX must have this element type. */
 export function dataTypeCode(dtype: DType): number {
   const { onnx } = elementTypes[dtype];
   invariant(onnx !== undefined, `ONNX has no ${dtype}`);
   return onnx[0];
 }
 
-/** Codes of the data types that shape inference creates or tests. */
+/** ONNX codes (TensorProto.DataType) of the element types that shape inference creates or tests. */
 export const dataType = {
   f32: dataTypeCode("f32"),
   i32: dataTypeCode("i32"),
@@ -34,10 +34,16 @@ export const dataType = {
   u8: dataTypeCode("u8"),
 } as const;
 
-/** Returns the element type of a TensorProto.DataType code; undefined if tilec does not have that type. */
+/**
+ * Returns the element type for an ONNX code (TensorProto.DataType); undefined if tilec does not have that
+ * type.
+ */
 export const dtypeOf = (code: number): DType | undefined => byCode.get(code);
 
-/** Returns the reason why a code has no element type: `element type INT4 (22), which tilec lacks`. */
+/**
+ * Returns a phrase for messages that says why an ONNX type code has no element type: `element type INT4 (22),
+ * which tilec lacks`.
+ */
 export function describeDataType(code: number): string {
   const name = unsupported.get(code);
   if (name !== undefined) return `element type ${name} (${code}), which tilec lacks`;

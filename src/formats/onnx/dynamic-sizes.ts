@@ -30,10 +30,13 @@ import { withBounds } from "../../../ir/intervals/index-bounds.js";
 import type { ProgramDescription } from "../../api/program.js";
 import type { Dim } from "./model.js";
 
-/** Maximum extents of dynamic dims, by the names of the dims. */
+/** Maximum extents of the dynamic dims of a model, in elements, by dim name. */
 export type MaxSizes = Readonly<Record<string, number>>;
 
-/** Shape whose dynamic dim, if any, has its maximum extent. */
+/**
+ * Shape of an operand whose dynamic outermost dim is replaced by its maximum extent. A static shape is
+ * unchanged.
+ */
 export interface DynamicShape {
   readonly shape: Shape;
   /** Name of the dynamic dim in the model; null if every extent is a number. */
@@ -41,8 +44,8 @@ export interface DynamicShape {
 }
 
 /**
- * Returns a shape with its dynamic dim at the upper limit. Undefined if a dim other than the outermost is
- * dynamic, or if the dynamic dim has no limit.
+ * Returns a shape with its dynamic outermost dim replaced by the maximum extent in `limits`. Undefined if
+ * `limits` lacks the outermost dim, or if another dim is dynamic.
  */
 export function dynamicShape(dims: readonly Dim[], limits: MaxSizes): DynamicShape | undefined {
   const [first] = dims;
@@ -134,8 +137,8 @@ function withDynamicBounds(
 }
 
 /**
- * Returns the symbols of the dynamic outermost dims with their limits, and the symbol name of each operand's
- * outermost dim, null if it is static.
+ * Returns the symbols of the dynamic outermost dims with their limits as `symbols`. `named` has the symbol
+ * name for the outermost dim of each operand, or null for a static dim.
  */
 function symbolsOf(outermost: readonly (string | null)[], limits: MaxSizes) {
   const names = new UniqueNames();

@@ -17,7 +17,7 @@ import {
 } from "./rule.js";
 import { constantElements, type TrackedValue } from "./value.js";
 
-/** Returns the truth value of a comparison as an integer: 1 if it holds, otherwise 0. */
+/** Returns a truth value as an integer: 1 for true, 0 for false. */
 export const truth = (holds: boolean): bigint => (holds ? 1n : 0n);
 
 /**
@@ -32,8 +32,9 @@ function fitting(type: number | undefined, element: bigint | undefined): bigint 
 type Compute = (...operands: readonly [bigint, ...bigint[]]) => bigint | undefined;
 
 /**
- * Returns the elements that a broadcast operator computes from constant operands; undefined if the output's
- * dims or the elements of an operand are not known. An element is undefined if one of its operands is.
+ * Returns the output elements of an operator whose operands are constant and broadcast. Undefined if the
+ * output's dims or the elements of an operand are unknown. A single element is undefined if an operand
+ * element is, or if `compute` returns undefined.
  */
 function computed(
   inputs: readonly (TrackedValue | undefined)[],
@@ -54,9 +55,9 @@ function computed(
 }
 
 /**
- * Returns the shape rule of an operator with broadcast operands. `type` is the output's type; the default is
- * that of the first operand. `compute` computes known elements. Before opset 7, broadcasting was an
- * attribute: the output then has the first operand's dims and no known elements.
+ * Returns the shape rule of an elementwise operator with broadcast operands. `type` gives the output's
+ * element type, by default that of the first operand. `compute` computes known elements. Before opset 7,
+ * broadcasting was an attribute: the output then has the first operand's dims and no known elements.
  */
 export const elementwise =
   (compute?: Compute, type: TypeRule = typeOf(0)): ShapeRule =>
@@ -73,8 +74,8 @@ export const elementwise =
   };
 
 /**
- * Infers the output of ONNX Mod. The result has the sign of the divisor, or with `fmod` the sign of the
- * dividend.
+ * Infers the type, shape and known elements of the output of ONNX Mod. An element has the sign of the
+ * divisor, or with `fmod` the sign of the dividend.
  */
 export const modulo: ShapeRule = (input) =>
   elementwise((a, b = 0n) => {
@@ -84,7 +85,8 @@ export const modulo: ShapeRule = (input) =>
   })(input);
 
 /**
- * Shape rule of the operator Where: of its condition and two values. The element type is that of the values.
+ * Infers the type, shape and known elements of the output of ONNX Where, which has a condition and two values
+ * as inputs. The element type is that of the values.
  */
 export const where: ShapeRule = ({ inputs }) => {
   const dims = broadcast(inputs.map((input) => input?.dims));
@@ -96,8 +98,8 @@ export const where: ShapeRule = ({ inputs }) => {
 };
 
 /**
- * Returns the shape rule of a conversion of the first input to `type`. Known elements are converted for bool,
- * i32 and i64.
+ * Returns the shape rule of an operator that converts its first input to `type`. Known elements are converted
+ * if `type` is bool, i32 or i64, and dropped for other types.
  */
 export const castTo =
   (type: TypeRule): ShapeRule =>

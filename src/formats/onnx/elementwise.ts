@@ -32,15 +32,18 @@ import { int, type RuleInput } from "./rule.js";
 import type { TrackedValue } from "./value.js";
 
 /**
- * Read of a node's input: the input's index, and the element's coordinates as linear forms of the output
- * coordinates.
+ * Read of one element of a node's input: the number of the input, and the element's coordinates as linear
+ * expressions of the output coordinates.
  */
 export interface OperandRead {
   readonly input: number;
   readonly at: readonly Linear[];
 }
 
-/** Computation of an element by a node. `value` refers to the reads by their positions in the list. */
+/**
+ * Computation of one output element of an ONNX node: an expression over elements of the inputs. A read in
+ * `value` is an index into the list `reads`.
+ */
 export interface Elementwise {
   readonly reads: readonly OperandRead[];
   readonly value: Expression;
@@ -51,10 +54,15 @@ export interface Elementwise {
   readonly reduced?: Reduced;
 }
 
-/** Types and shapes of the inputs; undefined for an input that is left out. */
+/**
+ * Element types and shapes of a node's inputs, in order; undefined for an optional input that is left out.
+ */
 export type Operands = readonly ({ readonly dtype: DType; readonly shape: Shape } | undefined)[];
 
-/** Expression of a node's output element, or the reason why there is none. */
+/**
+ * Computation of one output element of an ONNX node, or the reason (`why`) why tilec cannot compute the
+ * element.
+ */
 export type Computed = Elementwise | { readonly why: string };
 
 type Rule = (input: RuleInput, operands: Operands, shape: Shape) => Computed;
@@ -62,16 +70,16 @@ type Rule = (input: RuleInput, operands: Operands, shape: Shape) => Computed;
 const read = (k: number): Expression => ({ kind: "read", read: k });
 
 /**
- * Returns the reason that values cannot be computed in an element type; `undefined` stands for a type that
- * tilec does not have.
+ * Returns the result that values cannot be computed in an element type, with the reason in words. `undefined`
+ * stands for a type that tilec does not have.
  */
 export const notIn = (dtype: DType | undefined): Computed => ({
   why: `values are not computed in ${dtype ?? "a type that tilec lacks"}`,
 });
 
 /**
- * Returns the type in which elements of a type are added, multiplied and compared: f32 for f16 and bf16, i32
- * for narrow integers. Undefined if there is none.
+ * Returns the type in which tilec adds, multiplies and compares elements of `dtype`. Types without arithmetic
+ * map to f32 (f16 and bf16) or i32 (narrow integers). Undefined if no type fits.
  */
 export function arithmeticOf(dtype: DType): ArithmeticType | undefined {
   if (isArithmeticType(dtype)) return dtype;
@@ -169,8 +177,9 @@ const rules: Readonly<Record<string, Rule>> = {
 };
 
 /**
- * Returns the coordinates of an element's scale: one scale for all, one for each position along an axis, or
- * one for each block along it. Undefined if the scale has another shape.
+ * Returns the coordinates of the quantization scale that applies to an element. The scale tensor has one
+ * scale in all, one for each position along `axis`, or one for each block of `block` positions. Undefined if
+ * the scale tensor has another shape.
  */
 function placeOf(
   shape: Shape,
@@ -199,12 +208,14 @@ function fixedNumber(value: TrackedValue | undefined): number | undefined {
 }
 
 /**
- * True if a node of ONNX's own with this operator is folded into the gather that it reads, or that reads it.
+ * True if an operator of ONNX's default domain computes element by element, so that tilec can merge its nodes
+ * into an adjacent gather.
  */
 export const isElementwise = (op: string): boolean => Object.hasOwn(rules, op);
 
 /**
- * Returns the computation of an elementwise node, or the reason why there is none. `shape`: of its output.
+ * Returns the computation of one output element of an elementwise node, or the reason why tilec cannot
+ * compute it. `shape` is the shape of the output.
  */
 export const elementwiseOf = (input: RuleInput, operands: Operands, shape: Shape): Computed =>
   rules[input.node.op]?.(input, operands, shape) ?? { why: "it computes something else" };

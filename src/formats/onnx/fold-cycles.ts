@@ -2,15 +2,18 @@
 import { checkApiArgument } from "../../api/argument-kinds.js";
 
 /**
- * Estimated cycles of a group of nodes: as one kernel (`folded`) and as one kernel for each node
- * (`separate`). Kernel launches are included.
+ * Estimated cycles of a group of ONNX nodes: merged into one kernel (`folded`), and as one kernel for each
+ * node (`separate`). Kernel launches are included.
  */
 export interface FoldCycles {
   readonly folded: number;
   readonly separate: number;
 }
 
-/** Formats the cycles of a folded program: `12,260 cycles folded, 6,496 separately, launches included`. */
+/**
+ * Formats the estimated cycles of nodes that are merged into one kernel: `12,260 cycles folded, 6,496
+ * separately, launches included`.
+ */
 export function comparison(cycles: FoldCycles): string {
   checkApiArgument("comparison", "fold cycles", cycles);
   const { folded, separate } = cycles;

@@ -6,7 +6,8 @@ import type { FoldPrice } from "./fold.js";
 import type { FoldPolicy } from "./fold-policies.js";
 
 /**
- * Options for folding gathers. Without a target and `compile`, gathers are folded as far as their maps allow.
+ * Options for merging the nodes around a gather into its program. Without a target and `compile`, as many
+ * nodes are merged as the access maps allow.
  */
 export interface FoldOptions {
   /** Default: `cost`. */
@@ -21,8 +22,8 @@ export interface FoldOptions {
 }
 
 /**
- * Returns a function that estimates the cost of a program under a fold policy, or the reason why the target
- * refuses the program. Undefined if there is neither a target nor a compile function.
+ * Returns a function that estimates the cost of a program under the fold policy, or gives the reason why the
+ * target refuses the program. Undefined if the options have neither a target nor a compile function.
  */
 export function pricesOf({
   fold = "cost",

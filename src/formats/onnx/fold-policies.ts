@@ -3,5 +3,5 @@
  * alone.
  */
 export const foldPolicies = ["cost", "always", "never"] as const;
-/** Policy for folding a gather with the nodes around it. */
+/** Policy that decides whether the nodes around a gather are merged into its program. */
 export type FoldPolicy = (typeof foldPolicies)[number];

@@ -35,12 +35,12 @@ import { isStatic, showDims, tensorValue, type TrackedValue } from "./value.js";
 import { copiesElements, viewNamed } from "./views.js";
 
 /**
- * Cost of a program's kernel: its cycles with its launch, and the weight that the fold policy compares; or
- * the reason why the target refuses it.
+ * Estimated cost of a program as one kernel, or the reason why the target refuses the program. `cycles`
+ * includes the launch; `weight` is the number that the fold policy compares.
  */
 export type FoldPrice = { readonly cycles: number; readonly weight: number } | { readonly refused: string };
 
-/** Gather with its adjacent views, gathers and arithmetic folded into one access program. */
+/** Access program into which a gather and its adjacent views, gathers and arithmetic are merged. */
 export interface Folded {
   readonly func: AccessFunc;
   /** Nodes that the program combines, in the order of the model. */
@@ -53,7 +53,10 @@ export interface Folded {
   readonly cycles?: FoldCycles;
 }
 
-/** Result of folding at a gather. */
+/**
+ * Result of merging adjacent nodes into a gather: the merged program if there is one, and the reasons why
+ * other adjacent nodes are left out.
+ */
 export interface Folding {
   readonly folded?: Folded;
   /** Nodes at its ends that it does not take in, and why. */
@@ -112,7 +115,8 @@ interface Choice {
 }
 
 /**
- * Tracks the chains of a model's nodes during the walk and decides which nodes are folded into which gather.
+ * Decision maker for merging nodes into gathers. While the nodes of a model are visited, it records the
+ * chains of each tensor ({@link Chain}) and decides which nodes are merged.
  */
 export class ChainFolder {
   /**
@@ -540,9 +544,10 @@ const asLight = 1.1;
 const maxWeighed = 27;
 
 /**
- * Returns the choices of chains for the inputs of a node: for each input one of its chains, or the tensor
- * itself. Choices with the most nodes come first. If there are too many choices, only one input at a time
- * differs from the longest one.
+ * Returns the combinations of chains through which a node can read its inputs, one chain for each input. The
+ * plain tensor counts as a chain without nodes. Combinations with the most nodes come first. If there are
+ * more than `maxWeighed`, at most one input differs from its longest chain, except in the combination of
+ * plain tensors.
  */
 function chainChoices(inputs: readonly Input[]): readonly (readonly Chain[])[] {
   const values = [...new Map(inputs.map((input) => [input.value, input])).values()];
@@ -574,8 +579,8 @@ function chainChoices(inputs: readonly Input[]): readonly (readonly Chain[])[] {
 }
 
 /**
- * Returns TC910 for a program that sums floats: ONNX leaves the order of the additions open, and the program
- * fixes it.
+ * Returns a hint (TC910) if a program sums floats: ONNX leaves the order of the additions open, and the
+ * program fixes it. Otherwise returns an empty list.
  */
 function hintsOf({ map, nodes, sources }: Chain): readonly Diagnostic[] {
   const [sum] = reductionsIn(map.value);

@@ -41,14 +41,17 @@ interface Named {
   readonly node: OnnxNode;
 }
 
-/** Node that reads or writes by index and that tilec does not compile, with the reason. */
+/** ONNX node that reads or writes by index and that tilec does not compile. `diagnostic` gives the reason. */
 export interface OnnxUncompiled extends Named {
   readonly ok: false;
   readonly compiled: false;
   readonly diagnostic: Diagnostic;
 }
 
-/** Gathers of a model and other nodes that read or write by index, in the order of the model. */
+/**
+ * Result of {@link surveyModel}: the gathers of a model and other nodes that read or write by index, in the
+ * order of the model.
+ */
 export interface OnnxSurvey {
   readonly nodes: readonly (OnnxGather | OnnxUncompiled)[];
   /** Shapes and types that the model declares and that its nodes contradict. */
@@ -60,7 +63,10 @@ export interface OnnxSurvey {
   readonly uses: readonly OnnxUse[];
 }
 
-/** Gather with its adjacent views and gathers folded into one access program. */
+/**
+ * Access program into which a gather and its adjacent views, gathers and arithmetic are merged, with the
+ * tensors of the model that it reads.
+ */
 export interface OnnxFolded {
   /** Its name is a symbol of the text form, unique in the model. */
   readonly func: AccessFunc;
@@ -76,7 +82,10 @@ export interface OnnxFolded {
   readonly hints: readonly Diagnostic[];
 }
 
-/** Gather of a model: its program and constant operands, or the reason why it has no program. */
+/**
+ * Gather node of a model: its program and constant operands if `ok` is true, otherwise the reason why it has
+ * no program.
+ */
 export type OnnxGather =
   | (Named & {
       readonly ok: true;
@@ -104,7 +113,7 @@ export type OnnxGather =
       readonly open?: OnnxDynamic;
     });
 
-/** Program of a gather with dynamic sizes, with the operands that the model fixes. */
+/** Access program of a gather with dynamic sizes, with the operands that are constant in the model. */
 export interface OnnxDynamic {
   readonly func: AccessFunc;
   /** Operands that the model fixes; further inputs by their keys. */
@@ -113,7 +122,10 @@ export interface OnnxDynamic {
   readonly others?: Readonly<Record<string, TensorValue>>;
 }
 
-/** Returns the inputs that the model fixes, by their keys: `data`, `indices` and further ones. */
+/**
+ * Returns the inputs of a gather that are constant in the model, by key: `data`, `indices` and further keys.
+ * Other inputs are absent.
+ */
 export function fixedInputs(
   gather: Pick<OnnxGather & { readonly ok: true }, "data" | "indices" | "others">,
 ): Readonly<Record<string, TensorValue>> {
@@ -125,7 +137,10 @@ export function fixedInputs(
   };
 }
 
-/** Returns the keys of the inputs that the model does not fix. */
+/**
+ * Returns the keys of the inputs of a gather that are not constant in the model, so that the caller has to
+ * provide them.
+ */
 export function dynamicInputs(gather: OnnxGather & { readonly ok: true }): readonly string[] {
   checkApiArgument("openInputs", "read gather", gather);
   const fixed = fixedInputs(gather);
@@ -209,9 +224,9 @@ export const findGathers = (
   surveyModel(model, bindings, folding).nodes.flatMap((node) => ("compiled" in node ? [] : [node]));
 
 /**
- * Returns the survey of a model: its gathers, the nodes that read or write by index but are not compiled,
- * warnings, and the readers of each node. The warnings report declared shapes and types that the nodes
- * contradict. Throws a CompileError (TC014) only if `bindings` do not fit the model.
+ * Returns the gathers of a model, the other nodes that read or write by index, warnings, and the readers of
+ * each node. A warning reports a declared shape or type that contradicts the nodes. Throws a CompileError
+ * (TC014) only if `bindings` do not fit the model.
  */
 export function surveyModel(
   model: OnnxModel,
@@ -292,8 +307,8 @@ const nameOf = (names: UniqueNames, node: OnnxNode): string =>
 const placeOf = (file: string, node: OnnxNode): string => `${file}: ${labelOf(node)}`;
 
 /**
- * Returns a gather with its folded program, if folding applies, and the reasons why adjacent nodes are not
- * folded. Errors from folding become such reasons.
+ * Adds to a gather the program that merges adjacent nodes, if there is one, and the reasons why other
+ * adjacent nodes are left out. An error while merging becomes one of these reasons.
  */
 function withFolding<G extends OnnxGather & { readonly ok: true }>(
   gather: G,
@@ -330,8 +345,8 @@ interface Around {
 }
 
 /**
- * Returns the gather of a node: its program if the operands are known, otherwise the verdict `open` or
- * `refused` with a diagnostic.
+ * Returns the gather of a node, with its program if the operands are known. Otherwise the gather has a
+ * diagnostic and the verdict `open` (unknown shape or type) or `refused`.
  */
 function toGather({ where, name, hint, maxSizes }: Around, visited: Visited, operator: Operator): OnnxGather {
   const { node } = visited;
@@ -404,8 +419,8 @@ function inputNames({ op }: { readonly op: string }, { inputs }: OnnxNode): read
 }
 
 /**
- * Returns the attributes of a gather node, with defaults for absent ones and the operator's version as
- * `opset`. Throws a CompileError (TC014) for an invalid attribute or an unknown opset.
+ * Returns the attributes of a gather node by name, with defaults for absent attributes and the version of the
+ * operator as `opset`. Throws a CompileError (TC014) for an invalid attribute or an unknown opset.
  */
 function attributes(where: string, visited: Visited, operator: Operator): Record<string, AttrValue> {
   const { node, opset } = visited;
@@ -488,8 +503,8 @@ interface UnknownOperand {
 const ofAnySize: ReadonlySet<Code> = new Set(["TC101", "TC102", "TC104", "TC105"]);
 
 /**
- * Returns the error for a rule that a node breaks for any extents of its unknown dims; undefined if there is
- * none, or the type of an operand is not known.
+ * Returns the error if a gather node breaks a rule of its operator for any extents of the unknown dims.
+ * Undefined if the node breaks no rule of this kind, or if the type of an operand is unknown.
  */
 function brokenAtAnySize(
   op: OpName,
@@ -503,8 +518,9 @@ function brokenAtAnySize(
 }
 
 /**
- * Returns the type of an operand of a gather and its constant value, or the reason why its type is not known.
- * Throws a CompileError (TC014) if the operand is missing or cannot be read.
+ * Returns the type of operand `k` of a gather, with its constant value if the model has one. Returns a
+ * diagnostic if the type is unknown. Throws a CompileError (TC014) if the operand is missing or cannot be
+ * read.
  */
 function operand(
   { where, hint, maxSizes }: Place,
@@ -541,7 +557,10 @@ function operand(
   };
 }
 
-/** Returns the error that dims of an operand have no fixed extent, with a hint on how to bind them. */
+/**
+ * Returns an error (TC014) that dims of an operand have no fixed extent, with a hint on how to bind these
+ * dims.
+ */
 function symbolic(
   { where, hint, maxSizes }: Place,
   shown: string,
@@ -559,8 +578,8 @@ function symbolic(
 }
 
 /**
- * Returns the hint to bind dims with `--bind` that `--most` names although they are not outermost; undefined
- * if there are none.
+ * Returns a hint to use `--bind` for dims that `--most` names although they are not outermost. Undefined if
+ * `--most` names no inner dim of the operand.
  */
 function bindInPlace(dims: readonly (number | string)[], maxSizes: MaxSizes): string | undefined {
   const inner = dims

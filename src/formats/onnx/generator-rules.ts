@@ -20,7 +20,10 @@ import {
 } from "./rule.js";
 import { constantElements, isStatic, constantNumbers } from "./value.js";
 
-/** Infers the output of ONNX Shape. The attributes `start` and `end` exist since opset 15. */
+/**
+ * Infers the output of ONNX Shape: an i64 list of the input's extents. The attributes `start` and `end` exist
+ * since opset 15.
+ */
 export const shapeOf: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return typed(dataType.i64);
   const dims = x.dims.slice(int(node, "start") ?? 0, int(node, "end") ?? x.dims.length);
@@ -30,7 +33,10 @@ export const shapeOf: ShapeRule = ({ node, inputs: [x] }) => {
   );
 };
 
-/** Infers the output of ONNX Size: the number of elements. */
+/**
+ * Infers the output of ONNX Size: the number of elements of the input, as an i64 scalar. The element is
+ * unknown if an extent is unknown.
+ */
 export const sizeOf: ShapeRule = ({ inputs: [x] }) => {
   const dims = x?.dims;
   const value = withDims(dataType.i64, []);
@@ -38,8 +44,8 @@ export const sizeOf: ShapeRule = ({ inputs: [x] }) => {
 };
 
 /**
- * Infers the output of ONNX ConstantOfShape, whose shape is given as elements. Without the attribute `value`,
- * the fill is 0 as f32.
+ * Infers the output of ONNX ConstantOfShape: a tensor filled with one value, whose shape is given by the
+ * elements of the input. Without the attribute `value`, the fill value is 0 as f32.
  */
 export const constantOfShape: ShapeRule = ({ node, inputs: [shape] }) => {
   const attribute = node.attributes.get("value");
@@ -63,8 +69,8 @@ export const constantOfShape: ShapeRule = ({ node, inputs: [shape] }) => {
 const rangeTypes: readonly (DType | undefined)[] = ["i16", "i32", "i64", "f32", "f64"];
 
 /**
- * Infers the output of ONNX Range: its length if both ends and the step are known, and its elements if they
- * are integers.
+ * Infers the output of ONNX Range, a sequence of numbers from a start to a limit with a step. The length is
+ * known if these three inputs are constant; the elements are known if they are also integers.
  */
 export const range: ShapeRule = ({ inputs }) => {
   const type = inputs[0]?.dataType;
@@ -87,12 +93,15 @@ export const range: ShapeRule = ({ inputs }) => {
 /** Returns the first number of input `k` as an extent. */
 const countAt = ({ inputs }: RuleInput, k: number): Dim => constantNumbers(inputs[k])?.[0] ?? "";
 
-/** Returns the extents of a window function's output: one dim, its size. */
+/**
+ * Returns the output shape of a window function such as BlackmanWindow: one dim with the size in input 0, ""
+ * if the size is unknown.
+ */
 export const windowDims = (input: RuleInput): readonly Dim[] => [countAt(input, 0)];
 
 /**
- * Returns the extents of MelWeightMatrix: the number of bins of a one-sided spectrum, by the number of mel
- * bins.
+ * Returns the output shape of MelWeightMatrix: the number of bins of a one-sided spectrum, then the number of
+ * mel bins. An unknown extent is "".
  */
 export const melDims = (input: RuleInput): readonly Dim[] => {
   const length = countAt(input, 1);
@@ -100,9 +109,9 @@ export const melDims = (input: RuleInput): readonly Dim[] => {
 };
 
 /**
- * Returns the extents of DFT: those of the signal, with the transformed axis replaced by the number of bins,
- * and a last dim of 2 (complex numbers). Undefined if the signal's dims are not known; "" for an extent that
- * is not known.
+ * Returns the output shape of DFT: the shape of the signal, with the number of bins along the transformed
+ * axis. The last dim is 2 (complex numbers). Undefined if the signal's dims are unknown. An unknown extent is
+ * "".
  */
 export const dftDims = (input: RuleInput): readonly Dim[] | undefined => {
   const { node, inputs, opset } = input;
@@ -121,8 +130,7 @@ export const dftDims = (input: RuleInput): readonly Dim[] | undefined => {
 };
 
 /**
- * Returns the extents of STFT: batch, frames, bins, and 2 (complex numbers). An extent that is not known is
- * "".
+ * Returns the output shape of STFT: batch, frames, bins, and 2 (complex numbers). An unknown extent is "".
  */
 export const stftDims = (input: RuleInput): readonly Dim[] | undefined => {
   const { node, inputs } = input;

@@ -24,8 +24,8 @@ import {
 import { isStatic, constantElements, constantNumbers } from "./value.js";
 
 /**
- * Infers the output of ONNX Gather. The elements are tracked if the data is small and known and the positions
- * are known.
+ * Infers the type and shape of the output of ONNX Gather. The output elements are tracked only if the data is
+ * small and constant and the indices are constant.
  */
 export const gather: ShapeRule = ({ node, inputs: [data, indices] }) => {
   const axis = axisOf(node, 0, data?.dims?.length ?? 0);
@@ -94,8 +94,8 @@ export const scatterNd = scatter(({ inputs: [, indices] }, position, at) => {
 });
 
 /**
- * Returns the extents of GatherND: the dims of the indices but the last, then the data dims that an index
- * tuple does not address. Undefined if the shapes or the tuple length are not known.
+ * Returns the output shape of GatherND: the dims of the indices except the last, then the data dims that an
+ * index tuple does not address. Undefined if the shapes or the tuple length are unknown.
  */
 export const gatherNdDims: DimsRule = ({ node, inputs: [data, indices] }) => {
   const tuple = indices?.dims?.at(-1);
@@ -104,8 +104,8 @@ export const gatherNdDims: DimsRule = ({ node, inputs: [data, indices] }) => {
 };
 
 /**
- * Infers the output of GatherBlockQuantized of com.microsoft. Elements that are packed in a byte lie along
- * the last dim.
+ * Infers the output of GatherBlockQuantized of com.microsoft, whose element type is that of the scales. If
+ * the data is u8, several elements are packed in a byte along the last dim.
  */
 export const gatherBlockQuantized: ShapeRule = ({ node, inputs: [data, indices, scales] }) => {
   const type = scales?.dataType;
@@ -118,8 +118,8 @@ export const gatherBlockQuantized: ShapeRule = ({ node, inputs: [data, indices, 
 };
 
 /**
- * Infers the output of ONNX OneHot: a dim of the depth is inserted among the dims of the indices. The element
- * type is that of the two values.
+ * Infers the output of ONNX OneHot: the dims of the indices with an inserted dim, whose extent is the input
+ * `depth`. The element type is that of the two values.
  */
 export const oneHot: ShapeRule = ({ node, inputs: [indices, depth, values] }) => {
   const dims = indices?.dims;
@@ -130,8 +130,8 @@ export const oneHot: ShapeRule = ({ node, inputs: [indices, depth, values] }) =>
 };
 
 /**
- * Infers the output of ONNX NonZero: a row of coordinates for each dim. If the model fixes the input, the
- * positions are known.
+ * Infers the output of ONNX NonZero: an i64 tensor with one row of coordinates for each dim of the input. If
+ * the input is constant, the coordinates are known.
  */
 export const nonZero: ShapeRule = ({ inputs: [x] }) => {
   const dims = x?.dims;
@@ -147,8 +147,9 @@ export const nonZero: ShapeRule = ({ inputs: [x] }) => {
 };
 
 /**
- * Infers the output of Compress. Along its axis, or over the flattened input, the extent is the number of
- * true elements in the condition.
+ * Infers the type and shape of the output of ONNX Compress, which keeps the positions along an axis where the
+ * condition is true. The extent is the number of true elements. Without an axis, the input is flattened
+ * first.
  */
 export const compress: ShapeRule = ({ node, inputs: [x, condition] }) => {
   const flattened = int(node, "axis") === undefined;
@@ -166,8 +167,8 @@ export const compress: ShapeRule = ({ node, inputs: [x, condition] }) => {
 };
 
 /**
- * Infers the outputs of ONNX Unique: the distinct values, their first positions, the number of each element's
- * value, and the counts. The number of distinct values is unknown.
+ * Infers the four outputs of ONNX Unique: the distinct values, their first positions, the index of each
+ * element's value, and the counts. The number of distinct values is always unknown.
  */
 export const unique: ShapeRule = ({ node, inputs: [x] }) => {
   const dims = x?.dims;
@@ -183,6 +184,9 @@ export const unique: ShapeRule = ({ node, inputs: [x] }) => {
   return [withDims(x?.dataType, values), counts, withDims(dataType.i64, [length]), counts];
 };
 
-/** Returns unknown extents, as many as the first input has dims; undefined if that rank is not known. */
+/**
+ * Returns a shape of unknown extents ("") with as many dims as the first input; undefined if the rank of that
+ * input is unknown.
+ */
 export const dynamicLikeFirst: DimsRule = ({ inputs: [x] }) =>
   x?.dims === undefined ? undefined : unknownDims(x.dims);

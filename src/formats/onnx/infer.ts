@@ -12,7 +12,10 @@ import { readTensor } from "./read-tensor.js";
 import { inferOutputs } from "./shape-rules.js";
 import { common, contradict, constantElements, merged, type TrackedValue } from "./value.js";
 
-/** Node that the walk visits, with the tracked values of its inputs. */
+/**
+ * ONNX node that shape inference visits, with the tracked values (known facts) of its inputs. An input that
+ * is left out is undefined.
+ */
 export interface Visited {
   readonly node: OnnxNode;
   readonly inputs: readonly (TrackedValue | undefined)[];
@@ -20,7 +23,10 @@ export interface Visited {
   readonly opset?: number;
 }
 
-/** Node with the tracked values of its inputs and outputs; an output that is left out is undefined. */
+/**
+ * ONNX node whose outputs have been inferred, with the tracked values (known facts) of its inputs and
+ * outputs. An output that is left out is undefined.
+ */
 export interface Left extends Visited {
   readonly outputs: readonly (TrackedValue | undefined)[];
 }
@@ -60,9 +66,10 @@ interface Walk extends Callbacks {
 }
 
 /**
- * Visits every node in order, those of nested graphs and of functions included. A node is left once its
- * outputs are known. No two nodes share the `Value` of an output. The outputs of a node's bodies are reported
- * before that node is left. Throws a CompileError if a binding does not fit.
+ * Visits every node of a model in order, including nodes of nested graphs and functions, and reports inferred
+ * values to `callbacks`. A node is left once its outputs are inferred, after the outputs of its bodies are
+ * reported. No two outputs share a tracked value object. Throws a CompileError if a binding does not fit the
+ * model.
  */
 export function walkModel(model: OnnxModel, bindings: Bindings, callbacks: Callbacks): void {
   const { file, opset } = model;
@@ -74,7 +81,10 @@ export function walkModel(model: OnnxModel, bindings: Bindings, callbacks: Callb
   }
 }
 
-/** Walks a graph and returns the tracked values of its outputs. */
+/**
+ * Visits the nodes of a graph in order and returns the tracked values (known facts) of the graph's outputs. A
+ * graph output that no node makes is undefined.
+ */
 function walkGraph(
   graph: OnnxGraph,
   scope: Scope,
@@ -111,8 +121,8 @@ function walkGraph(
 }
 
 /**
- * Returns the outputs that `infer` computes for a node. If `infer` throws, each output instead has the
- * problem that its shape is not known.
+ * Returns the outputs that `infer` computes for a node. If `infer` throws an error, each output has instead a
+ * `problem` that says that its shape is not known.
  */
 function inferred(
   node: OnnxNode,
@@ -129,8 +139,9 @@ function inferred(
 }
 
 /**
- * Returns the tracked outputs of a node after its bodies have been walked. An If with a constant condition
- * has those of its branch; otherwise the facts common to both branches. Empty if the opset is not known.
+ * Visits the bodies of a node (nested graphs) and returns the tracked values of the node's outputs. An If
+ * with a constant condition has the outputs of the chosen branch, otherwise the facts common to both
+ * branches. Empty if the opset is unknown.
  */
 function outputsOf(
   node: OnnxNode,
@@ -165,7 +176,10 @@ const initializer = (tensor: OnnxTensor, file: string): TrackedValue =>
     ? { dataType: tensor.dataType, dims: tensor.dims, constant: once(() => readTensor(tensor, file)) }
     : { problem: `a tensor with ${tensor.problem}` };
 
-/** Infers the output of ONNX Constant, whose value is in one of its attributes (value_* since opset 12). */
+/**
+ * Infers the output of ONNX Constant from the attribute that contains its value. The attributes `value_*`
+ * exist since opset 12.
+ */
 function constant(node: OnnxNode, file: string): TrackedValue {
   for (const [name, attribute] of node.attributes) {
     switch (attribute.kind) {

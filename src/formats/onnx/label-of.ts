@@ -3,8 +3,8 @@ import { quoted } from "./fail.js";
 import type { OnnxNode } from "./model.js";
 
 /**
- * Returns the label of a node for messages: its operator and name, such as `Transpose "t"`. A node without a
- * name has the name of its first output.
+ * Returns a label for a node in messages: its operator and quoted name, such as `Transpose "t"`. For a node
+ * without a name, the name of its first output is used.
  */
 export function labelOf(node: OnnxNode): string {
   checkApiArgument("labelOf", "node", node);

@@ -30,7 +30,10 @@ import { constantElements, isStatic, maxFollowed, type TrackedValue } from "./va
 /** Copies of positions that are made, one after the other. */
 const maxCopies = 4;
 
-/** Returns the tracked value with the same elements and positions in another shape. */
+/**
+ * Returns a tracked value with the dims `dims` and the elements of `x` in row-major order. Elements that do
+ * not fit the dims are left out.
+ */
 function reshaped(x: TrackedValue | undefined, dims: readonly Dim[] | undefined): TrackedValue {
   const value = withElements(withDims(x?.dataType, dims), constantElements(x));
   const { positions } = x ?? {};
@@ -40,7 +43,10 @@ function reshaped(x: TrackedValue | undefined, dims: readonly Dim[] | undefined)
   return { ...value, positions: { ...positions, tensor: { type: { ...type, shape: dims }, bytes } } };
 }
 
-/** Infers the output of ONNX Unsqueeze. The axes are an input from opset 13 on, an attribute before. */
+/**
+ * Infers the type and shape of the output of ONNX Unsqueeze, which inserts dims of extent 1. The axes are an
+ * input from opset 13 on, an attribute before.
+ */
 export const unsqueeze: ShapeRule = (input) => {
   const [x] = input.inputs;
   const given = givenAxes(input, 13);
@@ -55,7 +61,10 @@ export const unsqueeze: ShapeRule = (input) => {
   );
 };
 
-/** Infers the output of ONNX Squeeze. Without axes, every dim of extent 1 is removed. */
+/**
+ * Infers the type and shape of the output of ONNX Squeeze, which removes dims of extent 1. Without axes,
+ * every dim of extent 1 is removed.
+ */
 export const squeeze: ShapeRule = (input) => {
   const [x] = input.inputs;
   const given = givenAxes(input, 13);
@@ -69,8 +78,8 @@ export const squeeze: ShapeRule = (input) => {
 };
 
 /**
- * Infers the output of ONNX Flatten: two dims, the product of the dims before the axis and the product of the
- * rest.
+ * Infers the type and shape of the output of ONNX Flatten, which has two dims. The extents are the product of
+ * the dims before the axis, and the product of the other dims.
  */
 export const flatten: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return withDims(x?.dataType, ["", ""]);
@@ -81,8 +90,9 @@ export const flatten: ShapeRule = ({ node, inputs: [x] }) => {
 };
 
 /**
- * Infers the output of ONNX Reshape. An entry of 0 keeps the input's extent unless `allowzero` is set; -1
- * takes the rest. Before opset 5, the shape is an attribute.
+ * Infers the output of ONNX Reshape. In the requested shape, 0 copies the input's extent unless `allowzero`
+ * is set, and -1 stands for the extent that keeps the number of elements. Before opset 5, the requested shape
+ * is an attribute.
  */
 export const reshape: ShapeRule = ({ node, inputs: [x, shape], opset }) => {
   const wanted = opset < 5 ? ints(node, "shape")?.map(BigInt) : constantElements(shape);
@@ -105,7 +115,10 @@ export const reshape: ShapeRule = ({ node, inputs: [x, shape], opset }) => {
   return reshaped(x, dims);
 };
 
-/** Infers the output of ONNX Concat: inputs joined along an axis. In opset 1, a missing axis is 1. */
+/**
+ * Infers the type and shape of the output of ONNX Concat, which joins the inputs along an axis. In opset 1,
+ * the default axis is 1.
+ */
 export const concat: ShapeRule = ({ node, inputs }) => {
   const [first] = inputs;
   const shapes = inputs.map((input) => input?.dims);
@@ -126,9 +139,9 @@ export const concat: ShapeRule = ({ node, inputs }) => {
 };
 
 /**
- * Returns the extents of the outputs of a Split along its axis. Sizes are given by an attribute up to opset
- * 12 and by an input since. Without sizes the outputs are equal, except the last. "" is an extent that is not
- * known.
+ * Returns the extents of the outputs of a Split node along its axis; an unknown extent is "". The extents are
+ * given by an attribute up to opset 12, and by an input since. Without given extents, all outputs but the
+ * last have equal extents.
  */
 function piecesOf(input: RuleInput, extent: Dim): readonly Dim[] {
   const { node, opset } = input;
@@ -146,7 +159,7 @@ function piecesOf(input: RuleInput, extent: Dim): readonly Dim[] {
   return node.outputs.map((_, k) => (isDefined ? (k === outputs - 1 ? last : size) : ""));
 }
 
-/** Infers the outputs of ONNX Split: one output for each part. */
+/** Infers the outputs of ONNX Split, which divides the input along an axis into one output for each part. */
 export const split: ShapeRule = (input) => {
   const { node, inputs } = input;
   const [x] = inputs;
@@ -163,8 +176,9 @@ export const split: ShapeRule = (input) => {
 };
 
 /**
- * Infers the output of ONNX Tile. The counts are an input since opset 6. Before, the operator has one count
- * for one axis, as floats, and the extents stay unknown.
+ * Infers the type and shape of the output of ONNX Tile, which repeats the input along each dim. The counts
+ * are input 1 since opset 6. Before, the operator has one float count for one axis, and the extents stay
+ * unknown.
  */
 export const tile: ShapeRule = (input) => {
   const [x] = input.inputs;
@@ -177,8 +191,8 @@ export const tile: ShapeRule = (input) => {
 };
 
 /**
- * Infers the output of ONNX Expand: the input's shape and the requested shape are broadcast against each
- * other.
+ * Infers the type and shape of the output of ONNX Expand, which broadcasts the input and the requested shape
+ * against each other.
  */
 export const expand: ShapeRule = ({ inputs: [x, shape] }) => {
   const wanted = constantElements(shape);
@@ -190,7 +204,10 @@ export const expand: ShapeRule = ({ inputs: [x, shape] }) => {
   );
 };
 
-/** Infers the output of ONNX Transpose. Without a permutation, the order of the dims is reversed. */
+/**
+ * Infers the type and shape of the output of ONNX Transpose, which permutes the dims. Without the attribute
+ * `perm`, the order of the dims is reversed.
+ */
 export const transpose: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return typed(x?.dataType);
   const { dims } = x;
@@ -214,8 +231,8 @@ interface Cut {
 }
 
 /**
- * Returns the starts, ends, axes and steps of a Slice: attributes up to opset 9, inputs since. Undefined if
- * one of them is not known.
+ * Returns the starts, ends, axes and steps of a Slice node. They are attributes up to opset 9, and inputs
+ * since. Undefined if one of these lists is not constant, or if an axis is out of range.
  */
 function sliceOf(input: RuleInput, rank: number) {
   const { node, opset } = input;
@@ -236,8 +253,9 @@ function sliceOf(input: RuleInput, rank: number) {
 const toTheEnd: readonly number[] = [2 ** 31 - 1, Number(2n ** 63n - 1n)];
 
 /**
- * Returns the start, step and length of a slice of a dim; undefined if the step is 0. Bounds from the end are
- * converted, then clamped to the range in which the step may begin and end.
+ * Returns the start, step and length of a slice of one dim, in elements; undefined if the step is 0. Negative
+ * bounds count from the end of the dim. The bounds are then clamped to the range in which the step may begin
+ * and end.
  */
 function cutOf(extent: number, start: number, end: number, step: number): Cut | undefined {
   if (step === 0) return undefined;
@@ -251,8 +269,8 @@ function cutOf(extent: number, start: number, end: number, step: number): Cut | 
 }
 
 /**
- * Returns the range that a Slice keeps of each dim of its input, undefined for a dynamic dim. Returns
- * undefined if the numbers of the Slice are not known.
+ * Returns the range (start, step and length in elements) that a Slice node takes of each dim of its input. An
+ * entry is undefined for a dynamic dim. Returns undefined if starts, ends, axes or steps are not constant.
  */
 export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | undefined)[] | undefined {
   const slice = sliceOf(input, dims.length);
@@ -268,8 +286,8 @@ export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | 
 }
 
 /**
- * Infers the output of ONNX Slice. Up to opset 9, starts, ends and axes are attributes. From opset 10 on,
- * these and steps are inputs.
+ * Infers the type and shape of the output of ONNX Slice, which takes a strided range of each dim. Starts,
+ * ends and axes are attributes up to opset 9. From opset 10 on, starts, ends, axes and steps are inputs.
  */
 export const slice: ShapeRule = (input) => {
   const [x] = input.inputs;
@@ -290,8 +308,8 @@ export const slice: ShapeRule = (input) => {
 };
 
 /**
- * Infers the output of ONNX Pad. The amounts before and after are an attribute up to opset 10, and input 1
- * since then. Input 3 names their axes since opset 18.
+ * Infers the type and shape of the output of ONNX Pad, which adds elements before and after each dim. The
+ * amounts are an attribute up to opset 10, and input 1 since. Input 3 names the padded axes since opset 18.
  */
 export const pad: ShapeRule = (input) => {
   const { node, inputs, opset } = input;
@@ -315,8 +333,8 @@ export const pad: ShapeRule = (input) => {
 };
 
 /**
- * Infers the output of ONNX CenterCropPad. An input gives the extents of the axes that an attribute names, or
- * of all axes.
+ * Infers the type and shape of the output of ONNX CenterCropPad, which crops or pads the input to given
+ * extents. Input 1 has the extents for the axes in attribute `axes`, or for all axes without the attribute.
  */
 export const centerCropPad: ShapeRule = (input) => {
   const [x] = input.inputs;
@@ -330,7 +348,10 @@ export const centerCropPad: ShapeRule = (input) => {
   );
 };
 
-/** Infers the output of ONNX DepthToSpace, which moves blocks of channels to the spatial dims. */
+/**
+ * Infers the type and shape of the output of ONNX DepthToSpace, which moves blocks of channels to the spatial
+ * dims. Channels are divided by the square of `blocksize`; height and width are multiplied by `blocksize`.
+ */
 export const depthToSpace: ShapeRule = ({ node, inputs: [x] }) => {
   const size = int(node, "blocksize") ?? 1;
   if (x?.dims?.length !== 4) return typed(x?.dataType);
@@ -342,7 +363,11 @@ export const depthToSpace: ShapeRule = ({ node, inputs: [x] }) => {
   ]);
 };
 
-/** Infers the output of ONNX SpaceToDepth, which moves blocks of the spatial dims to channels. */
+/**
+ * Infers the type and shape of the output of ONNX SpaceToDepth, which moves blocks of the spatial dims to the
+ * channels. Channels are multiplied by the square of `blocksize`; height and width are divided by
+ * `blocksize`.
+ */
 export const spaceToDepth: ShapeRule = ({ node, inputs: [x] }) => {
   const size = int(node, "blocksize") ?? 1;
   if (x?.dims?.length !== 4) return typed(x?.dataType);

@@ -1,12 +1,15 @@
 /** Parts of a model that tilec keeps: plain data, with tensors still encoded. */
 
 /**
- * Dim of a model: its extent, or the name of a symbolic dim (`dim_param`); "" for a dim without value or
- * name.
+ * Extent of one dim in an ONNX model: a number, the name of a symbolic dim (`dim_param`), or "" if the model
+ * has neither.
  */
 export type Dim = number | string;
 
-/** Tensor type of a model (TypeProto.Tensor), with the dims that tilec can read. */
+/**
+ * Declared type of a tensor in an ONNX model (TypeProto.Tensor): the element type, and the dims if tilec can
+ * read them.
+ */
 export interface OnnxTensorType {
   /** TensorProto.DataType. */
   readonly dataType: number;
@@ -16,14 +19,17 @@ export interface OnnxTensorType {
   readonly problem?: string;
 }
 
-/** Value of a graph, its name and type (ValueInfoProto). */
+/** Input, output or intermediate value of an ONNX graph (ValueInfoProto): its name and declared type. */
 export interface OnnxValue {
   readonly name: string;
   /** Absent for a value that is no tensor (a sequence, map, optional or sparse tensor), or has no type. */
   readonly type?: OnnxTensorType;
 }
 
-/** Tensor of a model (TensorProto) with encoded elements: weights are large, and few of them are read. */
+/**
+ * Tensor stored in an ONNX model (TensorProto), such as a weight. The elements stay encoded, because weights
+ * are large and few of them are read.
+ */
 export interface OnnxTensor {
   readonly name: string;
   readonly dims: readonly number[];
@@ -36,7 +42,10 @@ export interface OnnxTensor {
   readonly message: Uint8Array;
 }
 
-/** Attribute of a node (AttributeProto), limited to the kinds that gathers and shapes need. */
+/**
+ * Attribute of an ONNX node (AttributeProto). A kind that neither gathers nor shape inference need is
+ * `other`.
+ */
 export type OnnxAttribute =
   | { readonly kind: "int"; readonly value: bigint }
   | { readonly kind: "ints"; readonly values: readonly bigint[] }
@@ -49,7 +58,7 @@ export type OnnxAttribute =
   | { readonly kind: "reference"; readonly name: string }
   | { readonly kind: "other" };
 
-/** Node of a graph (NodeProto). */
+/** Node of an ONNX graph (NodeProto): an operator with its inputs, outputs and attributes. */
 export interface OnnxNode {
   readonly name: string;
   readonly op: string;
@@ -61,7 +70,10 @@ export interface OnnxNode {
   readonly attributes: ReadonlyMap<string, OnnxAttribute>;
 }
 
-/** Graph of a model (GraphProto), or the body of a function, whose inputs have no types. */
+/**
+ * Graph of an ONNX model (GraphProto), or the body of a function. The inputs of a function body have no
+ * types.
+ */
 export interface OnnxGraph {
   readonly name: string;
   readonly nodes: readonly OnnxNode[];
@@ -73,14 +85,14 @@ export interface OnnxGraph {
   readonly values: readonly OnnxValue[];
 }
 
-/** Function of a model (FunctionProto): its body and opset. */
+/** Function that an ONNX model defines (FunctionProto): its body, and the opset of the body. */
 export interface OnnxFunction {
   readonly graph: OnnxGraph;
   /** Opset of ONNX's own operators in the body; absent when it imports none. */
   readonly opset?: number;
 }
 
-/** Model that has been read (ModelProto): its main graph, functions and opset. */
+/** Parsed ONNX model (ModelProto): its main graph, its functions and its opset. */
 export interface OnnxModel {
   /** Names the model in diagnostics. */
   readonly file: string;

@@ -21,15 +21,15 @@ const modelFile = "model.onnx";
 const dataSet = /^test_data_set_\d+$/;
 const dataFile = /^(test_data_set_\d+)\/(?:input|output)_\d+\.pb$/;
 
-/** True if a folder holds a model and a data set of ONNX's backend tests. */
+/** True if a folder is an ONNX backend test: it contains a model and at least one data set. */
 export function isNodeTestFolder(path: string): boolean {
   checkArgument("isNodeTestFolder", "text", path);
   return existsSync(join(path, modelFile)) && entries(path).some((name) => dataSet.test(name));
 }
 
 /**
- * Returns the cases of an ONNX backend-test folder, named after it. Throws a CompileError (TC010, TC014) if
- * files cannot be read or are no such test.
+ * Returns the test cases of an ONNX backend-test folder, with ids that begin with the folder's name. Throws a
+ * CompileError if a file cannot be read (TC010) or the folder is not a valid backend test (TC014).
  */
 export function readNodeTestFolder(path: string): Case[] {
   checkArgument("readNodeTestFolder", "text", path);
@@ -43,7 +43,7 @@ export function readNodeTestFolder(path: string): Case[] {
   return readNodeTest(basename(resolve(path)), files);
 }
 
-/** Returns the names of the entries of a folder; an empty list if the folder cannot be read. */
+/** Returns the names of the files and subfolders of a folder; an empty list if the folder cannot be read. */
 function entries(path: string): string[] {
   try {
     return readdirSync(path);
@@ -54,9 +54,9 @@ function entries(path: string): string[] {
 }
 
 /**
- * Returns one case for each data set of an ONNX backend test. `files` holds the files by path within the
- * folder. The id is `name`, or `name/test_data_set_1` if there are several data sets. Throws a CompileError
- * (TC014) if the test is not valid.
+ * Returns one test case for each data set of an ONNX backend test. `files` maps paths within the folder to
+ * file contents. The id is `name`, or `name/test_data_set_1` if there are several data sets. Throws a
+ * CompileError (TC014) if the test is not valid.
  */
 export function readNodeTest(name: string, files: ReadonlyMap<string, Uint8Array>): Case[] {
   checkArgument("readNodeTest", "text", name);
@@ -83,8 +83,9 @@ const tensors =
   };
 
 /**
- * Returns the case of one data set: a gather with constant or given inputs and its output. Throws a
- * CompileError (TC014) unless the model has exactly one such gather.
+ * Returns the test case of one data set: the gather of the model, its inputs, and its expected output. Throws
+ * a CompileError (TC014) unless the model has exactly one gather, with all inputs and an output that the data
+ * set contains.
  */
 function toCase(id: string, model: OnnxModel, read: Tensors): Case {
   const { graph } = model;

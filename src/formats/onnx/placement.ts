@@ -6,14 +6,20 @@ import { checkApiArgument } from "../../api/argument-kinds.js";
 import type { OnnxNode } from "./model.js";
 import type { OnnxUse } from "./uses.js";
 
-/** Gather with the nodes that its program computes, in the order of the model. */
+/**
+ * Program of a gather: the gather, and all nodes of the model that the program computes, in the order of the
+ * model.
+ */
 export interface PlacedProgram {
   readonly gather: OnnxNode;
   /** The last one makes the output. */
   readonly nodes: readonly OnnxNode[];
 }
 
-/** Placement of a node in the programs of a model. */
+/**
+ * Placement of one ONNX node: the programs that compute the node, and whether the node also has to run by
+ * itself.
+ */
 export interface Placed {
   /** Gathers of the programs that hold it and are needed. */
   readonly into: readonly OnnxNode[];
@@ -25,10 +31,10 @@ export interface Placed {
 }
 
 /**
- * Determines which programs of a model are needed and which of them compute each node. A program is
+ * Determines which programs of a model are needed and which needed programs compute each node. A program is
  * unnecessary if all readers of its output are computed by needed programs that also contain its gather.
- * `uses` lists every node of the model, in order. The map contains the nodes of the programs. A gather whose
- * program is not needed is absent from its own `into`.
+ * `uses` lists every node of the model, in order. The map contains the nodes of the programs. If the program
+ * of a gather is unnecessary, the gather is absent from its `into` list.
  */
 export function placementOf(
   programs: readonly PlacedProgram[],
@@ -65,7 +71,7 @@ export function placementOf(
   return placed;
 }
 
-/** Returns the list of a key in a map; inserts an empty list if there is none. */
+/** Returns the list that a map has for a key. If the key is absent, inserts and returns an empty list. */
 function entry<K, V>(map: Map<K, V[]>, key: K): V[] {
   const list = map.get(key);
   if (list !== undefined) return list;

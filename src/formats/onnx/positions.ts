@@ -13,8 +13,8 @@ import { constantOf, type TrackedValue } from "./value.js";
 const positionsOf = derivedOnce((tensor: TensorValue) => flatNonzero(tensor));
 
 /**
- * Returns the row-major positions of the elements that are not zero, ascending. Undefined if the value is not
- * constant or is not real-valued.
+ * Returns the row-major positions of the non-zero elements of a constant, in ascending order. Undefined if
+ * the value is not constant or not real-valued.
  */
 export function positionsIn(value: TrackedValue | undefined): Float64Array | undefined {
   const tensor = constantOf(value);
@@ -22,14 +22,20 @@ export function positionsIn(value: TrackedValue | undefined): Float64Array | und
   return positionsOf(tensor);
 }
 
-/** Most bytes of coordinates that are kept; larger sets are treated as not known. */
+/**
+ * Upper limit of the size of a coordinate tensor that is kept, in bytes. The elements of larger tensors are
+ * treated as unknown.
+ */
 export const maxBytes = 2 ** 31;
 
-/** Returns the bytes of the tensor that {@link coordinateRows} creates. */
+/** Returns the size in bytes of the tensor that {@link coordinateRows} creates. */
 export const coordinateBytes = (positions: Float64Array, shape: Shape): number =>
   8 * shape.length * positions.length;
 
-/** Returns the coordinates of row-major positions in a tensor of this shape, as i64[rank, n]. */
+/**
+ * Converts row-major positions in a tensor of shape `shape` to coordinates. Returns a tensor i64[rank, n]
+ * with one row for each dim and one column for each position.
+ */
 export function coordinateRows(positions: Float64Array, shape: Shape): TensorValue {
   const bytes = new Uint8Array(coordinateBytes(positions, shape));
   for (const k of shape.keys()) bytes.set(coordinatesOf(positions, shape, k).bytes, 8 * k * positions.length);

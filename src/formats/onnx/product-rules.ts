@@ -15,8 +15,8 @@ import {
 } from "./rule.js";
 
 /**
- * Returns a rule for the extents of the matrix product of inputs `a` and `b`. A vector is a row on the left
- * and a column on the right. Undefined if a shape is not known or a scalar.
+ * Returns a rule for the output shape of the matrix product of inputs `a` and `b`. A vector is a row on the
+ * left and a column on the right. The rule returns undefined if a shape is unknown or is a scalar.
  */
 export const productDims =
   (a = 0, b = 1): DimsRule =>
@@ -30,7 +30,10 @@ export const productDims =
     return [...batch, ...rows, ...columns];
   };
 
-/** Returns the extents of Gemm's output, whose input matrices may be transposed. */
+/**
+ * Returns the output shape of Gemm: the rows of A and the columns of B, after the transposes of `transA` and
+ * `transB`. An unknown extent is "".
+ */
 export const gemmDims: DimsRule = ({ node, inputs: [a, b] }) => [
   a?.dims?.[int(node, "transA") === 1 ? 1 : 0] ?? "",
   b?.dims?.[int(node, "transB") === 1 ? 0 : 1] ?? "",
@@ -42,8 +45,8 @@ const ellipsis = "...";
 const lettersOf = (subscript: string): readonly string[] => subscript.match(/\.\.\.|[A-Za-z]/g) ?? [];
 
 /**
- * Returns the extents of Einsum's output: those of the letters in its equation, and the broadcast dims of the
- * ellipses. Undefined if the equation does not fit the inputs or a shape is not known.
+ * Returns the output shape of Einsum: the extents of the letters in its equation, and the broadcast dims of
+ * the ellipses. Undefined if the equation does not fit the inputs or a shape is unknown.
  */
 export const einsumDims: DimsRule = ({ node, inputs }) => {
   const [left = "", right] = (stringAttribute(node, "equation") ?? "").replaceAll(/\s/g, "").split("->");
@@ -95,8 +98,8 @@ function headsOf(dims: readonly Dim[] | undefined, heads: number | undefined): r
 }
 
 /**
- * Infers the outputs of ONNX Attention: the output, the caches of keys and values after this step, and the
- * scores.
+ * Infers the four outputs of ONNX Attention: the attention result, the key cache and the value cache after
+ * this step, and the scores.
  */
 export const attention: ShapeRule = ({ node, inputs }: RuleInput) => {
   const [query, key, value, , pastKey, pastValue] = inputs;
@@ -124,8 +127,8 @@ export const attention: ShapeRule = ({ node, inputs }: RuleInput) => {
 };
 
 /**
- * Returns the extents of LinearAttention's output: batch and steps of the query, and the value width of all
- * heads, which are packed in one dim.
+ * Returns the output shape of LinearAttention: batch and steps of the query, then one dim with the values of
+ * all heads. The last extent is heads times value width. An unknown extent is "".
  */
 export const linearAttentionDims: DimsRule = ({ node, inputs: [query, , value] }) => {
   const [batch = "", steps = ""] = query?.dims ?? [];

@@ -4,7 +4,7 @@
 import type { OnnxAttribute, OnnxGraph, OnnxTensor } from "./model.js";
 import type { Message, Source } from "./wire.js";
 
-/** Readers of graphs and tensors nested in an attribute. */
+/** Functions that parse the graphs and tensors nested in an attribute, for {@link readAttribute}. */
 export interface Nested {
   graph(message: Message): OnnxGraph;
   tensor(source: Source, bytes: Uint8Array): OnnxTensor;
@@ -25,7 +25,7 @@ const kinds: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [10, "graphs"],
 ]);
 
-/** Reads an AttributeProto and returns its name and value. */
+/** Parses an attribute of an ONNX node (AttributeProto) and returns its name and value. */
 export function readAttribute(
   message: Message,
   nested: Nested,
@@ -123,7 +123,7 @@ export function readAttribute(
   return { name, attribute: value() };
 }
 
-/** Returns the byte arrays joined into one. */
+/** Concatenates byte arrays and returns the result. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const out = new Uint8Array(pieces.reduce((total, piece) => total + piece.byteLength, 0));
   let place = 0;

@@ -31,8 +31,8 @@ const tables = 8;
 const maxDims = 64;
 
 /**
- * Reads an ONNX model. `file` names the model in diagnostics. Throws a CompileError (TC014) for anything that
- * is not a whole model.
+ * Parses an ONNX model (ModelProto). `file` names the model in diagnostics. Throws a CompileError (TC014) if
+ * the bytes are not a complete and valid model.
  */
 export function readModel(bytes: Uint8Array, file: string): OnnxModel {
   checkArgument("readModel", "bytes", bytes);
@@ -71,8 +71,8 @@ export function readModel(bytes: Uint8Array, file: string): OnnxModel {
 const canonicalDomain = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
 
 /**
- * Returns the version of an opset import for ONNX's default domain; undefined for another domain. Throws an
- * error if the version is not valid.
+ * Parses an opset import (OperatorSetIdProto) and returns the opset version of ONNX's default domain;
+ * undefined for another domain. Throws an error if the version is not valid.
  */
 function readOpset(message: Message): number | undefined {
   let domain = "";
@@ -88,7 +88,9 @@ function readOpset(message: Message): number | undefined {
   return Number(version);
 }
 
-/** Reads a FunctionProto and returns its body and opset. Unknown fields are skipped. */
+/**
+ * Parses a function of a model (FunctionProto) and returns its body and opset. Unknown fields are skipped.
+ */
 function readFunction(message: Message): OnnxFunction {
   message.source.spend(tables);
   const pieces = emptyGraph();
@@ -131,8 +133,8 @@ const emptyGraph = () => ({
 });
 
 /**
- * Reads a GraphProto, nested at the given depth, and returns its graph. Throws an error if graphs are nested
- * more than `maxGraphDepth` deep.
+ * Parses a graph (GraphProto). `depth` is 0 for the main graph and counts the enclosing graphs of a nested
+ * graph. Throws an error if graphs are nested more than `maxGraphDepth` deep.
  */
 function readGraph(message: Message, depth: number): OnnxGraph {
   if (depth > maxGraphDepth)
@@ -171,7 +173,7 @@ function readGraph(message: Message, depth: number): OnnxGraph {
   return pieces;
 }
 
-/** Reads a NodeProto in a graph of the given depth and returns its node. */
+/** Parses a node (NodeProto). `depth` is the nesting depth of the graph that contains the node. */
 function readNode(message: Message, depth: number): OnnxNode {
   message.source.spend(tables);
   const node = {
@@ -214,7 +216,10 @@ function readNode(message: Message, depth: number): OnnxNode {
   return node;
 }
 
-/** Reads the name of a SparseTensorProto, which is the name of its `values` (field 1). */
+/**
+ * Parses a SparseTensorProto and returns its name, which is the name of the tensor in its field `values`
+ * (field 1).
+ */
 function readSparseName(message: Message): string {
   let name = "";
   while (message.next()) {
@@ -224,7 +229,10 @@ function readSparseName(message: Message): string {
   return name;
 }
 
-/** Reads a ValueInfoProto and returns the name and type of the value. */
+/**
+ * Parses a ValueInfoProto and returns the name and type of a graph value. The type is absent if the value is
+ * not a tensor.
+ */
 function readValue(message: Message): OnnxValue {
   let name = "";
   let type: OnnxTensorType | undefined;
@@ -237,8 +245,8 @@ function readValue(message: Message): OnnxValue {
 }
 
 /**
- * Reads a TypeProto; undefined unless it has a tensor_type (field 1). The other types nest without bound, and
- * no gather takes them.
+ * Parses a TypeProto and returns its tensor type (field 1); undefined if it has none. Types other than
+ * tensors are skipped: they nest without bound, and no gather takes them.
  */
 function readType(message: Message): OnnxTensorType | undefined {
   let type: OnnxTensorType | undefined;
@@ -249,7 +257,10 @@ function readType(message: Message): OnnxTensorType | undefined {
   return type;
 }
 
-/** Reads a TypeProto.Tensor and returns its element type and dims, or the problem with the dims. */
+/**
+ * Parses a TypeProto.Tensor and returns its element type and dims. If the dims cannot be read, returns a
+ * `problem` instead of the dims.
+ */
 function readTensorType(message: Message): OnnxTensorType {
   let dataType = 0;
   let shape: readonly (bigint | string)[] | undefined;
@@ -264,7 +275,10 @@ function readTensorType(message: Message): OnnxTensorType {
   return { dataType, dims: shape.map((dim): Dim => (typeof dim === "bigint" ? Number(dim) : dim)) };
 }
 
-/** Reads a TensorShapeProto and returns its dims: an extent, or the name of a symbolic dim. */
+/**
+ * Parses a TensorShapeProto and returns its dims. Each dim is an extent, the name of a symbolic dim, or "" if
+ * neither is known.
+ */
 function readShape(message: Message): readonly (bigint | string)[] {
   const dims: (bigint | string)[] = [];
   while (message.next()) {
@@ -275,8 +289,8 @@ function readShape(message: Message): readonly (bigint | string)[] {
 }
 
 /**
- * Reads a dim of a TensorShapeProto and returns its extent or its name; "" if it has neither, or its extent
- * is negative.
+ * Parses one dim of a TensorShapeProto and returns its extent or its name. Returns "" if the dim has neither,
+ * or if the extent is negative.
  */
 function readDim(message: Message): bigint | string {
   let dim: bigint | string = "";
@@ -292,8 +306,8 @@ function readDim(message: Message): bigint | string {
 }
 
 /**
- * Returns the problem with a shape that cannot be read; undefined if there is none. Only the tensors of that
- * shape are then unreadable.
+ * Returns a phrase that says why a shape cannot be read, such as `an extent of 2^60`; undefined if the shape
+ * can be read. Other tensors of the model stay readable.
  */
 function problemOf(shape: readonly (bigint | string)[]): string | undefined {
   if (shape.length > maxDims) return `a shape of more than ${maxDims} dims`;
@@ -303,7 +317,7 @@ function problemOf(shape: readonly (bigint | string)[]): string | undefined {
   return wrong === undefined ? undefined : `an extent of ${wrong.toString()}`;
 }
 
-/** Reads a TensorProto without its elements. `source` is the file that contains it. */
+/** Parses a TensorProto without decoding its elements. `source` is the file that contains the tensor. */
 export function readTensorHeader(source: Source, bytes: Uint8Array): OnnxTensor {
   const message = new Message(source, "TensorProto", bytes);
   const dims: bigint[] = [];

@@ -50,8 +50,8 @@ function fieldOf(dtype: DType): OnnxField {
 }
 
 /**
- * Returns the name and value of the TensorProto in a file, such as `input_0.pb` of a backend test. Throws a
- * CompileError (TC014) if the tensor cannot be read.
+ * Parses a file that contains one TensorProto, such as `input_0.pb` of a backend test, and returns its name
+ * and value. Throws a CompileError (TC014) if the tensor cannot be read.
  */
 export function readTensorFile(
   bytes: Uint8Array,
@@ -63,8 +63,8 @@ export function readTensorFile(
 }
 
 /**
- * Returns the value of a tensor of a model. Throws a CompileError (TC014) that names the tensor if its
- * elements are stored elsewhere or do not fit its dims.
+ * Decodes the elements of a tensor of a model. Throws a CompileError (TC014) that names the tensor if its
+ * elements are stored elsewhere, have an unsupported type, or do not fit the dims.
  */
 export function readTensor(tensor: OnnxTensor, file: string): TensorValue {
   checkApiArgument("readTensor", "tensor of a model", tensor);
@@ -100,8 +100,9 @@ const countOf = (dims: readonly number[]): number =>
   dims.includes(0) ? 0 : dims.reduce((product, extent) => product * extent, 1);
 
 /**
- * Returns the elements of a tensor from `raw_data` or from the typed field. Throws a CompileError (TC014) if
- * their number does not match `type`, or both fields are present.
+ * Decodes the elements of a tensor from `raw_data` or from the field for its element type, such as
+ * `int32_data`. Throws a CompileError (TC014) if the number of elements does not match `type`, or if both
+ * fields have elements.
  */
 function elements(tensor: OnnxTensor, type: TensorType, count: number, where: string): TensorValue {
   const fields = survey(tensor, fieldOf(type.dtype), where);
@@ -136,8 +137,8 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
 }
 
 /**
- * Returns the raw bytes of the elements, and the number of elements in the typed field `field`. Throws if the
- * elements are in another field.
+ * Returns the bytes of `raw_data`, if the tensor has them, and the number of entries in the element field
+ * `field`. Throws a CompileError (TC014) if the elements are in another element field.
  */
 function survey(
   tensor: OnnxTensor,
@@ -162,7 +163,7 @@ function survey(
   return raw === undefined ? { count } : { raw, count };
 }
 
-/** Reads a field of a tensor and returns the number of elements in it. */
+/** Reads one element field of a tensor, such as `float_data`, and returns the number of entries in it. */
 function countField(message: Message, field: OnnxField): number {
   switch (field) {
     case "float_data":
@@ -179,7 +180,10 @@ function countField(message: Message, field: OnnxField): number {
   }
 }
 
-/** Returns the tensor whose elements are in the typed field, already counted by `survey`. */
+/**
+ * Decodes the elements of a tensor from the field for its element type, such as `float_data`. `count` is the
+ * number of elements; the caller has checked that the field has as many.
+ */
 function typed(tensor: OnnxTensor, type: TensorType, count: number, where: string): TensorValue {
   const { dtype } = type;
   const message = new Message(new Source(where), "TensorProto", tensor.message);
@@ -221,8 +225,8 @@ function typed(tensor: OnnxTensor, type: TensorType, count: number, where: strin
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Decodes a string as strict UTF-8, because a string that is changed silently would be a wrong result. Throws
- * an error for bytes that are not UTF-8.
+ * Decodes the bytes of string element `k` as strict UTF-8. Throws an error for bytes that are not UTF-8,
+ * because a string that is changed silently would be a wrong result.
  */
 function decoded(bytes: Uint8Array, k: number, where: string): string {
   try {
@@ -241,8 +245,8 @@ function storedIn(field: "int32_data" | "int64_data" | "uint64_data", value: big
 type NumberType = Exclude<IntegerType | FloatType, PackedType>;
 
 /**
- * Writes an integer, or the bits of a float. Throws an error for a value that the type cannot hold; the value
- * is never wrapped.
+ * Writes an integer, or the bits of a float, as element `k` of a tensor. Throws an error for a value outside
+ * the range of the type; values are never wrapped.
  */
 function writeInt(view: DataView, dtype: NumberType, k: number, value: bigint, where: string): void {
   const [lowest, highest] = isFloat(dtype) ? [0n, 2n ** BigInt(bitsOf(dtype)) - 1n] : integerRange(dtype);

@@ -28,8 +28,9 @@ const reducedDims = (dims: readonly Dim[], axes: readonly number[], node: OnnxNo
 type Combine = (a: bigint, b: bigint) => bigint;
 
 /**
- * Returns the elements of a reduction of a constant tensor; an element is undefined if it depends on an
- * unknown element or on none. Undefined if the elements or dims are not known.
+ * Returns the output elements of a reduction of a constant tensor over `axes`. A single element is undefined
+ * if it depends on an unknown element or on no element. Returns undefined if the elements or dims of the
+ * tensor are unknown.
  */
 function reducedElements(
   x: TrackedValue,
@@ -60,8 +61,9 @@ function reducedElements(
 }
 
 /**
- * Returns the shape rule of a reduction. `since` is the opset from which the axes are an input. Without axes
- * it reduces all dims, or none with `noop_with_empty_axes`. `combine` reduces constant elements.
+ * Returns the shape rule of a reduction operator. `since` is the first opset in which the axes are an input.
+ * Without axes, the operator reduces all dims, or none with `noop_with_empty_axes`. `combine` merges two
+ * known elements into one.
  */
 export const reduction =
   (since: number, combine?: Combine): ShapeRule =>
@@ -79,7 +81,10 @@ export const reduction =
     return combine === undefined ? value : withElements(value, reducedElements(x, axes, combine));
   };
 
-/** Infers the output of ONNX ArgMax and ArgMin: the position along one axis. */
+/**
+ * Infers the output of ONNX ArgMax and ArgMin: i64 positions of the largest or smallest element along one
+ * axis.
+ */
 export const argument: ShapeRule = ({ node, inputs: [x] }) => {
   const axis = axisOf(node, 0, x?.dims?.length ?? 0);
   if (x?.dims === undefined || axis === undefined) return typed(dataType.i64);
@@ -90,7 +95,9 @@ export const argument: ShapeRule = ({ node, inputs: [x] }) => {
 const countOf = (input: RuleInput): Dim =>
   (input.opset < 10 ? int(input.node, "k") : constantInts(input, 1)?.[0]) ?? "";
 
-/** Infers the outputs of ONNX TopK: the values and their positions. */
+/**
+ * Infers the outputs of ONNX TopK: the largest or smallest values along an axis, and their positions (i64).
+ */
 export const topK: ShapeRule = (input) => {
   const { node, inputs } = input;
   const [x] = inputs;

@@ -22,10 +22,16 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ["ReduceMin", { how: "min", since: 18 }],
 ]);
 
-/** True if a node of ONNX's own with this operator is folded into the gather whose output it reduces. */
+/**
+ * True if an operator of ONNX's default domain is a reduction that tilec can merge into the gather whose
+ * output it reduces.
+ */
 export const isReduction = (op: string): boolean => kinds.has(op);
 
-/** Returns the computation of a reduction node, or the reason why there is none. */
+/**
+ * Returns the computation of one output element of a reduction node, or the reason why tilec cannot compute
+ * it.
+ */
 export function reductionOf(input: RuleInput, [x]: Operands): Computed {
   const { node } = input;
   const kind = kinds.get(node.op);

@@ -4,61 +4,67 @@ import { dataTypeCode } from "./data-type.js";
 import type { Dim, OnnxNode } from "./model.js";
 import { constantElements, isStatic, maxFollowed, type TrackedValue } from "./value.js";
 
-/** Input of a shape rule: a node, the tracked values of its inputs, and the opset. */
+/** Input of a shape rule: an ONNX node, the tracked values (known facts) of its inputs, and the opset. */
 export interface RuleInput {
   readonly node: OnnxNode;
   readonly inputs: readonly (TrackedValue | undefined)[];
   readonly opset: number;
 }
 
-/** Rule that gives what is known of the outputs. A single value is that of the first output. */
+/**
+ * Function that infers the tracked values (data type, shape, known elements) of a node's outputs. A single
+ * value is that of the first output.
+ */
 export type ShapeRule = (input: RuleInput) => TrackedValue | readonly TrackedValue[];
 
-/** Rule for the element type of an output, as TensorProto.DataType; undefined if it is not known. */
+/**
+ * Function that infers the element type of an output, as an ONNX code (TensorProto.DataType); undefined if
+ * the type is unknown.
+ */
 export type TypeRule = (input: RuleInput) => number | undefined;
 
-/** Rule for the extents of an output; undefined if its rank is not known. */
+/** Function that infers the shape of an output; undefined if the rank is unknown. An unknown extent is "". */
 export type DimsRule = (input: RuleInput) => readonly Dim[] | undefined;
 
-/** Returns the shape rule of an output from a type rule and an extents rule. */
+/** Combines a rule for the element type and a rule for the shape of an output into a shape rule. */
 export const tensor =
   (type: TypeRule, dims: DimsRule): ShapeRule =>
   (input) =>
     withDims(type(input), dims(input));
 
-/** Returns the shape rule of an operator with several outputs, from one rule for each output. */
+/** Combines shape rules, one for each output, into the shape rule of an operator with several outputs. */
 export const outputs =
   (...rules: readonly ShapeRule[]): ShapeRule =>
   (input) =>
     rules.flatMap((rule) => rule(input));
 
 /**
- * Returns the shape rule of an output with the shape of input `k`, and the type of input `k` unless a type
- * rule is given.
+ * Returns the shape rule of an output that has the shape of input `k`. The element type is that of input `k`,
+ * unless `type` is given.
  */
 export const like = (k = 0, type: TypeRule = typeOf(k)): ShapeRule => tensor(type, dimsOf(k));
 
-/** Returns the rule for the type of input `k`. */
+/** Returns a type rule that gives an output the element type of input `k`. */
 export const typeOf =
   (k: number): TypeRule =>
   ({ inputs }) =>
     inputs[k]?.dataType;
 
-/** Returns the rule for the extents of input `k`. */
+/** Returns a rule that gives an output the shape of input `k`. */
 export const dimsOf =
   (k: number): DimsRule =>
   ({ inputs }) =>
     inputs[k]?.dims;
 
-/** Returns the rule of a fixed element type. */
+/** Returns a type rule that gives an output the element type `dtype`, whatever the inputs are. */
 export const always =
   (dtype: DType): TypeRule =>
   () =>
     dataTypeCode(dtype);
 
 /**
- * Returns a rule for the type that an integer attribute names. If the attribute is absent or 0, which names
- * no type, `otherwise` gives the type.
+ * Returns a type rule that takes the element type from an integer attribute (an ONNX type code). If the
+ * attribute is absent or 0 (no type), `otherwise` gives the type.
  */
 export const typeNamed =
   (name: string, otherwise: TypeRule = () => undefined): TypeRule =>
@@ -67,22 +73,26 @@ export const typeNamed =
     return code === 0 ? otherwise(input) : code;
   };
 
-/** Tracked value with no known facts. */
+/** Tracked value about which nothing is known: no data type, dims or elements. */
 export const unknown: TrackedValue = {};
 
 /**
- * Returns a tracked value with a data type and no known shape; with no known facts if the type is undefined.
+ * Returns a tracked value (known facts of a tensor) with only a data type. If the type is undefined, nothing
+ * is known of the value.
  */
 export const typed = (type: number | undefined): TrackedValue =>
   type === undefined ? unknown : { dataType: type };
 
-/** Returns a tracked value with a data type and extents, each of which may be undefined. */
+/**
+ * Returns a tracked value (known facts of a tensor) with a data type and dims. Undefined arguments mean that
+ * the type or the dims are unknown.
+ */
 export const withDims = (type: number | undefined, dims: readonly Dim[] | undefined): TrackedValue =>
   dims === undefined ? typed(type) : { ...typed(type), dims };
 
 /**
- * Returns a value with its elements. The elements are dropped if they are too many to track, or do not fill
- * the shape because the model is wrong.
+ * Adds known elements to a tracked value. The elements are left out if there are more than `maxFollowed`, or
+ * if their number does not fit the dims because the model is invalid.
  */
 export function withElements(value: TrackedValue, elements: TrackedValue["elements"]): TrackedValue {
   if (elements === undefined || elements.length > maxFollowed) return value;
@@ -111,8 +121,8 @@ export function stringAttribute(node: OnnxNode, name: string): string | undefine
 }
 
 /**
- * Returns the integers of input `k`; an empty list if the input is left out, undefined unless all its
- * elements are known.
+ * Returns the elements of input `k` of a node as numbers. Returns an empty list if the input is left out;
+ * undefined if an element is unknown.
  */
 export function constantInts({ node, inputs }: RuleInput, k: number): readonly number[] | undefined {
   if ((node.inputs[k] ?? "") === "") return [];
@@ -121,15 +131,15 @@ export function constantInts({ node, inputs }: RuleInput, k: number): readonly n
 }
 
 /**
- * Returns the axes of a node: an attribute before opset `since`, input 1 from then on. An empty list if there
- * are none, undefined if they are not known.
+ * Returns the axes of a node as the model gives them: from an attribute before opset `since`, from input 1
+ * since. Returns an empty list if no axes are given; undefined if they are not constant.
  */
 export const givenAxes = (input: RuleInput, since: number): readonly number[] | undefined =>
   input.opset < since ? (ints(input.node, "axes") ?? []) : constantInts(input, 1);
 
 /**
- * Returns axes counted from 0; a negative axis counts from the end of `rank` dims. Undefined if an axis is
- * out of range.
+ * Converts axes to numbers from 0 to `rank - 1`; a negative axis counts from the end. Returns undefined if an
+ * axis is out of range.
  */
 export function normalized(given: readonly number[], rank: number): readonly number[] | undefined {
   const axes = given.map((axis) => (axis < 0 ? axis + rank : axis));
@@ -137,17 +147,17 @@ export function normalized(given: readonly number[], rank: number): readonly num
 }
 
 /**
- * Returns the `axis` attribute of a node counted from 0 among `rank` dims, or `otherwise` if it is absent.
+ * Returns the `axis` attribute of a node, or `otherwise` if it is absent, as a number from 0 to `rank - 1`.
  * Undefined if the axis is out of range.
  */
 export const axisOf = (node: OnnxNode, otherwise: number, rank: number): number | undefined =>
   normalized([int(node, "axis") ?? otherwise], rank)?.[0];
 
-/** Returns unknown extents, as many as `dims` has. */
+/** Returns a shape of unknown extents ("") with as many dims as `dims`. */
 export const unknownDims = (dims: readonly unknown[]): readonly Dim[] => dims.map(() => "");
 
 /**
- * Returns `count` unknown extents; undefined for a count that is not a non-negative integer or exceeds
+ * Returns a shape of `count` unknown extents (""). Undefined if `count` is not an integer from 0 to
  * `maxFollowed`.
  */
 export const dynamicRank = (count: number): readonly Dim[] | undefined =>
@@ -155,13 +165,13 @@ export const dynamicRank = (count: number): readonly Dim[] | undefined =>
     ? Array.from({ length: count }, () => "")
     : undefined;
 
-/** Returns elements of a shape as dims: a known one as its number, an unknown one as "". */
+/** Converts the elements of a shape tensor to dims; an unknown element becomes an unknown extent (""). */
 export const dimsFrom = (extents: readonly (bigint | undefined)[]): readonly Dim[] =>
   extents.map((extent) => (extent === undefined ? "" : Number(extent)));
 
 /**
- * Returns the product of extents divided by `by`, as a number, or as the one symbol if the numbers cancel
- * out. "" if it is not known or not an integer.
+ * Returns the product of `dims` divided by `by`. The result is a number, or the name of the only symbolic dim
+ * if the numbers cancel out. Returns "" if the quotient is unknown or not an integer.
  */
 export function quotient(dims: readonly Dim[], by = 1): Dim {
   const symbols = dims.filter((dim) => typeof dim === "string");
@@ -172,15 +182,21 @@ export function quotient(dims: readonly Dim[], by = 1): Dim {
   return symbols.length === 1 && count === by ? symbol : "";
 }
 
-/** Returns an extent multiplied by a number. A symbol is unchanged by 1, and gives 0 by 0; otherwise "". */
+/**
+ * Returns an extent multiplied by a number. A symbolic extent times 1 is unchanged, times 0 it is 0, and
+ * times any other number it is unknown ("").
+ */
 export const times = (dim: Dim, by: number): Dim =>
   typeof dim === "number" ? dim * by : by === 1 ? dim : by === 0 ? 0 : "";
 
-/** Returns the sum of extents; "" if one is not known. */
+/** Returns the sum of extents; "" (unknown) if one of them is not a number. */
 export const sum = (dims: readonly Dim[]): Dim =>
   isStatic(dims) ? dims.reduce((total, dim) => total + dim, 0) : "";
 
-/** Returns the shape of a multidirectional broadcast; undefined if one of the shapes is unknown. */
+/**
+ * Returns the shape to which ONNX broadcasts tensors of these shapes (multidirectional broadcasting).
+ * Undefined if one of the shapes is unknown.
+ */
 export function broadcast(shapes: readonly (readonly Dim[] | undefined)[]): readonly Dim[] | undefined {
   let result: readonly Dim[] = [];
   for (const shape of shapes) {
@@ -225,21 +241,24 @@ export function positionsOver(dims: readonly Dim[]): readonly (readonly number[]
 }
 
 /**
- * Returns the elements of a tensor of static shape, each computed from its position. Undefined if an extent
- * is not known or the tensor has more than `maxFollowed` elements.
+ * Returns the elements of a tensor in row-major order, each computed by `at` from its coordinates. Undefined
+ * if an extent is unknown or the tensor has more than `maxFollowed` elements.
  */
 export const elementsAt = (
   dims: readonly Dim[],
   at: (position: readonly number[]) => bigint | undefined,
 ): TrackedValue["elements"] => positionsOver(dims)?.map(at);
 
-/** Returns the row-major number of a position. */
+/**
+ * Returns the row-major index of the element at given coordinates, in a tensor with these dims. The index
+ * counts from 0.
+ */
 export const flatOf = (dims: readonly Dim[], position: readonly number[]): number =>
   dims.reduce<number>((flat, dim, k) => flat * Number(dim) + (position[k] ?? 0), 0);
 
 /**
- * Returns the tracked value of an operator that moves elements of `x`. `from` maps an output position to a
- * position in `x`. The elements are known if those of `x` are.
+ * Returns the tracked value of an operator that only rearranges elements of `x`. `from` maps output
+ * coordinates to coordinates in `x`. The output elements are known if the elements of `x` are known.
  */
 export function shifted(
   x: TrackedValue | undefined,

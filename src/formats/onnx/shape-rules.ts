@@ -113,7 +113,9 @@ const layerDims = ({ node, inputs: [x] }: RuleInput): readonly Dim[] | undefined
   return dims?.map((dim, k) => (k < (axis < 0 ? axis + dims.length : axis) ? dim : 1));
 };
 
-/** Shape rules by operator name. Names of operators outside ONNX's default domain begin with their domain. */
+/**
+ * Shape rules by operator name. The name of an operator outside ONNX's default domain begins with its domain.
+ */
 export const shapeRules: Readonly<Record<string, ShapeRule>> = {
   Abs: elementwise((a) => (a < 0n ? -a : a)),
   Acos: same,
@@ -346,7 +348,8 @@ export const shapeRules: Readonly<Record<string, ShapeRule>> = {
 const table: ReadonlyMap<string, ShapeRule> = new Map(Object.entries(shapeRules));
 
 /**
- * Returns what is known of the outputs of an operator of ONNX's own, or of another domain that tilec knows.
+ * Infers the tracked values (data type, shape, known elements) of a node's outputs. Nothing is known for an
+ * operator without a shape rule. Returns an empty list if an attribute refers to a function parameter.
  */
 export function inferOutputs(input: RuleInput): readonly TrackedValue[] {
   // Within a function, an attribute may be what the caller gives: nothing follows from it.
@@ -357,9 +360,9 @@ export function inferOutputs(input: RuleInput): readonly TrackedValue[] {
 }
 
 /**
- * Returns the value without extents that no tensor has: models are untrusted. Negative and unsafe extents
- * become unknown. Dims of more than `maxFollowed` are dropped, since a chain of gathers doubles the rank at
- * each step.
+ * Returns a tracked value without extents that no tensor has, since models are untrusted. Negative and unsafe
+ * extents become unknown. A shape of more than `maxFollowed` dims is dropped, since a chain of gathers
+ * doubles the rank at each step.
  */
 function sane(value: TrackedValue): TrackedValue {
   const { dims, dataType } = value;

@@ -3,7 +3,7 @@ import type { Left } from "./infer.js";
 import type { OnnxNode } from "./model.js";
 import type { TrackedValue } from "./value.js";
 
-/** Node of a model with the nodes that read its outputs. */
+/** ONNX node of a model, with the nodes that read its outputs. */
 export interface OnnxUse {
   /** A symbol of the text form, unique in the model; of a gather, that of its program. */
   readonly name: string;
@@ -14,7 +14,10 @@ export interface OnnxUse {
   readonly returned: boolean;
 }
 
-/** Collector of the readers of each node, called during the walk of a model. */
+/**
+ * Collector of the nodes that read the outputs of each node. Its methods are called while the nodes of a
+ * model are visited.
+ */
 export class Uses {
   readonly #nodes: OnnxNode[] = [];
   readonly #makers = new Map<TrackedValue, OnnxNode>();

@@ -7,7 +7,10 @@ import { writeNumber } from "../numbers.js";
 import { dataType, dtypeOf } from "./data-type.js";
 import type { Dim } from "./model.js";
 
-/** Known facts of a value in a graph before execution: its data type, dims and elements. */
+/**
+ * Facts that shape inference knows about a value of a graph before execution: data type, dims and elements.
+ * The field of an unknown fact is absent.
+ */
 export interface TrackedValue {
   /** TensorProto.DataType. */
   readonly dataType?: number;
@@ -26,7 +29,7 @@ export interface TrackedValue {
   readonly problem?: string;
 }
 
-/** Constant tensor of i64 that NonZero and views derive from a constant. */
+/** Constant i64 tensor of element positions, which NonZero and views derive from a constant. */
 export interface Positions {
   readonly tensor: TensorValue;
   /**
@@ -36,7 +39,9 @@ export interface Positions {
   readonly copies: number;
 }
 
-/** Largest number of elements that shape inference tracks in a tensor; also the largest rank. */
+/**
+ * Upper limit of the number of elements that shape inference tracks in a tensor, and of the rank of a tensor.
+ */
 export const maxFollowed = 64;
 
 /** True if all dims have numeric extents. */
@@ -44,8 +49,8 @@ export const isStatic = (dims: readonly Dim[]): dims is readonly number[] =>
   dims.every((dim) => typeof dim === "number");
 
 /**
- * Returns the elements of a small i32, i64 or bool value. Undefined if they are not known or the value has
- * another type.
+ * Returns the elements of a small i32, i64 or bool value; a single element is undefined if it is unknown.
+ * Returns undefined if no elements are known or the value has another type.
  */
 export function constantElements(
   value: TrackedValue | undefined,
@@ -58,8 +63,8 @@ export function constantElements(
 }
 
 /**
- * Returns the numbers of a small value; undefined unless all its elements are known and the host has a number
- * type for them.
+ * Returns the elements of a small value as JavaScript numbers. Undefined unless all elements are known and
+ * the host has a number type for the element type.
  */
 export function constantNumbers(value: TrackedValue | undefined): readonly number[] | undefined {
   const elements = constantElements(value);
@@ -83,8 +88,8 @@ function smallConstant(value: TrackedValue | undefined): TensorValue | undefined
 }
 
 /**
- * Returns the tensor of a constant value, or of a value whose elements are all known. Undefined if there is
- * none or it cannot be read.
+ * Returns the tensor of a constant, or of a value whose elements are all known. Undefined for any other
+ * value, and for a constant that cannot be read.
  */
 export function constantOf(value: TrackedValue | undefined): TensorValue | undefined {
   try {
@@ -101,7 +106,8 @@ const integers = ({ type, bytes }: TensorValue): bigint[] =>
   Array.from(fromHost(type, bytes) as ArrayLike<number | bigint>, BigInt);
 
 /**
- * Returns the tensor of a value whose elements are all known, as computed by inference; undefined otherwise.
+ * Returns the tensor of a value whose elements shape inference has computed. Undefined if an element, an
+ * extent or the data type is unknown.
  */
 export function tensorValue(value: TrackedValue): TensorValue | undefined {
   if (value.positions !== undefined) return value.positions.tensor;
@@ -119,8 +125,8 @@ export function tensorValue(value: TrackedValue): TensorValue | undefined {
 }
 
 /**
- * Returns what a model declares of a value, completed by what follows from its nodes. A constant is returned
- * as it is, whatever is declared.
+ * Returns the facts that a model declares for a value, completed by inferred facts. A value with known
+ * elements is returned as inferred, whatever the model declares.
  */
 export function merged(declared: TrackedValue | undefined, inferred: TrackedValue): TrackedValue {
   const isFixed =
@@ -135,8 +141,8 @@ export function merged(declared: TrackedValue | undefined, inferred: TrackedValu
 }
 
 /**
- * Returns the declared dims with symbols replaced by the inferred ones where these are known. If the ranks
- * differ or one of them is undefined, the declared dims are returned, or else the inferred ones.
+ * Returns the declared dims with each symbolic dim replaced by the inferred extent, if that is known. If the
+ * ranks differ or a list is undefined, returns the declared dims, or else the inferred dims.
  */
 function mergedDims(
   declared: readonly Dim[] | undefined,
@@ -148,7 +154,10 @@ function mergedDims(
 
 const orElse = (dim: Dim | undefined, otherwise: Dim): Dim => (typeof dim === "number" ? dim : otherwise);
 
-/** True if no tensor can be both what a model declares and what its nodes make. */
+/**
+ * True if the declared data type or dims of a value contradict the inferred data type or dims, so that no
+ * tensor can have both.
+ */
 export function contradict(declared: TrackedValue, inferred: TrackedValue): boolean {
   const types = [declared.dataType, inferred.dataType];
   if (!types.includes(undefined) && types[0] !== types[1]) return true;
@@ -159,7 +168,10 @@ export function contradict(declared: TrackedValue, inferred: TrackedValue): bool
   return left.length !== other.length || left.some(differ);
 }
 
-/** Returns what holds of both values: the output of an If. */
+/**
+ * Returns the data type and dims that two values have in common, for example the outputs of the two branches
+ * of an If. An extent that differs becomes unknown ("").
+ */
 export function common(a: TrackedValue | undefined, b: TrackedValue | undefined): TrackedValue {
   if (a === undefined || b === undefined) return {};
   const type = a.dataType === b.dataType ? a.dataType : undefined;
@@ -170,6 +182,8 @@ export function common(a: TrackedValue | undefined, b: TrackedValue | undefined)
   return { ...defined({ dataType: type, dims }) };
 }
 
-/** Formats dims: `[batch, 3, ?]`. */
+/**
+ * Formats dims for messages: `[batch, 3, ?]`, where `?` is an unknown extent. Names are cut to 40 characters.
+ */
 export const showDims = (dims: readonly Dim[]): string =>
   `[${dims.map((dim) => (typeof dim === "number" ? String(dim) : dim === "" ? "?" : dim.slice(0, 40))).join(", ")}]`;

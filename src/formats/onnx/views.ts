@@ -110,13 +110,13 @@ const views: ReadonlyMap<string, View> = new Map<string, View>([
 ]);
 
 /**
- * Returns the view that an operator of ONNX's default domain is; undefined if the operator computes or
- * gathers.
+ * Returns the function that maps output coordinates of a view operator (Transpose, Slice, reshapes, ...) to
+ * input coordinates. Undefined if the operator of ONNX's default domain is not a view.
  */
 export const viewNamed = (op: string): View | undefined => views.get(op);
 
 /**
- * True if an operator needs a kernel to produce its elements. False for Identity and reshapes, whose elements
- * have the layout of the input.
+ * True if an operator needs a kernel to produce its output. False for Identity and reshapes, whose output has
+ * the memory layout of the input.
  */
 export const copiesElements = (op: string): boolean => op !== "Identity" && views.get(op) !== reshaped;

@@ -18,8 +18,9 @@ import {
 import { constantNumbers } from "./value.js";
 
 /**
- * Returns the output extents of a windowed operator: with explicit pads, `auto_pad` VALID, or SAME. With
- * SAME, an extent depends on the input and the stride alone.
+ * Returns the spatial output extents of a sliding window (convolution or pool); an unknown extent is "". The
+ * padding is given by `pads` or by `auto_pad` (VALID or SAME). With SAME, an extent depends only on the input
+ * and the stride.
  */
 function windowed(
   { node }: RuleInput,
@@ -44,8 +45,8 @@ function windowed(
 }
 
 /**
- * Returns the extents of a pool: batch, channels, and one for each window dim. Undefined if the input's dims
- * or the kernel shape are not known.
+ * Returns the output shape of a pool: batch, channels, and one extent for each spatial dim. Undefined if the
+ * input's dims or the kernel shape are unknown.
  */
 export const poolDims: DimsRule = (input) => {
   const { node, inputs } = input;
@@ -57,14 +58,14 @@ export const poolDims: DimsRule = (input) => {
 };
 
 /**
- * Returns the extents of a global pool: batch, channels, and 1 for each spatial dim. Undefined if the input's
- * dims are not known.
+ * Returns the output shape of a global pool: batch, channels, and 1 for each spatial dim. Undefined if the
+ * input's dims are unknown.
  */
 export const globalPoolDims: DimsRule = ({ inputs: [x] }) => x?.dims?.map((dim, k) => (k < 2 ? dim : 1));
 
 /**
- * Returns a rule for the extents of a convolution of input 0 with the weights, input `w`: batch, output
- * features and spatial dims. Undefined if neither rank is known.
+ * Returns a rule for the output shape of a convolution of input 0 with the weights in input `w`: batch,
+ * output features and spatial extents. The rule returns undefined if the dims of both inputs are unknown.
  */
 export const convDims =
   (w = 1): DimsRule =>
@@ -77,8 +78,8 @@ export const convDims =
   };
 
 /**
- * Returns the output extent of a transposed window over `extent` positions, in the `k`-th spatial dim of
- * `count`. "" if it is not known.
+ * Returns the output extent of a transposed window (as in ConvTranspose) over `extent` input positions; "" if
+ * it is unknown. `size` is the window's extent, and `k` the number of the spatial dim out of `count`.
  */
 function unwindowed({ node }: RuleInput, extent: Dim, size: Dim | undefined, k: number, count: number): Dim {
   if (typeof extent !== "number" || typeof size !== "number") return "";
@@ -93,8 +94,9 @@ function unwindowed({ node }: RuleInput, extent: Dim, size: Dim | undefined, k: 
 }
 
 /**
- * Returns the extents of ConvTranspose, the inverse of Conv: those of attribute `output_shape`, or else
- * computed. Undefined if neither rank is known.
+ * Returns the output shape of ConvTranspose, the inverse of Conv. Spatial extents come from the attribute
+ * `output_shape`, or else are computed from strides and pads. Undefined if the dims of input and weights are
+ * unknown.
  */
 export const convTransposeDims: DimsRule = (input) => {
   const { node, inputs } = input;
@@ -110,8 +112,8 @@ export const convTransposeDims: DimsRule = (input) => {
 };
 
 /**
- * Returns the extents of MaxUnpool, the inverse of MaxPool: those of input 2, or else computed. Undefined if
- * the input's dims are not known.
+ * Returns the output shape of MaxUnpool, the inverse of MaxPool. The shape is given by input 2, or else
+ * computed from the kernel shape, strides and pads. Undefined if the dims of input 0 are unknown.
  */
 export const maxUnpoolDims: DimsRule = (input) => {
   const { node, inputs } = input;
@@ -130,8 +132,8 @@ export const maxUnpoolDims: DimsRule = (input) => {
 };
 
 /**
- * Returns a rule for the extents of a pool of regions of interest: the regions of input 1, the channels of
- * input 0, and the `size` that attributes give.
+ * Returns a rule for the output shape of a pool of regions of interest. The dims are the number of regions in
+ * input 1, the channels of input 0, and the extents that `size` returns.
  */
 export const regionDims =
   (size: (input: RuleInput) => readonly Dim[]): DimsRule =>
@@ -141,8 +143,8 @@ export const regionDims =
   };
 
 /**
- * Returns the extents of GridSample: batch and channels of the image, then the spatial dims of the grid.
- * Undefined if a shape is not known.
+ * Returns the output shape of GridSample: batch and channels of the image, then the spatial extents of the
+ * grid. Undefined if a shape is unknown.
  */
 export const gridSampleDims: DimsRule = ({ inputs: [x, grid] }) => {
   if (x?.dims === undefined || grid?.dims === undefined) return undefined;
@@ -150,8 +152,8 @@ export const gridSampleDims: DimsRule = ({ inputs: [x, grid] }) => {
 };
 
 /**
- * Returns the extents of AffineGrid: batch, the spatial dims of the image size in input 1, and the
- * coordinates of each position. Undefined if that size is not known.
+ * Returns the output shape of AffineGrid: batch, spatial extents of the image, and the number of coordinates
+ * of a position. The image size is the constant in input 1. Undefined if that size is unknown.
  */
 export const affineGridDims: DimsRule = (input) => {
   const size = constantInts(input, 1);
@@ -161,8 +163,9 @@ export const affineGridDims: DimsRule = (input) => {
 };
 
 /**
- * Returns the extents of Col2Im: batch, channels, and the image shape of input 1. Channels are the rows
- * divided by the elements of a block. Undefined if the image shape is not known; "" for unknown channels.
+ * Returns the output shape of Col2Im: batch, channels, and the image extents in input 1. The channels are the
+ * rows of input 0 divided by the elements of a block; unknown channels are "". Undefined if the image extents
+ * are unknown.
  */
 export const col2ImDims: DimsRule = (input) => {
   const [x] = input.inputs;
@@ -175,8 +178,8 @@ export const col2ImDims: DimsRule = (input) => {
 };
 
 /**
- * Returns the scales of an image's dims: those of an input, or of Upsample's attribute before opset 9.
- * Undefined if they are not known.
+ * Returns the scale factor of each dim of an image, from an input, or from an attribute of Upsample before
+ * opset 9. Undefined if the factors are unknown.
  */
 function scalesOf(input: RuleInput): readonly number[] | undefined {
   const { node, inputs, opset } = input;
@@ -189,8 +192,8 @@ function scalesOf(input: RuleInput): readonly number[] | undefined {
 }
 
 /**
- * Returns the extents of Resize and Upsample: the given sizes, or the input extents multiplied by scales and
- * rounded down as f32. Undefined if the input's dims are not known; "" for an extent that is not known.
+ * Returns the output shape of Resize and Upsample: the given sizes, or the input extents multiplied by scale
+ * factors and rounded down as f32. Undefined if the input's dims are unknown. An unknown extent is "".
  */
 export const resizeDims: DimsRule = (input) => {
   const { node, inputs, opset } = input;

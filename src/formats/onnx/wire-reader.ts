@@ -3,7 +3,7 @@
  * Encoding.
  */
 
-/** Wire types: the forms of the data after a tag. */
+/** Wire types of Protobuf: numbers that say how the data after a field's tag is encoded. */
 export const wireTypes = {
   varint: 0,
   bit64: 1,
@@ -17,8 +17,8 @@ export const wireTypes = {
 const maxGroupDepth = 100;
 
 /**
- * Reader of Protobuf's wire format, at a position in bytes. Its methods throw a plain Error for bytes that
- * are not valid.
+ * Reader of Protobuf's wire format, with a current position in bytes. Its methods throw a plain Error for
+ * bytes that are not valid.
  */
 export class WireReader {
   /** Position of the next byte. */

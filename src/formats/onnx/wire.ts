@@ -14,7 +14,10 @@ const maxItems = 8_000_000;
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** File that is being read: it names diagnostics, and limits the number of items kept from the file. */
+/**
+ * ONNX file that is being parsed. It names the file in diagnostics, and limits the number of items that the
+ * parser creates from it.
+ */
 export class Source {
   #items = 0;
   constructor(readonly file: string) {}
@@ -34,8 +37,8 @@ export class Source {
 }
 
 /**
- * Reader of the fields of one Protobuf message. After `next`, exactly one of the other methods must consume
- * the field.
+ * Reader of the fields of one Protobuf message. After each call of `next`, exactly one other method must
+ * consume the field.
  */
 export class Message {
   readonly #reader: WireReader;

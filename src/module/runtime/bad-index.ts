@@ -5,12 +5,16 @@ import { GatherError } from "./gather-error.js";
 import type { Sized, SizedOperand } from "./host.js";
 import type { ModulePlan } from "./plan.js";
 
-/** Function that returns the integer at a position of an input; `table` is the number of the input. */
+/**
+ * Function that returns the integer at a position of an index input. `table` is the number of the input, and
+ * `position` the row-major number of the element.
+ */
 export type ReadIndex = (operand: SizedOperand, table: number, position: number) => Promise<bigint> | bigint;
 
 /**
- * Returns TC601 for the first value that a policy rejects in output elements from `from` to `end`; undefined
- * if there is none. `points` are the extents in which the elements are numbered.
+ * Returns an error (TC601) for the first index value that the out-of-range policy rejects, among the output
+ * elements in `range` (end excluded). Undefined if no index value is rejected. `points` are the extents in
+ * which the elements are numbered.
  */
 export async function badIndexIn(
   { sites, reduced }: ModulePlan,
@@ -31,7 +35,10 @@ export async function badIndexIn(
   return new GatherError("TC601", message, data);
 }
 
-/** Returns TC601 for an output element whose rejected index value is not known. */
+/**
+ * Returns an error (TC601) that an index for an output element is out of range, for a case in which the index
+ * value is unknown. `element` is the row-major number of the output element.
+ */
 export const badElement = ({ output }: Sized, element: number): GatherError => {
   const point = coordinates(element, output.type.shape);
   return new GatherError("TC601", `an index for output element [${point.join(", ")}] is out of range`, {
@@ -39,7 +46,10 @@ export const badElement = ({ output }: Sized, element: number): GatherError => {
   });
 };
 
-/** Returns a function that reads index values from the input bytes on the host. */
+/**
+ * Returns a function that reads index values from the bytes of the inputs on the host. `bytes` has one array
+ * for each input.
+ */
 export const readingBytes =
   (bytes: readonly Uint8Array[]): ReadIndex =>
   (operand, table, position) =>

@@ -5,8 +5,9 @@ import type { Numbers } from "../../../backends/bad-index.js";
 import type { ModulePlan } from "./plan.js";
 
 /**
- * Returns the plan's operands and numbers for the sizes of its symbols. Throws a GatherError (TC107) if a
- * size is missing, unknown or out of range, or if it makes an input empty but not the output.
+ * Returns the operands of a module for given sizes of its dynamic dims, with the values of all symbols.
+ * Throws a GatherError (TC107) if a size is missing, unknown or out of range, or if it makes an input empty
+ * but not the output.
  */
 export function sizedAt(plan: ModulePlan, sizes: Numbers = {}): Sized {
   const { name, symbols = [], numbers = () => ({}) } = plan;

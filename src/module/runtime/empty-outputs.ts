@@ -15,8 +15,8 @@ import { sizedAt } from "./dynamic-sizes.js";
 import type { GpuPlan, ModulePlan } from "./plan.js";
 
 /**
- * Checks the index values of an output without elements; `given` are the input bytes from which indices are
- * read. Throws a GatherError (TC601) for the first one out of range.
+ * Checks the index values of a call whose output has no elements. `given` has the bytes of the inputs.
+ * Rejects with a GatherError (TC601) for the first index value out of range.
  */
 export async function lookUpEmpty(
   plan: ModulePlan,
@@ -38,8 +38,8 @@ const pointsOf = ({ indexed }: ModulePlan, { output: { elements, type } }: Sized
 type Buffers = Readonly<Record<string, GPUBuffer>>;
 
 /**
- * Returns `gather` extended to empty outputs: their index values are checked on the host, since no kernel is
- * launched.
+ * Returns a gather that also accepts outputs without elements. No kernel is launched for an empty output, so
+ * its index values are checked on the host.
  */
 export function gatherOfAnySize(gather: Gather, work: DeviceWork, plan: GpuPlan): Gather {
   /** The latest launch of `encode` without output elements, whose index values nothing has looked up yet. */

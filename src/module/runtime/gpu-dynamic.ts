@@ -19,8 +19,8 @@ export { GatherError };
 const maxCached = 64;
 
 /**
- * Creates the gather of a WebGPU module with dynamic sizes or an empty output. Launches are cached by their
- * sizes, `maxCached` at most.
+ * Creates the gather of a WebGPU module with dynamic sizes or an empty output, as an object that runs the
+ * kernel. Launches are cached by their sizes, up to `maxCached` of them.
  */
 export const create = async (device: GPUDevice, plan: DynamicPlan) => {
   const kept = new Map<string, Launch>();
@@ -39,7 +39,10 @@ export const create = async (device: GPUDevice, plan: DynamicPlan) => {
   return gatherOfAnySize(gather, work, plan);
 };
 
-/** Returns the launch of a module for given sizes. `words` is the content of the uniform buffer. */
+/**
+ * Returns the launch of a module's kernel for given sizes. `words` is the content of the uniform buffer.
+ * Throws a GatherError for invalid sizes (TC107) or too many workgroups (TC502).
+ */
 function launchAt(
   plan: DynamicPlan,
   sizes: Numbers,

@@ -29,8 +29,8 @@ type Arrays = Readonly<Record<string, HostArray>>;
 type Buffers = Readonly<Record<string, GPUBuffer>>;
 
 /**
- * Gather of a module on a device. `run` takes and returns host arrays. `encode` adds a launch to a compute
- * pass. `check` rejects if that launch had an index out of range.
+ * Compiled gather of a module on a device. `run` takes and returns arrays on the host. `encode` adds a launch
+ * to a compute pass, and `check` rejects if that launch had an index out of range.
  */
 export interface Gather {
   run(inputs: Arrays, sizes?: Numbers): Promise<{ readonly outputs: Arrays }>;
@@ -40,8 +40,8 @@ export interface Gather {
 }
 
 /**
- * Returns the work of a device, whose failures become GatherErrors: TC504 for a lost device or no memory,
- * TC502 for a driver failure.
+ * Returns a device together with the functions that convert its failures to GatherErrors. The code is TC504
+ * if the device is lost or out of memory, TC502 if the driver fails.
  */
 export const workOfModule = (device: GPUDevice): DeviceWork =>
   workOn(device, {
@@ -57,12 +57,15 @@ const refused =
   (message) =>
     new GatherError("TC702", `the device refused the ${what}: ${message}`);
 
-/** Converter from a device's message to the GatherError (TC702) that the device refused the buffers. */
+/**
+ * Function that converts a validation message of the device to a GatherError (TC702): the device refused the
+ * buffers.
+ */
 export const buffersRefused = refused("buffers");
 
 /**
- * Creates a gather on a device from its plan. Rejects if the device is lost (TC504) or below the kernel's
- * limits (TC502).
+ * Creates the gather of a WebGPU module on a device, from the plan of the module. Rejects with a GatherError
+ * if the device is lost (TC504) or does not reach the kernel's required limits (TC502).
  */
 export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: LaunchAt): Promise<Gather> {
   const { device } = work;

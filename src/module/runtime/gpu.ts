@@ -9,7 +9,10 @@ import type { FixedPlan } from "./plan.js";
 
 export { GatherError };
 
-/** Creates the gather of a WebGPU module with static sizes. Any size that is given is refused (TC107). */
+/**
+ * Creates the gather of a WebGPU module with static sizes, as an object that runs the kernel. A call with a
+ * size is refused with a GatherError (TC107).
+ */
 export const create = (device: GPUDevice, plan: FixedPlan) =>
   createGather(workOfModule(device), plan, (sizes) => {
     const [given] = Object.keys(sizes);

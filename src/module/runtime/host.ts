@@ -5,17 +5,19 @@ import { GatherError } from "./gather-error.js";
 import type { Numbers } from "../../../backends/bad-index.js";
 import type { ModuleOperand, ModulePlan } from "./plan.js";
 
-/** Array of a caller: a typed array of numbers, or a list of strings. */
+/** Array that a caller passes to a gather or gets from it: a typed array of numbers, or a list of strings. */
 export type HostArray = ArrayBufferView | readonly string[];
 
-/** Operand of a module at certain sizes: its type, number of elements and number of bytes. */
+/**
+ * Operand of a module for given sizes of the dynamic dims: its type, number of elements and number of bytes.
+ */
 export interface SizedOperand extends ModuleOperand {
   readonly type: TensorType;
   readonly elements: number;
   readonly bytes: number;
 }
 
-/** Sizes of one call: the values of the symbols and the operands at these sizes. */
+/** Operands of a module for one set of sizes, with the values of the symbols in `numbers`. */
 export interface Sized {
   readonly numbers: Numbers;
   readonly operands: readonly SizedOperand[];
@@ -33,7 +35,10 @@ export function sizedWith({ operands }: ModulePlan, numbers: Numbers): Sized {
   return { numbers, operands: sized, output: sized.at(-1) as SizedOperand };
 }
 
-/** Inputs of a call as bytes, one array for each input, and the strings that string handles stand for. */
+/**
+ * Inputs of a call as bytes, one array for each input. A string element is a u32 handle, an index into
+ * `strings`.
+ */
 export interface HostBytes {
   readonly bytes: readonly Uint8Array[];
   /** Strings that the handles refer to. */
@@ -41,8 +46,8 @@ export interface HostBytes {
 }
 
 /**
- * Returns the inputs as bytes, in the order of the operands. Throws a GatherError (TC702) for an input that
- * is missing or of another type or length.
+ * Converts the inputs of a call to bytes, in the order of the operands. Throws a GatherError (TC702) for an
+ * input that is missing or has another type or length than its operand.
  */
 export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, HostArray>>): HostBytes {
   const strings = [""];
@@ -69,7 +74,7 @@ export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, Hos
   return { bytes, strings };
 }
 
-/** Returns the error (TC702) for an input that is missing or of another type or length. */
+/** Returns an error (TC702) that an input is missing or has another type or length than its operand. */
 function refused(operand: SizedOperand, given: HostArray | undefined): GatherError {
   const { key, type, bytes, elements, array } = operand;
   const has = ArrayBuffer.isView(given) ? given.byteLength : given?.length;
@@ -79,8 +84,8 @@ function refused(operand: SizedOperand, given: HostArray | undefined): GatherErr
 }
 
 /**
- * Packs values of 8 bits into elements of fewer bits, the first value in the low bits. Throws a GatherError
- * (TC702) for a value out of range.
+ * Packs values of 8 bits into elements of fewer bits; the first value is in the low bits of a byte. Throws a
+ * GatherError (TC702) for a value that the element type cannot hold.
  */
 function packed({ key, bits, bytes, signed = false }: SizedOperand, values: Uint8Array): Uint8Array {
   const result = new Uint8Array(bytes);
@@ -96,7 +101,10 @@ function packed({ key, bits, bytes, signed = false }: SizedOperand, values: Uint
   return result;
 }
 
-/** Returns the output bytes as an array of its element type; a list of strings for strings. */
+/**
+ * Converts the bytes of the output to a typed array of its element type. String handles are converted to a
+ * list of strings.
+ */
 export function outputOf(
   { output }: Sized,
   bytes: Uint8Array<ArrayBuffer>,

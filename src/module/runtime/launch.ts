@@ -3,7 +3,7 @@ import type { Sized } from "./host.js";
 import type { Numbers } from "../../../backends/bad-index.js";
 
 /**
- * Launch of a kernel at certain sizes: its workgroups, the bytes of each binding, and the uniform buffer with
+ * Launch of a kernel for given sizes: workgroup counts, bytes of each binding, and the uniform buffer with
  * the sizes if the kernel reads them.
  */
 export interface Launch extends Sized {
@@ -15,7 +15,7 @@ export interface Launch extends Sized {
 }
 
 /**
- * Function that returns the launch for certain sizes. It throws a GatherError (TC107) for sizes that the
- * program does not accept. `uniform` creates a buffer with the given contents.
+ * Function that returns the launch of a kernel for given sizes. Throws a GatherError (TC107) for sizes that
+ * the program does not accept. `uniform` creates a buffer with the given contents.
  */
 export type LaunchAt = (sizes: Numbers, uniform: (contents: Uint8Array) => GPUBuffer) => Launch;

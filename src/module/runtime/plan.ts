@@ -7,7 +7,7 @@ import type { IndexFunction, Numbers } from "../../../backends/bad-index.js";
 import type { DType } from "../../../ir/types.js";
 import type { WgslBinding } from "../../../backends/wgsl/index.js";
 
-/** Operand of a module: an input, or the output, which is the last one. */
+/** Operand of a module: one of the inputs, or the output, which comes last. */
 export interface ModuleOperand {
   /** Key by which callers name the operand. `name` is its name in the program, if that is different. */
   readonly key: string;
@@ -23,7 +23,10 @@ export interface ModuleOperand {
   readonly shape: (numbers: Numbers) => readonly number[];
 }
 
-/** Fields of the plan of every module. */
+/**
+ * Description of a compiled module for its runtime, with the fields that WebGPU and WebAssembly modules have
+ * in common.
+ */
 export interface ModulePlan {
   readonly name: string;
   readonly symbols?: readonly { readonly name: string; readonly most: number }[];
@@ -48,7 +51,10 @@ interface ModuleBinding {
   readonly width?: number;
 }
 
-/** Plan of a WebGPU module: its code, bindings and device limits. */
+/**
+ * Description of a compiled WebGPU module for its runtime: the shader code, the bindings and the device
+ * limits that it requires.
+ */
 export interface GpuPlan extends ModulePlan {
   readonly code: string;
   /** Bindings of the operands, then of the status word and of the sizes, if the kernel has these. */
@@ -56,7 +62,10 @@ export interface GpuPlan extends ModulePlan {
   readonly requiredLimits: Numbers;
 }
 
-/** Plan of a WebGPU module with static sizes: its workgroups and the bytes of its bindings. */
+/**
+ * Description of a WebGPU module with static sizes: `dispatch` has the numbers of workgroups, `bytes` the
+ * size of each binding.
+ */
 export interface FixedPlan extends GpuPlan {
   readonly dispatch: readonly [number, number, number];
   readonly bytes: readonly number[];
@@ -68,8 +77,8 @@ interface Nest {
 }
 
 /**
- * Plan of a WebGPU module with dynamic sizes: its loop nest, and the names of the numbers in its uniform
- * buffer.
+ * Description of a WebGPU module with dynamic sizes: its loop nest, and the names of the runtime parameters
+ * in its uniform buffer.
  */
 export interface DynamicPlan extends GpuPlan, Nest {
   readonly folded: boolean;
@@ -77,7 +86,10 @@ export interface DynamicPlan extends GpuPlan, Nest {
   readonly told: readonly string[];
 }
 
-/** Plan of a WebAssembly module: its code, buffer size and parameters. */
+/**
+ * Description of a compiled WebAssembly module for its runtime: the code, the bytes of the unified buffer
+ * (UB), and the names of the runtime parameters.
+ */
 export interface CpuPlan extends ModulePlan, Nest {
   /** WebAssembly module in base64. */
   readonly code: string;

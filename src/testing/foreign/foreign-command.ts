@@ -23,7 +23,10 @@ import { readNpy, writeNpy } from "../../formats/npy.js";
 import { jsonSchema, outputFormats } from "../../output/mark.js";
 import { makeFolder, makeTemporaryFolder, removeFolder, writeOutput } from "../../output/write-file.js";
 
-/** Options of a backend that is a user's command. */
+/**
+ * Options for a backend that runs a user's command: the time limit for one draw of inputs, and a function
+ * that receives stderr.
+ */
 export interface CommandOptions {
   /** Milliseconds that a draw may take. */
   readonly timeout: number;
@@ -32,11 +35,11 @@ export interface CommandOptions {
 }
 
 /**
- * Returns a backend that runs a command. The last argument of the command is a folder. It contains
- * `inputs/NAME.npy` for each input, by its key, and `program.json`. The command writes `output.npy` to the
- * folder and exits with code 0. `func` is the program that the command computes. Runs reject with a RunError
- * (TC611) for another exit code, another output, or a draw that takes too long. The folder of a failed draw
- * is kept, and the message names it.
+ * Returns a backend that runs a user's command once for each draw of inputs. The last argument of the command
+ * is a folder with `program.json` and `inputs/NAME.npy` for each input, by its key. The command writes
+ * `output.npy` to the folder and exits with code 0. `func` is the program that the command computes. Runs
+ * reject with a RunError (TC611) for another exit code, an invalid output or a timeout. The folder of a
+ * failed draw is kept, and the message names it.
  */
 export const commandBackend = (command: string, func: Func, options: CommandOptions): Backend => ({
   name: command,
@@ -50,8 +53,8 @@ export const commandBackend = (command: string, func: Func, options: CommandOpti
 });
 
 /**
- * Runs a user's command on one draw and returns the output bytes. Throws a RunError (TC611) if the command
- * takes too long, fails or writes no valid output.
+ * Runs a user's command on one draw of inputs and returns the output bytes. Rejects with a RunError (TC611)
+ * if the command takes too long, fails or writes no valid output.
  */
 async function runDraw(
   command: string,
@@ -78,8 +81,8 @@ async function runDraw(
 }
 
 /**
- * Reads the output file of a command and returns its tensor. Throws the error of `failed` if the file cannot
- * be read.
+ * Reads the `.npy` output file of a command and returns its tensor. Throws the error that `failed` creates if
+ * the file cannot be read.
  */
 function readOutput(file: string, failed: (why: string) => RunError): ReturnType<typeof readNpy> {
   try {
@@ -91,7 +94,10 @@ function readOutput(file: string, failed: (why: string) => RunError): ReturnType
   }
 }
 
-/** Writes the inputs of a draw as `.npy` files and the description of the program as `program.json`. */
+/**
+ * Writes one draw of inputs to a folder: each input as an `.npy` file, and the description of the program as
+ * `program.json`.
+ */
 function writeDraw(folder: string, func: Func, inputs: HostInputs): void {
   const put = (
     name: string,

@@ -28,7 +28,10 @@ import { checkOptions } from "../../api/check-options.js";
 import { ForeignProcess } from "./foreign-process.js";
 import { declarationsOf, type ForeignWgsl, type OperandsOfProgram } from "./foreign-wgsl.js";
 
-/** Kernel supplied by the caller, as a backend. */
+/**
+ * Kernel that a caller supplies (not compiled by tilec), as a backend for tests. It cannot report an index
+ * out of range.
+ */
 export interface ForeignKernel extends Backend {
   /** False: nothing in it finds an index out of range. */
   readonly rejects: false;
@@ -36,7 +39,10 @@ export interface ForeignKernel extends Backend {
   readonly close: () => void;
 }
 
-/** Kernel given as a function that computes the output from the inputs, which are typed arrays by key. */
+/**
+ * Kernel that a caller supplies as a function. The function computes the output from the inputs, which are
+ * typed arrays by key.
+ */
 export interface ForeignFunction {
   readonly name?: string;
   /** Computes the output, of the type given, as a typed array of its own. */
@@ -61,10 +67,10 @@ const isWgsl = (described: ForeignWgsl | ForeignFunction): described is ForeignW
   isObject(described) && "wgsl" in described;
 
 /**
- * Returns a caller's kernel, WGSL or a function, as a backend: `toMatchReference({ backends:
- * [foreignKernel(…)] })`. The kernel cannot reject an index: if the program's policy does, nothing is
- * compared. Throws a CompileError (TC702) if required fields are missing, or the WGSL does not declare a
- * name.
+ * Returns a backend for a caller's kernel, which is WGSL or a function: `toMatchReference({ backends:
+ * [foreignKernel(…)] })`. The kernel cannot reject an index; inputs whose index the program's policy rejects
+ * are not compared. Throws a CompileError (TC702) if required fields are missing, or the WGSL does not
+ * declare a name.
  */
 export function foreignKernel(described: ForeignWgsl | ForeignFunction): ForeignKernel {
   if (isWgsl(described)) {
@@ -101,7 +107,8 @@ export function foreignKernel(described: ForeignWgsl | ForeignFunction): Foreign
 const nothing = (): void => undefined;
 
 /**
- * Returns a WGSL kernel as a backend. It runs in a separate process, which is ended if a launch does not end.
+ * Returns a backend for a caller's WGSL kernel. The kernel runs in a separate process, which is ended if a
+ * launch takes too long.
  */
 function wgslKernel(described: ForeignWgsl): ForeignKernel {
   // Refused at once, not with the first draw.

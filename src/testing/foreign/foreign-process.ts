@@ -9,8 +9,8 @@ import { packageFile } from "../../device/package-files.js";
 import type { ForeignWgsl, OperandsOfProgram } from "./foreign-wgsl.js";
 
 /**
- * Request to the process of a kernel: a launch with inputs. Without inputs, it only checks whether the device
- * accepts the kernel.
+ * Request to the process that runs a caller's WGSL kernel. With `inputs`, it asks for a launch; without them,
+ * only whether the device accepts the kernel.
  */
 export interface ForeignRequest {
   readonly described: ForeignWgsl;
@@ -18,7 +18,10 @@ export interface ForeignRequest {
   readonly inputs?: HostInputs;
 }
 
-/** Reply to a request: the output, the error thrown, or the text of a bug. */
+/**
+ * Reply of the process that runs a caller's WGSL kernel: the output, the diagnostics of a thrown error, or
+ * the text of a bug.
+ */
 export type ForeignReply =
   | { readonly output?: Uint8Array }
   | { readonly thrown: "CompileError" | "RunError"; readonly diagnostics: readonly Diagnostic[] }
@@ -28,8 +31,8 @@ export type ForeignReply =
 const opening = 60_000;
 
 /**
- * Connection to a separate process that runs a kernel. The first request starts the process; requests run one
- * at a time.
+ * Connection to a separate process that runs a caller's WGSL kernel. The first request starts the process.
+ * Requests run one at a time.
  */
 export class ForeignProcess {
   private child: ChildProcess | undefined;
@@ -102,8 +105,8 @@ export class ForeignProcess {
 }
 
 /**
- * Starts the process that runs foreign code. Typed arrays keep their type in its messages. The process alone
- * does not keep tilec from ending; only a pending request does.
+ * Starts the process that runs a caller's WGSL kernel. Messages to and from it keep the types of typed
+ * arrays. Only a pending request keeps tilec from exiting; the process does not.
  */
 function start(): ChildProcess {
   const child = fork(packageFile("dist/src/testing/foreign/foreign-server.js"), {

@@ -18,7 +18,10 @@ async function openDevice(): Promise<GPUDevice> {
   return gpu.gpu.device;
 }
 
-/** Runs a request and returns the reply: the output if inputs were given, or the error thrown. */
+/**
+ * Executes a request of the parent process and returns the reply: the output if inputs were given, or the
+ * error that was thrown.
+ */
 async function replyTo({ described, program, inputs }: ForeignRequest): Promise<ForeignReply> {
   try {
     const key = JSON.stringify(program);

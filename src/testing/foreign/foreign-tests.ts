@@ -10,7 +10,7 @@ import type { Test } from "../run-tests.js";
 /** Draws of each seed have other data and other indices. */
 const seeds = 3;
 
-/** Program with its file and the inputs given with it, by key. */
+/** Program that is the reference for a caller's kernel, with its file and the inputs given for it, by key. */
 export interface JudgedProgram {
   readonly func: Func;
   readonly file: string;
@@ -22,8 +22,8 @@ export interface JudgedProgram {
  *
  * The first draw is the given inputs if they are complete. Each of three seeds, counted from `seed`, yields
  * further draws. Their indices are in range, at the ends of the range, one outside, many outside, or all
- * equal; one draw has data at the ends of its type. Rejects with a CompileError for a program that breaks a
- * rule of its dialect, and with the error of a kernel that cannot be prepared.
+ * equal. One draw has data at the ends of its type. Rejects with a CompileError if the program breaks a rule
+ * of its dialect, and with the kernel's error if the kernel cannot be prepared.
  */
 export async function foreignTests(
   { func, file, given }: JudgedProgram,

@@ -31,7 +31,10 @@ import { didYouMean } from "../../../ir/did-you-mean.js";
 import { evaluateSizes, sizesByName, type NamedSizes } from "./size-expression.js";
 import { readDeclarations, type DeclaredBinding } from "./wgsl-declarations.js";
 
-/** WGSL kernel of a caller: a compute shader, its bindings in group 0, and its dispatch. */
+/**
+ * WGSL kernel that a caller supplies: the text of a compute shader, its bindings in group 0, and its
+ * dispatch.
+ */
 export interface ForeignWgsl {
   readonly name?: string;
   /** The text of the shader. */
@@ -65,8 +68,8 @@ const guardByte = (buffer: number, place: number): number => (0xc3 + 31 * buffer
 const stale = [0xa5, 0x5a] as const;
 
 /**
- * Returns the bindings of a WGSL kernel and the compute entry point to run. Throws a CompileError (TC702) if
- * the text does not declare a binding or the entry point.
+ * Returns the bindings that a WGSL kernel declares and the compute entry point to run. Throws a CompileError
+ * (TC702) if the text does not declare a requested binding or entry point.
  */
 export function declarationsOf({ wgsl, bind, entry, uniform = {} }: ForeignWgsl): {
   readonly bindings: readonly DeclaredBinding[];
@@ -82,9 +85,9 @@ export function declarationsOf({ wgsl, bind, entry, uniform = {} }: ForeignWgsl)
 }
 
 /**
- * Opens a kernel for a program on a device and returns a function that runs it on inputs. Throws a
- * CompileError (TC702) for operands without a binding and for invalid sizes, a RunError (TC611) if the device
- * refuses the kernel.
+ * Prepares a WGSL kernel for a program on a device and returns a function that runs the kernel on inputs.
+ * Throws a CompileError (TC702) for an operand without a binding and for invalid sizes. Throws a RunError
+ * (TC611) if the device refuses the kernel.
  */
 export async function openWgsl(
   described: ForeignWgsl,
@@ -125,14 +128,14 @@ export async function openWgsl(
 /** A binding, and what its buffer holds: an operand, or numbers. */
 type Bound = DeclaredBinding & { readonly holds: Operand | readonly number[] };
 
-/** Operands of a program; the output is the last one. */
+/** Program reduced to its operands: the inputs, then the output, which is last. */
 export interface OperandsOfProgram {
   readonly operands: readonly Operand[];
 }
 
 /**
- * Returns the entry point to run: the given one, or the only one declared. Throws a CompileError (TC702) if
- * the given one is not declared, or there is not exactly one.
+ * Returns the entry point to run: `given`, or the only declared entry point. Throws a CompileError (TC702) if
+ * `given` is not declared. Without `given`, throws the error unless exactly one entry point is declared.
  */
 function chosenEntry(given: string | undefined, declared: readonly string[]): string {
   const [only] = declared;
@@ -152,7 +155,7 @@ function chosenEntry(given: string | undefined, declared: readonly string[]): st
 
 /**
  * Returns the contents of a binding: an operand, or the numbers of a uniform buffer. Throws a CompileError
- * (TC702) if the binding has no contents, or its kind of buffer does not fit.
+ * (TC702) if the binding has no contents, or if the contents do not fit the kind of buffer.
  */
 function contentOf(
   { binding, name, access }: DeclaredBinding,
@@ -191,8 +194,8 @@ function contentOf(
 }
 
 /**
- * Returns the three counts of workgroups of a dispatch, 1 for each absent count. Throws a CompileError
- * (TC702) for more than three.
+ * Evaluates the dispatch of a WGSL kernel and returns its three workgroup counts; an absent count is 1.
+ * Throws a CompileError (TC702) for more than three counts.
  */
 function workgroups(text: string, sizes: NamedSizes): readonly [number, number, number] {
   const [x, y = 1, z = 1, ...more] = evaluateSizes(text, sizes, "dispatch");
@@ -211,7 +214,7 @@ interface Launch {
 }
 
 /**
- * Runs a kernel twice and returns its output, which must be equal in both runs. Rejects with a RunError
+ * Runs a WGSL kernel twice and returns the output, which must be equal in both runs. Rejects with a RunError
  * (TC612) if the output depends on bytes outside the tensors. A kernel that uses `arrayLength` runs once.
  */
 async function twice(launcher: ForeignLauncher, launch: Launch): Promise<Uint8Array> {
@@ -234,8 +237,8 @@ async function twice(launcher: ForeignLauncher, launch: Launch): Promise<Uint8Ar
 }
 
 /**
- * Runs one launch and returns the output. `which` is 0 for bindings that end with their tensors, 1 for longer
- * bindings. Throws an error if bytes outside the output are written.
+ * Runs one launch of a WGSL kernel and returns the output. If `which` is 0, bindings end with their tensors;
+ * if 1, they are longer. Rejects with an error if bytes outside the output are written.
  */
 async function once(launcher: ForeignLauncher, launch: Launch, which: 0 | 1): Promise<Uint8Array> {
   const { bound, program, dispatch, inputs } = launch;
@@ -273,8 +276,8 @@ async function once(launcher: ForeignLauncher, launch: Launch, which: 0 | 1): Pr
 const isOperand = (holds: Bound["holds"]): holds is Operand => "type" in holds;
 
 /**
- * Returns the buffer contents of a tensor between guard bytes. The binding is the tensor in whole words, or
- * with the guard bytes after it if `isLonger`.
+ * Returns the contents of a buffer with a tensor between guard bytes. The bound range is the tensor rounded
+ * up to 4-byte words; if `isLonger`, it includes the guard bytes after the tensor.
  */
 function guarded(bytes: Uint8Array, buffer: number, isLonger: boolean): BoundContents {
   const words = Math.max(4, Math.ceil(bytes.byteLength / 4) * 4);

@@ -6,12 +6,12 @@
 import { defined, CompileError, error, inputsOf, outputOf, type Operand } from "../../../ir/index.js";
 import { didYouMean } from "../../../ir/did-you-mean.js";
 
-/** Sizes of dims in elements, by name. */
+/** Sizes of a program's dims in elements, by names such as `out0` and `in1_0` ({@link sizesByName}). */
 export type NamedSizes = ReadonlyMap<string, number>;
 
 /**
- * Returns the sizes of a program's dims by name: `out0` is the output's first dim, and `in1_0` the first dim
- * of the second input.
+ * Returns the sizes of a program's dims in elements, by name. `out0` is the first dim of the output, and
+ * `in1_0` the first dim of the second input.
  */
 export const sizesByName = (program: { readonly operands: readonly Operand[] }): NamedSizes =>
   new Map([

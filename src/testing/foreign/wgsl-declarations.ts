@@ -4,22 +4,25 @@
  */
 import { CompileError, error } from "../../../ir/index.js";
 
-/** Binding in group 0 of a WGSL text. */
+/** Buffer binding that a WGSL text declares in group 0: binding number, variable name and access mode. */
 export interface DeclaredBinding {
   readonly binding: number;
   readonly name: string;
   readonly access: "read" | "read_write" | "uniform";
 }
 
-/** Bindings and compute entry points that a WGSL text declares. */
+/**
+ * Buffer bindings and names of the compute entry points that a WGSL text declares, as {@link
+ * readDeclarations} returns them.
+ */
 export interface WgslDeclarations {
   readonly bindings: readonly DeclaredBinding[];
   readonly entryPoints: readonly string[];
 }
 
 /**
- * Reads the bindings and compute entry points of a WGSL text. Throws a CompileError (TC702) for a binding
- * that is not a buffer of group 0 with literal numbers.
+ * Parses a WGSL text and returns its bindings and compute entry points. Throws a CompileError (TC702) for a
+ * binding that is not a buffer in group 0 with literal numbers.
  */
 export function readDeclarations(wgsl: string): WgslDeclarations {
   const text = withoutComments(wgsl);
@@ -57,8 +60,8 @@ const bound = new RegExp(
 const entry = /@\s*compute\b[^;{}]*?\bfn\s+(\w+)/g;
 
 /**
- * Replaces the comments of a WGSL text by blanks. Block comments nest in WGSL, and a line comment inside one
- * is text.
+ * Replaces the comments of a WGSL text by blanks. Block comments may be nested, and a line comment inside a
+ * block comment has no effect.
  */
 function withoutComments(wgsl: string): string {
   let depth = 0;

@@ -4,7 +4,7 @@ import { checkArgument } from "../../../ir/argument.js";
 import { CompileError, error } from "../../../ir/index.js";
 import { taskHashOf, type CandidateRecord, type TaskRecord, type TuneRecord } from "./record.js";
 
-/** Times of a candidate measured elsewhere, in nanoseconds. */
+/** Run times of one candidate schedule that were measured outside tilec, in nanoseconds. */
 export interface GivenTimes {
   /** Hash of the schedule, or its first digits. */
   readonly candidate: string;
@@ -13,9 +13,9 @@ export interface GivenTimes {
 }
 
 /**
- * Returns the records to append for times measured elsewhere. They are of the task by milliseconds with the
- * backend `command`, whatever objective found the candidate. Throws a CompileError (TC016) if the records
- * have no such candidate, or several.
+ * Returns the tuning records to append for run times measured outside tilec. The records belong to the task
+ * with objective `ms` and backend `command`, whatever objective found the candidate. Throws a CompileError
+ * (TC016) if the records have no candidate with this hash, or several.
  */
 export function givenRecords(records: readonly TuneRecord[], times: GivenTimes): readonly TuneRecord[] {
   checkApiArgument("givenRecords", "records", records);

@@ -9,7 +9,7 @@ import { median } from "../median.js";
 import { decided } from "../search-ms.js";
 import type { CandidateRecord, TaskRecord, TuneRecord } from "./record.js";
 
-/** Best candidate of a task, compared with the default if that was costed. */
+/** Best candidate schedule of a search task, compared with the default schedule if that was costed. */
 export interface BestRecord {
   readonly task: TaskRecord;
   readonly best: CandidateRecord;
@@ -23,8 +23,9 @@ export interface BestRecord {
 }
 
 /**
- * Returns the best candidate of each task that has a candidate with a figure. A task by time is left out if
- * its default was not measured, since times are compared with the default's.
+ * Returns the best candidate schedule of each task that has an estimated or measured candidate. A task with
+ * objective `ms` is left out if its default schedule was not measured, since times are compared with the
+ * default's times.
  */
 export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
   checkApiArgument("bestOf", "records", records);
@@ -42,7 +43,10 @@ export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
   });
 }
 
-/** Returns the best candidate of a task by its cycles or bytes; undefined if no candidate has an estimate. */
+/**
+ * Returns the best candidate of a task by estimated cycles, or by bytes if that is the objective. Undefined
+ * if no candidate has an estimate.
+ */
 function bestByCost(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
   const keys = (c: CandidateRecord): number[] => [
     ...(task.objective === "bytes" ? [c.bytes] : []),
@@ -73,9 +77,9 @@ interface Timed {
 }
 
 /**
- * Returns the best candidate by time, or the default if none beats it. A candidate beats the default if it
- * won a run-off beyond chance, or if the times given for it are faster. Undefined if the default was not
- * measured.
+ * Returns the best candidate of a task by run time, or the default schedule if none is faster. A candidate
+ * beats the default if it won a run-off beyond chance, or if times given for it are faster. Undefined if the
+ * default was not measured.
  */
 function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
   const measured = candidates.filter(({ runs, status }) => runs.length > 0 && status !== "wrong");
@@ -100,8 +104,8 @@ function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): B
 }
 
 /**
- * Returns the winner of each run-off in which it significantly beat the default, with its times relative to
- * the default.
+ * Returns the candidates that won a run-off (final comparison of a search) and were significantly faster than
+ * the default. Each has its times divided by the default's times, and the devices.
  */
 function winners(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const races = new Set(standard.runs.flatMap(({ race }) => race ?? []));
@@ -130,7 +134,8 @@ function winners(measured: readonly CandidateRecord[], standard: CandidateRecord
 }
 
 /**
- * Returns the ratio of the times given for each candidate to those given for the default on the same device.
+ * Returns, for each candidate with times given from outside, the ratio of its median time to the default's on
+ * each device. Devices without given times for the default are left out.
  */
 function given(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const timesOn = (candidate: CandidateRecord, device: string): readonly number[] =>
@@ -152,8 +157,8 @@ const mean = (ratios: readonly number[]): number =>
   Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 
 /**
- * Returns the median milliseconds of a candidate's runs: of the run-off or given times if it has any, else of
- * the search. Undefined if it has no runs.
+ * Returns the median run time of a candidate in milliseconds. Times of a run-off (final comparison) and times
+ * given from outside are preferred to times of the search. Undefined if the candidate has no runs.
  */
 export function millisecondsOf({ runs }: CandidateRecord): number | undefined {
   const decisive = runs.filter(({ phase }) => phase !== "search");

@@ -6,8 +6,8 @@ import { mergeRecords } from "./merge.js";
 import { rooflineIn, type TuneRecord } from "./record.js";
 
 /**
- * Returns the recorded candidates of a task by id. Candidates with the cycles of another cost model are left
- * out.
+ * Returns the recorded candidates of a task, by id. Candidates whose cycles come from another version of the
+ * cost model are left out.
  */
 export function cachedCandidates(
   records: readonly TuneRecord[],

@@ -17,7 +17,7 @@ const columns = ["task", "candidate", "status", "code", "reason", "default", ...
 
 type Row = Readonly<Partial<Record<(typeof columns)[number], string | number>>>;
 
-/** Returns tuning records as CSV, a line for each candidate and each refused tile. */
+/** Formats tuning records as CSV, with one line for each candidate and each refused tile. */
 export function csvOf(records: readonly TuneRecord[]): string {
   return csvTable(columns, records.flatMap(rowOf));
 }
@@ -25,7 +25,10 @@ export function csvOf(records: readonly TuneRecord[]): string {
 /** Cells of a record's figures; empty in records of before. */
 const cellsOf = (of: ScheduleFigures): Row => figureCells(listed, of);
 
-/** Returns the CSV rows of a record: one for a candidate or a refused tile, none for other records. */
+/**
+ * Returns the CSV rows of a tuning record: one row for a candidate or a refused tile, an empty list for other
+ * records.
+ */
 function rowOf(record: TuneRecord): Row[] {
   const about = (code: string | undefined, reason: string | undefined): Row => ({
     ...defined({ code, reason }),

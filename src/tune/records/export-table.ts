@@ -8,14 +8,14 @@ const entriesOf = ({ from, to, schedule }: Piece) => {
 };
 
 /**
- * Returns a table as JSON: `[{from, to, tile, view, order, buffers, residency, lowering?}]`, with sizes and
- * extents in elements.
+ * Formats a table of schedules as JSON, one object for each range of a dynamic size: `[{from, to, tile, view,
+ * order, buffers, residency, lowering?}]`. Sizes and extents are in elements.
  */
 export const tableJson = ({ pieces }: TableRecord): string => JSON.stringify(pieces.map(entriesOf), null, 2);
 
 /**
- * Returns a C header with the ranges of a table as a constant array. `lowering` is "" where the fastest class
- * is taken. `name` is the program's name.
+ * Returns a C header with a table of schedules as a constant array, one entry for each range of a dynamic
+ * size. `lowering` is "" if the fastest lowering is chosen. `name` is the name of the program.
  */
 export function tableHeader({ pieces, symbol, target, clock }: TableRecord, name: string): string {
   const rows = pieces.map(entriesOf);

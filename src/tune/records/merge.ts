@@ -8,8 +8,8 @@ import { canonicalJson } from "../content-hash.js";
 import { rooflineIn, type CandidateRecord, type TuneRecord } from "./record.js";
 
 /**
- * Returns the records of several searches as one list, each fact once. The order of the records and repeated
- * ones do not matter.
+ * Merges the records of several searches into one list in which each record occurs once. The result does not
+ * depend on the order of the records or on repetitions.
  */
 export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecord[] {
   checkApiArgument("mergeRecords", "records", records);
@@ -24,7 +24,10 @@ export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecor
 
 const kinds = { task: 0, candidate: 1, pruned: 2, refused: 3, table: 4 } as const;
 
-/** Returns the key of a record's subject: two records with the same key describe the same thing. */
+/**
+ * Returns the key under which a record is merged: records with equal keys describe the same task, candidate
+ * or other item.
+ */
 function keyOf(record: TuneRecord): string {
   const about = (): string => {
     switch (record.record) {
@@ -54,8 +57,8 @@ function joined(a: TuneRecord, b: TuneRecord): TuneRecord {
 }
 
 /**
- * Returns one record from two records of a candidate, with all runs of both. The figures are those of the
- * later cost model. For equal versions, the first of these statuses wins: wrong, measured, timeout, error,
+ * Merges two records of a candidate into one record with all runs of both. The costs are those of the later
+ * cost model. For equal versions, the first of these statuses wins: wrong, measured, timeout, error,
  * estimated.
  */
 function joinedCandidates(a: CandidateRecord, b: CandidateRecord): CandidateRecord {

@@ -16,9 +16,9 @@ import {
 import type { BestRecord } from "./best.js";
 
 /**
- * Returns a text test that pins the best schedule of a search. `operators` are the operators that the program
- * may name. Throws a CompileError (TC016) for a program text that does not parse, and for a pipeline, whose
- * passes it cannot load.
+ * Returns a text test that checks for the best schedule of a search and its estimated cost. `operators` are
+ * the operators that the program may use. Throws a CompileError (TC016) if the program text does not parse,
+ * or if the search used a pipeline, whose passes the test cannot load.
  */
 export function pinnedTest(record: BestRecord, operators?: Operators): string {
   checkApiArgument("pinnedTest", "best record", record);
@@ -45,7 +45,10 @@ export function pinnedTest(record: BestRecord, operators?: Operators): string {
   ].join("\n");
 }
 
-/** Returns the program in a task record. Throws a CompileError (TC016) if the text does not parse. */
+/**
+ * Parses the program text of a task record and returns the program. `operators` are the operators that the
+ * program may use. Throws a CompileError (TC016) if the text does not parse.
+ */
 export function programInRecord(text: string, operators?: Operators): Func {
   const { module, diagnostics } = parseModule(text, "records", operators);
   const [func] = module.funcs;

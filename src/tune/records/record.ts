@@ -21,10 +21,13 @@ import type { PrunedCount, TuneTask } from "../options.js";
 import type { SizesResult } from "../sizes/tune-sizes.js";
 import type { Candidate, CandidateRun, Objective, RefusedTiles, TuneBackend } from "../result.js";
 
-/** Version of the format of records. */
+/** Version number of the file format of tuning records. */
 export const recordsVersion = 1;
 
-/** Record of a search: a line of its own, which the lines of candidates name by its hash. */
+/**
+ * Record of a search task: its program, target, objective and settings, on one line of a records file. The
+ * records of its candidates refer to it by the hash `task`.
+ */
 export interface TaskRecord {
   readonly record: "task";
   /** Hash of the gather, the target's figures, the pipeline, the objective and the backend. */
@@ -48,7 +51,7 @@ export interface TaskRecord {
   readonly versions: { readonly tilec: string; readonly clock: number; readonly records: number };
 }
 
-/** Record of a schedule that a search tried, with its figures, status and runs. */
+/** Record of one schedule that a search tried (a candidate): its costs, its status and its timed runs. */
 export interface CandidateRecord extends Partial<Omit<Roofline, "clock">> {
   readonly record: "candidate";
   readonly task: string;
@@ -79,22 +82,28 @@ export interface CandidateRecord extends Partial<Omit<Roofline, "clock">> {
   readonly runs: readonly CandidateRun[];
 }
 
-/** Record of the number of candidates that a task left out for one reason. */
+/** Record of how many candidates a search left out for one reason. */
 export interface PrunedRecord extends PrunedCount {
   readonly record: "pruned";
   readonly task: string;
 }
 
-/** Record of tiles that one rule refuses: the smallest such tile, which stands for every larger one. */
+/**
+ * Record of tiles that a search refused by one rule. It has the smallest refused tile, which represents every
+ * larger tile.
+ */
 export interface RefusedRecord extends Omit<RefusedTiles, "status"> {
   readonly record: "refused";
   readonly task: string;
 }
 
-/** Record on one line of a records file. */
+/** Any record of a records file, one on each line, distinguished by its field `record`. */
 export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRecord | TableRecord;
 
-/** Returns the hash of a program, target and passes by which `compile` finds the records of the program. */
+/**
+ * Returns the hash of a program, its target and its passes, by which `compile` finds the records of the
+ * program.
+ */
 export function gatherHash(task: Pick<TuneTask, "gather" | "target" | "passes">): string {
   checkApiArgument("gatherHash", "search task", task);
   const { gather, target, passes } = task;
@@ -102,8 +111,8 @@ export function gatherHash(task: Pick<TuneTask, "gather" | "target" | "passes">)
 }
 
 /**
- * Returns the hash of a program of any level, the figures of its target and its pipeline. The name of the
- * program is left out.
+ * Returns a hash of a program of any level, the hardware parameters of its target, and its pipeline. The name
+ * of the program does not affect the hash.
  */
 export function programHash({
   program,
@@ -117,8 +126,8 @@ export function programHash({
 }
 
 /**
- * Returns the names of a pipeline's passes and the hash that identifies its version; undefined for the
- * default pipeline. A loaded pass is identified by the text of its file, any other pass by the text of its
+ * Returns the names of a pipeline's passes and a hash of the passes that are not built in; undefined for the
+ * default pipeline. A loaded pass is hashed by the text of its file, any other pass by the text of its
  * function.
  */
 function pipelineRecord(passes: TuneTask["passes"]): TaskRecord["pipeline"] {
@@ -129,7 +138,10 @@ function pipelineRecord(passes: TuneTask["passes"]): TaskRecord["pipeline"] {
   return { passes: passes.map(({ name }) => name).join(", "), hash: contentHash(canonicalJson(passNames)) };
 }
 
-/** Returns the hash that identifies a search. Records of the same task may be merged. */
+/**
+ * Returns the hash that identifies a search task: program, target, passes, objective and backend. Records
+ * with equal task hashes may be merged.
+ */
 export function taskHash(
   task: Pick<TuneTask, "gather" | "target" | "passes" | "objective" | "backend">,
 ): string {
@@ -137,11 +149,14 @@ export function taskHash(
   return taskHashOf(gatherHash(task), task.objective, task.backend);
 }
 
-/** Returns the hash that identifies a task: its gather hash, objective and backend. */
+/** Returns the hash that identifies a search task, from its {@link gatherHash}, objective and backend. */
 export const taskHashOf = (gather: string, objective: Objective, backend: TuneBackend | undefined): string =>
   contentHash(canonicalJson({ gather, objective, backend }));
 
-/** Returns the record of a search task. `version` is the version of tilec. */
+/**
+ * Returns the record of a search task, with the seed of the search and the versions of tilec, cost model and
+ * format. `version` is the version of tilec.
+ */
 export function taskRecord(task: TuneTask, seed: number, version: string): TaskRecord {
   checkApiArgument("taskRecord", "search task", task);
   const { program, gather, target, objective, backend, device } = task;
@@ -161,7 +176,10 @@ export function taskRecord(task: TuneTask, seed: number, version: string): TaskR
   };
 }
 
-/** Returns the roofline of a candidate's cycles; records of earlier versions lack it. */
+/**
+ * Returns the roofline fields of a candidate: lower bound, time, bandwidth and bottleneck. Fields that a
+ * record of an earlier version lacks are absent.
+ */
 export function rooflineIn({
   floor,
   microseconds,
@@ -173,7 +191,10 @@ export function rooflineIn({
   };
 }
 
-/** Returns the record of a candidate. `defaultId` is the id of the default. */
+/**
+ * Returns the record of a candidate schedule. `task` is the hash of the search task, and `defaultId` the id
+ * of the default schedule.
+ */
 export function candidateRecord(task: string, candidate: Candidate, defaultId: string): CandidateRecord {
   checkArgument("candidateRecord", "text", task);
   checkApiArgument("candidateRecord", "candidate", candidate);
@@ -201,14 +222,17 @@ export function candidateRecord(task: string, candidate: Candidate, defaultId: s
   };
 }
 
-/** Returns the record of candidates that were left out by limits of a search. */
+/**
+ * Returns the record of the number of candidates that a search left out for one reason. `task` is the hash of
+ * the search task.
+ */
 export function prunedRecord(task: string, pruned: PrunedCount): PrunedRecord {
   checkArgument("prunedRecord", "text", task);
   checkArgument("prunedRecord", "object", pruned);
   return { record: "pruned", task, ...pruned };
 }
 
-/** Returns the record of refused tiles. */
+/** Returns the record of tiles that a search refused by one rule. `task` is the hash of the search task. */
 export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord {
   checkArgument("refusedRecord", "text", task);
   checkArgument("refusedRecord", "object", tiles);
@@ -217,8 +241,8 @@ export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord 
 }
 
 /**
- * Returns the record of a table of ranges. `task` is the hash of the search by cycles of the program with its
- * symbol unbound.
+ * Returns the record of a table with one schedule for each range of a dynamic size. `task` is the hash of the
+ * search by cycles of the program with its symbol unbound.
  */
 export function tableRecord(
   task: string,

@@ -23,8 +23,8 @@ import { rooflineIn, type CandidateRecord, type TaskRecord } from "./record.js";
 import type { PlacedRecords } from "./text.js";
 
 /**
- * Records whose candidates have figures of the current cost model, and the number of those with figures of
- * another version.
+ * Records with costs of the current cost model, and the number of candidates that had costs of another
+ * version, by that version.
  */
 export interface Recosted {
   readonly records: PlacedRecords["records"];
@@ -33,9 +33,10 @@ export interface Recosted {
 }
 
 /**
- * Costs the candidates of records again with the current cost model. `operators` are the operators that
- * programs may name. Throws a CompileError (TC016) that lists each line whose schedule does not match its
- * hash or is not legal. It also lists lines of the current cost model whose figures were changed.
+ * Computes the costs of recorded candidates again with the current cost model and returns the updated
+ * records. `operators` are the operators that programs may use. Throws a CompileError (TC016) that lists each
+ * line whose schedule is illegal or does not match its hash. It also lists lines of the current cost model
+ * whose costs were changed.
  */
 export function recosted({ records, lines }: PlacedRecords, file: string, operators?: Operators): Recosted {
   const tasks = new Map(records.flatMap((one) => (one.record === "task" ? [[one.task, one] as const] : [])));
@@ -63,9 +64,9 @@ const figureNames = ["cycles", "idleCores", "bytes", "ubBytes", "tasks", "elemen
 type Figures = Pick<CandidateRecord, (typeof figureNames)[number] | keyof ReturnType<typeof rooflineIn>>;
 
 /**
- * Returns a function that costs a record of a task's candidate. That function returns the figures, or a
- * message if the record's schedule or figures are wrong. It returns undefined for a task with the user's
- * passes, which cannot be rerun.
+ * Returns a function that computes the costs of a candidate record of a task. The function returns a message
+ * instead if the record's schedule or costs are wrong. It returns undefined for a task with passes of the
+ * user, which cannot be rerun.
  */
 function costsOf(
   { program, target, pipeline }: TaskRecord,

@@ -8,8 +8,8 @@ import type { TuneRecord } from "./record.js";
 const order = ["ms", "cycles", "bytes"] as const;
 
 /**
- * Returns the best recorded candidate of a gather, found by its `gatherHash`; undefined if the records have
- * none. Measured times come before cycles and cycles before bytes.
+ * Returns the best recorded candidate for a program, found by its {@link gatherHash}; undefined if there is
+ * none. A result by measured time is preferred to a result by cycles, and cycles to bytes.
  */
 export function replayed(records: readonly TuneRecord[], gather: string): BestRecord | undefined {
   checkApiArgument("replayed", "records", records);
@@ -17,7 +17,10 @@ export function replayed(records: readonly TuneRecord[], gather: string): BestRe
   return order.flatMap((objective) => best.find(({ task }) => task.objective === objective) ?? [])[0];
 }
 
-/** Returns TC017 for a file of records that holds no search of the program. */
+/**
+ * Returns an error (TC017) that a records file has no search of the program with this schedule, pipeline and
+ * target.
+ */
 export const ofAnotherTask = (file: string, name: string): Diagnostic =>
   error(
     "TC017",

@@ -27,14 +27,17 @@ import {
   type TuneRecord,
 } from "./record.js";
 
-/** Records of a file, and the number of lines that hold no whole JSON value. */
+/**
+ * Parsed tuning records of a file, and the number of torn lines: lines without a complete JSON value, left by
+ * a writer that was stopped.
+ */
 export interface ParsedRecords {
   readonly records: readonly TuneRecord[];
   /** Lines that hold no whole JSON value: a writer was stopped in the middle of one. */
   readonly torn: number;
 }
 
-/** Records of a file, with the line number of each, counted from 1. */
+/** Parsed tuning records of a file, with the line number of each record in `lines`, counted from 1. */
 export interface PlacedRecords extends ParsedRecords {
   readonly lines: readonly number[];
 }
@@ -115,8 +118,8 @@ const fields = {
 } as const;
 
 /**
- * Parses a records file and returns its records. Lines that are not JSON are counted as torn. Throws a
- * CompileError (TC016) for JSON that is not a record and for a record whose task is not in the file.
+ * Parses a file of tuning records. Lines that are not JSON are counted in `torn`. Throws a CompileError
+ * (TC016) for JSON that is not a record, and for a record whose task is not in the file.
  */
 export function parseRecords(source: string, file: string): ParsedRecords {
   checkArgument("parseRecords", "text", source);
@@ -125,9 +128,9 @@ export function parseRecords(source: string, file: string): ParsedRecords {
 }
 
 /**
- * Parses a records file and returns its records with their line numbers. Lines that are not JSON are counted
- * as torn. Throws a CompileError (TC016) for JSON that is not a record and for a record whose task is not in
- * the file.
+ * Parses a file of tuning records and returns them with their line numbers, counted from 1. Lines that are
+ * not JSON are counted in `torn`. Throws a CompileError (TC016) for JSON that is not a record, and for a
+ * record whose task is not in the file.
  */
 export function placedRecords(source: string, file: string): PlacedRecords {
   const records: TuneRecord[] = [];
@@ -160,7 +163,7 @@ export function placedRecords(source: string, file: string): PlacedRecords {
   return { records, torn, lines };
 }
 
-/** Returns the value of a JSON line; undefined if the line is not JSON. */
+/** Parses a line as JSON and returns its value; undefined if the line is not JSON. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line) as unknown;
@@ -169,7 +172,7 @@ function parsed(line: string): unknown {
   }
 }
 
-/** Returns the reasons why a value is not a valid record; an empty list if it is valid. */
+/** Returns the reasons why a value is not a valid tuning record; an empty list if it is valid. */
 function faults(value: unknown): readonly string[] {
   const kind = isObject(value) ? value["record"] : undefined;
   if (
@@ -199,8 +202,8 @@ function faults(value: unknown): readonly string[] {
 const versionOf = (versions: unknown): unknown => (isObject(versions) ? versions["records"] : undefined);
 
 /**
- * Returns a record as one line, the same for equal records. It begins with the record's kind, which
- * identifies files of records.
+ * Returns a tuning record as one line of JSON, with a line end. Equal records give equal lines. The line
+ * begins with the kind of the record, which identifies files of records.
  */
 export function recordLine(line: TuneRecord): string {
   checkApiArgument("recordLine", "record", line);

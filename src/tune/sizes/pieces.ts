@@ -4,12 +4,15 @@
  */
 import { at } from "../../../ir/index.js";
 
-/** Cycles of each candidate at each size; null if the candidate is not legal there. */
+/**
+ * Estimated cycles of each schedule candidate (first index) at each size (second index); null if the
+ * candidate is not legal at that size.
+ */
 export type Cycles = readonly (readonly (number | null)[])[];
 
 /**
- * Range of sizes [from, to], as positions in a list, and the position of its candidate in the list of
- * candidates.
+ * Consecutive sizes that use one schedule candidate. `from` and `to` are the 0-based positions of the first
+ * and the last size in the list of sizes. `candidate` is a position in the list of candidates.
  */
 export interface SizeRange {
   readonly from: number;
@@ -45,8 +48,9 @@ function isNearer(a: Distance, b: Distance): boolean {
 }
 
 /**
- * Candidates to choose from: cycles at sizes in ascending order, the fewest cycles known of each size, and
- * which sizes were requested.
+ * Estimated cycles from which a schedule candidate is chosen for each range of sizes. `least` has the fewest
+ * cycles known at each size; sizes are in ascending order. `isRequested` is true for requested sizes, false
+ * for sizes added between them.
  */
 export interface Choice {
   readonly cycles: Cycles;
@@ -55,8 +59,9 @@ export interface Choice {
 }
 
 /**
- * Returns at most `pieces` ranges that cover all sizes, each with one candidate, nearest to the fewest
- * cycles. Undefined if some size has no legal candidate.
+ * Returns at most `pieces` ranges that together cover all sizes, each with one candidate. The candidates are
+ * chosen so that the cycles are as close as possible to the fewest known at each size. Undefined if no legal
+ * choice exists.
  */
 export function piecesOf(choice: Choice, pieces: number): readonly SizeRange[] | undefined {
   interface Plan extends Distance {
@@ -92,8 +97,9 @@ interface Near extends Distance {
 }
 
 /**
- * Returns a function that finds the candidate nearest to the fewest cycles over sizes [from, to]. It returns
- * undefined if none is legal at all of them.
+ * Returns a function that finds the candidate whose cycles over the sizes at positions `from` to `to` (both
+ * included) are closest to the fewest known. The function returns undefined if no candidate is legal at all
+ * of these sizes.
  */
 export function nearestOf(choice: Choice): (from: number, to: number) => Near | undefined {
   // By the first size, and by the sizes behind it as far as was asked for.
@@ -110,7 +116,10 @@ export function nearestOf(choice: Choice): (from: number, to: number) => Near | 
   };
 }
 
-/** Returns the candidates that are among the `count` nearest over any run of consecutive sizes. */
+/**
+ * Returns the positions, in ascending order, of the candidates that are among the `count` best over at least
+ * one range of consecutive sizes. The best are those whose cycles are closest to the fewest known.
+ */
 export function nearSome(choice: Choice, count: number): readonly number[] {
   const taken = new Set<number>();
   choice.least.forEach((_, from) => {
@@ -128,7 +137,8 @@ export function nearSome(choice: Choice, count: number): readonly number[] {
 const all = ({ cycles }: Choice): readonly Near[] => cycles.map((_, candidate) => ({ ...none, candidate }));
 
 /**
- * Extends a candidate's distance to one more size; returns an empty list if the candidate is not legal there.
+ * Returns the candidate of `near` with its distance from the fewest cycles extended by the size at position
+ * `k`. Returns an empty list if the candidate is not legal at that size.
  */
 function longerBy(near: Near, { cycles, least, isRequested }: Choice, k: number): readonly Near[] {
   const here = at(at(cycles, near.candidate), k);

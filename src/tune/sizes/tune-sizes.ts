@@ -36,7 +36,10 @@ import { tune, tuneFields } from "../tune.js";
 import { cyclesUnder } from "../cycles-under.js";
 import { nearestOf, nearSome, piecesOf, type Choice, type Cycles } from "./pieces.js";
 
-/** Sizes to search, and options for the search of each size. */
+/**
+ * Options of {@link tuneSizes}: the sizes to search, the limit on ranges in the table, and options for the
+ * search at each size.
+ */
 export interface SizesOptions
   extends CompileOptions, Pick<TuneOptions, "budget" | "seed" | "signal" | "onProgress"> {
   /**
@@ -48,10 +51,13 @@ export interface SizesOptions
   readonly pieces?: number;
 }
 
-/** Number of ranges in a table of sizes if none is given. */
+/** Default limit on the number of size ranges in the table that {@link tuneSizes} returns. */
 export const defaultPieces = 6;
 
-/** Result of a search for one size. */
+/**
+ * Result of {@link tuneSizes} at one size of the dynamic symbol: the best schedule there, and estimated
+ * cycles with other schedules.
+ */
 export interface SizeResult {
   readonly size: number;
   readonly best: { readonly cycles: number; readonly schedule: ResolvedSchedule };
@@ -63,7 +69,9 @@ export interface SizeResult {
   readonly others: readonly { readonly size: number; readonly cycles: number | null }[];
 }
 
-/** Result of a search over a family of sizes of one program. */
+/**
+ * Result of {@link tuneSizes}: the schedules found for one program at several sizes of its dynamic symbol.
+ */
 export interface SizesResult {
   readonly name: string;
   readonly target: Target;
@@ -101,12 +109,12 @@ const isSizes = (value: unknown): boolean =>
 const [kept, between] = [4, 4] as const;
 
 /**
- * Searches the schedules of a program at several sizes of its one symbol. Returns the best schedule at each
- * size, the best single schedule, and a table of ranges with one schedule each. Deterministic: the same input
- * gives the same result.
+ * Searches the schedules of a program at several sizes of its one dynamic symbol. Resolves to the best
+ * schedule at each size, the best single schedule, and a table of size ranges with one schedule each. The
+ * search is deterministic: equal inputs give equal results.
  *
- * Throws a CompileError: TC702 for a program without exactly one unbound symbol and for invalid options,
- * TC107 for an invalid size, TC402 if no tile is legal.
+ * Rejects with a CompileError (TC702) if the program has no unbound symbol or several, or if an option is
+ * invalid. Also rejects for an invalid size (TC107), and if no tile is legal (TC402).
  */
 export async function tuneSizes(program: Func, options: SizesOptions): Promise<SizesResult> {
   throwIfErrors([
@@ -205,8 +213,9 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
 }
 
 /**
- * Returns the gather of a program and its one unbound symbol. Throws a CompileError: TC702 for no or several
- * unbound symbols, TC107 for sizes of another name.
+ * Returns a program as a gather with an access map (source of each data coordinate), and its one unbound
+ * symbol. Throws a CompileError: TC702 if there is no unbound symbol or several, TC107 if `sizes` does not
+ * name exactly this symbol.
  */
 function opened(
   program: Func,
@@ -288,7 +297,10 @@ const choiceOf = (cycles: Cycles, sizes: readonly number[], requested: readonly 
   isRequested: sizes.map((size) => requested.includes(size)),
 });
 
-/** Returns the cycles of the kernel that `bind` selects from a piece for a size. */
+/**
+ * Returns the estimated cycles, at one size, of the kernel for a piece (a range of sizes with one schedule).
+ * The kernel is compiled for sizes up to `to`, and `size` is bound afterwards.
+ */
 function cyclesInPiece(
   gather: AccessFunc,
   { name }: Sym,
@@ -301,8 +313,8 @@ function cyclesInPiece(
 }
 
 /**
- * Returns the given sizes and further sizes between neighbours in equal ratios, in ascending order without
- * repetitions.
+ * Returns the sizes in `ends` and, between neighbours, further sizes in geometric progression, rounded to
+ * integers. The result is in ascending order without repetitions.
  */
 function pointsOf(ends: readonly number[]): readonly number[] {
   const points = ends.flatMap((size, k) => {
