@@ -173,6 +173,8 @@ export interface GatherMove {
   readonly addresses: GatherAddresses;
   /** Computation of an element; absent if elements move without change. */
   readonly values?: ProvedValue;
+  /** True for adapters in software, whose lanes read alone, and shift vectors one number at a time. */
+  readonly inSoftware: boolean;
   readonly indices: readonly IndexMove[];
   /** Ranges of dims, index operands and loop variables. */
   readonly ranges: Ranges;
@@ -258,7 +260,11 @@ export function gatherMove(
   };
   // The words of a packed row are its own.
   const walk = unit.how === "packed" ? asItLies : joined;
-  const staged = unit.how === "packed" || isTable || computes ? loaded?.(true) : widest;
+  const loads = unit.how === "packed" || isTable || computes ? loaded?.(true) : widest;
+  // GPUs read single elements of a slab by an address, not by a component of a vector at an address.
+  const bySingleWords = !readsAlone(laneBytes) && (unit.how === "groups" || unit.how === "words");
+  const staged: LoadMove | undefined =
+    loads === undefined || !bySingleWords ? loads : { ...loads, stagedWidth: 1 };
   const accesses = indexAccesses(setting, walk, unit, plan);
   const valueWidths = widthsOfReads(setting, asItLies, unit, staged !== undefined);
   const widths = widthsOf(setting, asItLies, unit, staged).map(
@@ -281,6 +287,7 @@ export function gatherMove(
     ...defined({ staged }),
     addresses: walk.addresses,
     ...defined({ values }),
+    inSoftware: readsAlone(laneBytes),
     indices: plan.indexSteps.map((step): IndexMove => {
       const { table } = step;
       const form = at(walk.addresses.indices, step.index);
@@ -491,8 +498,8 @@ function valuesUnit(
     address: at(addresses.reads, k),
     type: inputOf(func, table).type.dtype,
   }));
-  // The sums of a lane are stored in one access where lanes write side by side.
-  const maxWords = values.plan.reduction === undefined || readsAlone(setting.laneBytes) ? Infinity : 4;
+  // Where lanes write side by side, each stores one access: two of each would leave gaps between lanes.
+  const maxWords = readsAlone(setting.laneBytes) ? Infinity : 4;
   for (const group of valueGroups) {
     const words = (group * size) / 4;
     const fills =

@@ -20,6 +20,10 @@ export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
   const { size } = context.plan.element;
   if (size > 4) return;
   const components = ["x", "y", "z", "w"];
+  if (size < 4 && !move.inSoftware) {
+    emitNarrowHelpers(context, move, components);
+    return;
+  }
   // Adapters in software shift vectors one number at a time; they multiply and choose them as a whole.
   out.line(`// the elements at four addresses${size === 4 ? "" : ", each in the high bits"}`);
   out.block("fn fetch(source: vec4u) -> vec4u", () => {
@@ -54,6 +58,33 @@ export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
     out.block("fn pack(e: vec4u) -> u32", () => {
       out.line("let high = e & vec4u(0xff000000u);");
       out.line("return (high.x >> 24u) | (high.y >> 16u) | (high.z >> 8u) | high.w;");
+    });
+  }
+  out.line("");
+}
+
+/** Emits the helpers of a group of 8- or 16-bit elements for a GPU. */
+function emitNarrowHelpers(context: WgslContext, move: GatherMove, components: readonly string[]): void {
+  const { out } = context;
+  const bits = 8 * context.plan.element.size;
+  const perWord = 32 / bits;
+  out.line("// the elements at four addresses, each in the low bits of a word");
+  out.block("fn fetch(source: vec4u) -> vec4u", () => {
+    const words = components.map((c) => wordAt(context, move, `source.${c} >> ${Math.log2(perWord)}u`));
+    out.line(`let words = vec4u(${words.join(", ")});`);
+    // WGSL shifts by an amount modulo 32.
+    out.line(`return words >> (source * vec4u(${bits}u));`);
+  });
+  out.line("");
+  out.line("// four elements side by side");
+  if (bits === 16) {
+    out.block("fn pack(e: vec4u) -> vec2u", () => {
+      out.line("return (e.xz & vec2u(0xffffu)) | (e.yw << vec2u(16u));");
+    });
+  } else {
+    out.block("fn pack(e: vec4u) -> u32", () => {
+      out.line("let low = e & vec4u(0xffu);");
+      out.line("return low.x | (low.y << 8u) | (low.z << 16u) | (e.w << 24u);");
     });
   }
   out.line("");

@@ -54,7 +54,7 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
   const [n, max] = [splat(extentText(rule)), splat(lastText(rule))];
   if (outside === "remainder" && extent > 0) emitWrap(out, rule, number);
   const declare = (): void => {
-    out.line(`let element = ${checked(rule, four)};`);
+    out.line(`let element = ${checked(index)};`);
   };
   out.block(`fn resolve_${number}(${paramOf(index)}) -> ${type}`, () => {
     if (extent > 0) emitReads(out, index, indices);
@@ -64,10 +64,10 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
     }
     switch (outside) {
       case "promised":
-        out.line(`return ${unchecked(rule, splat)};`);
+        out.line(`return ${unchecked(index)};`);
         return;
       case "report":
-        out.line(`return ${checked(rule, four)};`);
+        out.line(`return ${checked(index)};`);
         return;
       case "none":
         declare();
@@ -104,19 +104,16 @@ export function emitReportedResolver(out: Lines, index: ReadIndex, indices: stri
   out.block(`fn resolve_${number}(${paramOf(index)}) -> ${type}`, () => {
     emitReads(out, index, indices);
     if (bytes === 8 || wrapNegativeBy === undefined) {
-      out.line(`let element = ${checked(rule, four)};`);
+      out.line(`let element = ${checked(index)};`);
       out.line(`return ${biased ? asSigned("element", four) : "element"};`);
       return;
     }
-    // Tensors have 2^31 elements at most, so that no sum carries where it is the smaller one: of a negative
-    // value in range.
-    const wrapped = (value: string): string => `${value} + ${splat(wrapText(wrapNegativeBy, rule))}`;
     if (!biased) {
-      out.line(`return min(low, ${wrapped("low")});`);
+      out.line(`return ${unchecked(index)};`);
       return;
     }
     out.line(`let element = low ^ ${splat(signBit)};`);
-    const values = ["element", wrapped("element")];
+    const values = ["element", `element + ${splat(wrapText(wrapNegativeBy, rule))}`];
     out.line(`return min(${values.map((value) => `bitcast<${signed(four)}>(${value})`).join(", ")});`);
   });
   out.line("");
@@ -160,11 +157,19 @@ export const splatOf =
   (value: string): string =>
     four ? `vec4u(${value})` : value;
 
-/** Returns the low word as an element, counted from the end where it is negative. */
-function unchecked(rule: IndexRule, splat: (value: string) => string): string {
+/**
+ * Returns the WGSL text of the low word as an element, counted from the end where it is negative.
+ *
+ * Tensors have 2^31 elements at most: the sum carries, and is the smaller number, for a negative value in
+ * range alone. Adapters in software choose signed numbers faster.
+ */
+function unchecked({ rule, four, biased }: ReadIndex): string {
   const { wrapNegativeBy, bytes } = rule;
+  const splat = splatOf(four);
   if (wrapNegativeBy === undefined) return "low";
-  return `low + select(${splat("0u")}, ${splat(wrapText(wrapNegativeBy, rule))}, ${isNegative(bytes === 8, splat)})`;
+  const count = splat(wrapText(wrapNegativeBy, rule));
+  if (!biased) return `min(low, low + ${count})`;
+  return `low + select(${splat("0u")}, ${count}, ${isNegative(bytes === 8, splat)})`;
 }
 
 const isNegative = (wide: boolean, splat: (value: string) => string): string =>
@@ -174,15 +179,21 @@ const isNegative = (wide: boolean, splat: (value: string) => string): string =>
  * Returns the WGSL expression for the number of the element that an index value selects. For a value out of
  * range, the expression yields the extent or more.
  */
-function checked(rule: IndexRule, four: boolean): string {
+function checked(index: ReadIndex): string {
+  const { rule, four, biased } = index;
   const splat = splatOf(four);
-  const element = unchecked(rule, splat);
+  const element = unchecked(index);
   if (rule.bytes !== 8) return element;
   // The high word of an index in range is a sign alone: 0 and, from the end, 2^32 - 1.
   const sign = `high == ${splat("0u")}`;
-  const either = `(${sign}) ${four ? "|" : "||"} (${isNegative(true, splat)})`;
+  const either = biased
+    ? `(${sign}) ${four ? "|" : "||"} (${isNegative(true, splat)})`
+    : `high == ${signOfLow(four)}`;
   return `select(${splat(none)}, ${element}, ${rule.wrapNegativeBy === undefined ? sign : either})`;
 }
+
+const signOfLow = (four: boolean): string =>
+  four ? "bitcast<vec4u>(bitcast<vec4i>(low) >> vec4u(31u))" : "bitcast<u32>(bitcast<i32>(low) >> 31u)";
 
 /**
  * Returns the WGSL expression for the low 32 bits of the index value at `position`, a WGSL variable. A

@@ -6,9 +6,9 @@ import { advanceAlong, beginsAtMultiples, type UnrolledSteps } from "../plan/ste
 /**
  * Relation between the neighbouring elements that a lane computes together and a read. `still`: all use one
  * element of the read. `each`: each neighbour uses the next element. `words`: as `each`, and the elements
- * fill whole 32-bit words.
+ * fill whole 32-bit words. `part`: as `each`, and the elements are a part of one word.
  */
-export type ReadAlong = "still" | "each" | "words";
+export type ReadAlong = "still" | "each" | "words" | "part";
 
 /** Group of neighbouring output elements that a lane computes together. `group`: number of elements. */
 export interface ValueUnit {
@@ -38,8 +38,8 @@ export function readsAlong(
     if (advance === 0) return "still";
     if (advance !== 1) return undefined;
     const perWord = 32 / bitsOf(type);
-    // In a unit that is shorter than a word, places differ from unit to unit.
-    return steps.count % perWord === 0 && beginsAtMultiples(address, perWord, steps) ? "words" : "each";
+    if (steps.count % perWord === 0 && beginsAtMultiples(address, perWord, steps)) return "words";
+    return perWord % steps.count === 0 && beginsAtMultiples(address, steps.count, steps) ? "part" : "each";
   });
   return candidates.every((along) => along !== undefined) ? candidates : undefined;
 }

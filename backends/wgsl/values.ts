@@ -315,6 +315,17 @@ function readOf(
         words: [],
         textOf: (e) => elementText(type, word, shifted(`from${step}`, e)),
       };
+    case "part": {
+      const from = `from${step}`;
+      const name = `word${step}`;
+      // The unit's first element is shifted to the lowest bits.
+      const text = `${word(`${from} >> ${log}u`)} >> ((${from} & ${perWord - 1}u) * ${bits}u)`;
+      return {
+        start: [{ name: from, text: address }],
+        words: [{ name, type: "u32", text }],
+        textOf: (e) => extracted(type, name, `${e * bits}u`),
+      };
+    }
     case "words": {
       const shared = Math.ceil((unit?.group ?? 1) / perWord);
       const width = at(move.widths, table);

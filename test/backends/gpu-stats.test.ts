@@ -146,11 +146,10 @@ const exceptions: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     "instructions a byte": 4.5,
     "active lanes": 0.83,
   },
-  "elements-ub": { "instructions a byte": 4.05 },
-  "elements-i64": { "index sectors": 0.5, "instructions a byte": 5.58 },
+  "elements-i64": { "index sectors": 0.5, "instructions a byte": 5.02 },
   "elements-u8-ub": { "loads in flight": 2 },
   "900-by-300": { "instructions a byte": 4.51, "active lanes": 0.59 },
-  "quantized-f32": { "output sectors": 0.5, "instructions a byte": 17.28, "loads in flight": 1 },
+  "quantized-f32": { "instructions a byte": 18.07, "loads in flight": 2 },
 };
 
 /** True if a figure is no worse than a bound. */
@@ -182,7 +181,7 @@ describe("kernels of every form", () => {
 
   it("have no more exceptions than before", () => {
     const count = Object.values(exceptions).reduce((sum, figures) => sum + Object.keys(figures).length, 0);
-    expect(count).toBeLessThanOrEqual(17);
+    expect(count).toBeLessThanOrEqual(12);
     expect(
       Object.keys(exceptions).filter((name) => gpuKernels.every((kernel) => kernel.name !== name)),
     ).toEqual([]);

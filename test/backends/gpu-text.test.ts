@@ -167,11 +167,13 @@ describe("accesses", () => {
     }
   });
 
-  it("stage a slab by 16 bytes, from rows that are whole multiples of them", () => {
+  it("load a slab by 16 bytes, from rows that are whole multiples of them, to read single words of it", () => {
     for (const type of ["i8", "f16", "f32", "f64"] as const) {
       const { plan } = planned(elements(type, 64, 64, 1), { residency: "ub", tile: [4, 64] });
-      expect(plan.gather).toMatchObject({ staged: { how: "words", width: 4, stagedWidth: 4 } });
+      expect(plan.gather).toMatchObject({ staged: { how: "words", width: 4, stagedWidth: 1 } });
     }
+    const whole = planned(rowsOf("f32", 64, 64), { residency: "ub" });
+    expect(whole.plan.gather).toMatchObject({ staged: { how: "words", width: 4, stagedWidth: 4 } });
     const odd = planned(elements("f32", 64, 63, 1), { residency: "ub", tile: [4, 63] });
     expect(odd.plan.gather).toMatchObject({ staged: { how: "words", width: 1 } });
     const narrow = planned(elements("i8", 64, 63, 1), { residency: "ub", tile: [4, 63] });

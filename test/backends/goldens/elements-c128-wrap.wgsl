@@ -16,7 +16,7 @@ fn wrap_0(low: u32, high: u32) -> u32 {
 fn resolve_0(position: u32) -> u32 {
   let low = gm_indices[2u * position];
   let high = gm_indices[2u * position + 1u];
-  let element = select(0xffffffffu, low + select(0u, 64u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
+  let element = select(0xffffffffu, min(low, low + 64u), high == bitcast<u32>(bitcast<i32>(low) >> 31u));
   var wrapped = element;
   for (var again = element >= 64u; again; again = false) {
     wrapped = wrap_0(low, high);

@@ -9,19 +9,19 @@ fn resolve_0(position: u32) -> vec4u {
   let b = gm_indices[position + 1u];
   let low = vec4u(a.xz, b.xz);
   let high = vec4u(a.yw, b.yw);
-  let element = select(vec4u(0xffffffffu), low + select(vec4u(0u), vec4u(64u), high == vec4u(0xffffffffu)), (high == vec4u(0u)) | (high == vec4u(0xffffffffu)));
+  let element = select(vec4u(0xffffffffu), min(low, low + vec4u(64u)), high == bitcast<vec4u>(bitcast<vec4i>(low) >> vec4u(31u)));
   return element;
 }
 
-// the elements at four addresses, each in the high bits
+// the elements at four addresses, each in the low bits of a word
 fn fetch(source: vec4u) -> vec4u {
   let words = vec4u(gm_data[source.x >> 1u], gm_data[source.y >> 1u], gm_data[source.z >> 1u], gm_data[source.w >> 1u]);
-  return select(words * vec4u(65536u), words, (source & vec4u(1u)) != vec4u(0u));
+  return words >> (source * vec4u(16u));
 }
 
 // four elements side by side
 fn pack(e: vec4u) -> vec2u {
-  return (e.xz >> vec2u(16u)) | (e.yw & vec2u(0xffff0000u));
+  return (e.xz & vec2u(0xffffu)) | (e.yw << vec2u(16u));
 }
 
 @compute @workgroup_size(16)

@@ -5,7 +5,7 @@
 
 fn resolve_0(position: u32) -> u32 {
   let low = gm_indices[position];
-  let element = low + select(0u, 64u, low >= 0x80000000u);
+  let element = min(low, low + 64u);
   return select(min(element, 63u), 0u, (element >= 64u) && (low >= 0x80000000u));
 }
 

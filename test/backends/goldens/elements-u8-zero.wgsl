@@ -5,21 +5,20 @@
 
 fn resolve_0(position: u32) -> vec4u {
   let low = gm_indices[position];
-  let element = low + select(vec4u(0u), vec4u(64u), low >= vec4u(0x80000000u));
+  let element = min(low, low + vec4u(64u));
   return select(element, vec4u(0xffffffffu), element >= vec4u(64u));
 }
 
-// the elements at four addresses, each in the high bits
+// the elements at four addresses, each in the low bits of a word
 fn fetch(source: vec4u) -> vec4u {
   let words = vec4u(gm_data[source.x >> 2u], gm_data[source.y >> 2u], gm_data[source.z >> 2u], gm_data[source.w >> 2u]);
-  let half = select(words * vec4u(65536u), words, (source & vec4u(2u)) != vec4u(0u));
-  return select(half * vec4u(256u), half, (source & vec4u(1u)) != vec4u(0u));
+  return words >> (source * vec4u(8u));
 }
 
 // four elements side by side
 fn pack(e: vec4u) -> u32 {
-  let high = e & vec4u(0xff000000u);
-  return (high.x >> 24u) | (high.y >> 16u) | (high.z >> 8u) | high.w;
+  let low = e & vec4u(0xffu);
+  return low.x | (low.y << 8u) | (low.z << 16u) | (e.w << 24u);
 }
 
 @compute @workgroup_size(16)

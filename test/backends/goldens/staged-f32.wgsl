@@ -4,7 +4,7 @@
 @group(0) @binding(2) var<storage, read_write> gm_output: array<vec4u, 96>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 // %data_ub = alloc : ub<2x64xf32, row 256> at [0]
-var<workgroup> ub_data: array<vec4u, 32>;
+var<workgroup> ub_data: array<u32, 128>;
 
 fn resolve_0(position: u32) -> vec4u {
   let low = gm_indices[position];
@@ -13,7 +13,7 @@ fn resolve_0(position: u32) -> vec4u {
 
 // the elements at four addresses
 fn fetch(source: vec4u) -> vec4u {
-  return vec4u(ub_data[source.x >> 2u][source.x & 3u], ub_data[source.y >> 2u][source.y & 3u], ub_data[source.z >> 2u][source.z & 3u], ub_data[source.w >> 2u][source.w & 3u]);
+  return vec4u(ub_data[source.x], ub_data[source.y], ub_data[source.z], ub_data[source.w]);
 }
 
 @compute @workgroup_size(16, 2)
@@ -25,7 +25,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     let d0 = lane.y;
     let begin = iv_t0 * 16u + d0 * 16u;
     let unit = lane.x;
-    ub_data[d0 * 16u + unit] = gm_data[begin + unit];
+    let four = gm_data[begin + unit];
+    let to = d0 * 64u + unit * 4u;
+    ub_data[to] = four.x;
+    ub_data[to + 1u] = four.y;
+    ub_data[to + 2u] = four.z;
+    ub_data[to + 3u] = four.w;
   }
   // sync MTE2 -> V
   workgroupBarrier();

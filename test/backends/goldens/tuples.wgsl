@@ -7,14 +7,14 @@
 fn resolve_0(words: vec4u) -> u32 {
   let low = words.x;
   let high = words.y;
-  let element = select(0xffffffffu, low + select(0u, 6u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
+  let element = select(0xffffffffu, min(low, low + 6u), high == bitcast<u32>(bitcast<i32>(low) >> 31u));
   return element;
 }
 
 fn resolve_1(words: vec4u) -> u32 {
   let low = words.z;
   let high = words.w;
-  let element = select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
+  let element = select(0xffffffffu, min(low, low + 7u), high == bitcast<u32>(bitcast<i32>(low) >> 31u));
   return element;
 }
 
