@@ -9,14 +9,25 @@ import { ubBuffers } from "../ir/regions.js";
 
 /**
  * Method by which a kernel carries out a statement. `elided`: nothing moves, and the bytes are used in place.
- * `copy`: contiguous ranges of bytes. `rows`: contiguous ranges, each selected by one index value. `groups`:
- * several elements at a time, each with a separate index. `words`: one element at a time. `packed`: elements
+ * `copy`: contiguous ranges of bytes. `rows`: contiguous ranges, each selected by one index value. `across`:
+ * such ranges, written by accesses that may span two of them. `groups`: several elements at a time, each with
+ * a separate index. `words`: one element at a time. `packed`: elements
  * that share 32-bit words. `computed`: elements whose values are computed, neighbours together if the kernel
  * supports it. `table`: indices are resolved into a table before anything moves. `sites`: index values are
  * read inside the loops over output dims. `barrier`: lanes wait for each other.
  */
 export type How =
-  "elided" | "copy" | "rows" | "groups" | "words" | "packed" | "computed" | "table" | "sites" | "barrier";
+  | "elided"
+  | "copy"
+  | "rows"
+  | "across"
+  | "groups"
+  | "words"
+  | "packed"
+  | "computed"
+  | "table"
+  | "sites"
+  | "barrier";
 
 /** Numbers and texts of a report, by name. A name that contains `bytes` stands for a number of bytes. */
 export type Figures = Readonly<Record<string, number | string>>;

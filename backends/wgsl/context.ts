@@ -103,6 +103,11 @@ export class WgslContext {
     this.out.append(lines);
   }
 
+  /** True inside of a loop of lanes along a dim of a tile. */
+  get isInLoop(): boolean {
+    return this.loop !== undefined;
+  }
+
   /** True if a form over the dims of a tile is 0 wherever these stand still. */
   isStill(form: Linear, dims: readonly Amount[]): boolean {
     return amountOf(form, this.language(dims)).by === 0;

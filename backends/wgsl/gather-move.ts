@@ -1,7 +1,7 @@
 /**
  * Plan of how a kernel moves a gather's elements, chosen from its addresses.
  *
- * `rows`: the elements that one index value serves are copied by accesses of 4, 8 or 16 bytes. `groups`: elements of the innermost dim are gathered one by one, and four of them, or as many as 16 bytes hold, move together. `words`: elements of whole words, one at a time. `computed`: neighbouring elements that fill whole words are computed together. `packed`: 8- and 16-bit elements whose rows share words.
+ * `rows`: the elements that one index value serves are copied by accesses of 4, 8 or 16 bytes. `across`: rows that no access of 16 bytes divides are written by 16 bytes, across their ends. `groups`: elements of the innermost dim are gathered one by one, and four of them, or as many as 16 bytes hold, move together. `words`: elements of whole words, one at a time. `computed`: neighbouring elements that fill whole words are computed together. `packed`: 8- and 16-bit elements whose rows share words.
  */
 import { defined } from "../../ir/defined.js";
 import { countsFromBound, gatheredTable, isRead } from "../../ir/access.js";
@@ -35,6 +35,7 @@ import {
   loopForm,
   loopVariables,
   mod,
+  scale,
   indicesOf,
   stepAlong,
   sub,
@@ -144,6 +145,17 @@ export type Unit =
    */
   | { readonly how: "rows"; readonly group: number; readonly width: AccessWords; readonly fourAlong?: number }
   | { readonly how: "groups"; readonly group: number }
+  /**
+   * 16 bytes of two neighbouring rows at most, which lie end to end in the output. `width`: words of an
+   * access of the data; `row`: such accesses of a row.
+   */
+  | {
+      readonly how: "across";
+      readonly group: number;
+      readonly width: 1 | 2;
+      readonly row: number;
+      readonly along: number;
+    }
   | { readonly how: "words"; readonly group: 1; readonly width: AccessWords }
   | ({ readonly how: "computed"; readonly width: AccessWords } & ValueUnit)
   | { readonly how: "packed"; readonly group: number; readonly shared: SharedWords };
@@ -282,8 +294,7 @@ export function gatherMove(
     stmt,
     unit,
     widths,
-    sizes: walk.sizes,
-    tile: walk.tile,
+    ...(unit.how === "across" ? endToEnd(walk, unit.along) : { sizes: walk.sizes, tile: walk.tile }),
     ...defined({ staged }),
     addresses: walk.addresses,
     ...defined({ values }),
@@ -315,6 +326,18 @@ export function gatherMove(
     reductionUnroll: readsAlone(laneBytes) || reductionLength(stmt.map) < 4 ? 1 : 4,
     fill: plan.fill,
     reports: plan.reports,
+  };
+}
+
+/** Returns the sizes of a tile whose rows along a dim are one long row. */
+function endToEnd({ sizes, tile }: LaneTile, along: number): Pick<LaneTile, "sizes" | "tile"> {
+  const last = tile.length - 1;
+  const length = at(tile, last);
+  return {
+    sizes: sizes.map((size, d) =>
+      d === along ? constant(1) : d === last ? scale(at(sizes, along), length) : size,
+    ),
+    tile: tile.map((extent, d) => (d === along ? 1 : d === last ? at(tile, along) * length : extent)),
   };
 }
 
@@ -462,6 +485,8 @@ function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): U
   }
   const width = rowWidth(setting, walk, size);
   if (width === undefined) return words;
+  const across = simple ? acrossRows(setting, walk, width, size) : undefined;
+  if (across !== undefined) return across;
   const group = (4 * width) / size;
   const short = (largestValue(at(asItLies.sizes, last)) ?? Infinity) <= group;
   const fourAlong =
@@ -639,6 +664,7 @@ function indexAccesses(
     const forms = steps.map(({ index }) => at(addresses.indices, index));
     const elements = [4, 2].find(
       (count) =>
+        unit.how !== "across" &&
         steps.length > count / 2 &&
         count * perValue <= 4 &&
         residue(elementsOf(func, tensor), count, loops) === 0 &&
@@ -668,6 +694,8 @@ function wordsPerAccess(unit: Unit, size: number): readonly [data: AccessWords, 
     case "rows":
     case "words":
       return [unit.width, unit.width];
+    case "across":
+      return [unit.width, 4];
     case "computed":
       return [1, unit.width];
     case "groups":
@@ -704,6 +732,45 @@ function fourRows(setting: Setting, walk: LaneTile): number | undefined {
   if (d < 0 || residue(at(walk.sizes, d), 4, loops) !== 0) return undefined;
   const tables = inputsOf(func).flatMap((_, table) => (table === gatheredTable ? [] : [table]));
   return tables.every((table) => readInFours(setting, walk, d, table)) ? d : undefined;
+}
+
+/** Bytes from which on a row fills accesses of 4 bytes of a whole subgroup. */
+const longRowBytes = 128;
+
+/**
+ * Returns the unit of short rows that are written by 16 bytes across their ends, for lanes that write side by
+ * side. Undefined if accesses of 16 bytes divide rows, if rows do not lie end to end in the output, or if an
+ * access may have words of three rows.
+ */
+function acrossRows(
+  setting: Setting,
+  { sizes, tile, addresses }: LaneTile,
+  width: AccessWords,
+  size: number,
+): Unit | undefined {
+  const { func, loops, sharing, staged, isTable, laneBytes } = setting;
+  const { output, data, indices } = addresses;
+  const last = sizes.length - 1;
+  const along = laneRowDim(tile);
+  const elements = at(sizes, last);
+  if (width === 4 || readsAlone(laneBytes) || staged !== undefined || isTable) return undefined;
+  if (along === undefined || sharing.includes(along) || !isConstant(elements)) return undefined;
+  const row = (elements.at * size) / (4 * width);
+  const pieces = 4 / width;
+  const group = vectorBytes / size;
+  const others = {
+    at: output.at,
+    terms: output.terms.filter(({ of }) => of.kind !== "dim" || of.dim !== along),
+  };
+  const isPossible =
+    elements.at * size < longRowBytes &&
+    (row >= pieces - 1 || 2 * row === pieces) &&
+    sharing.every((d) => d === last || at(tile, d) === 1) &&
+    [data, ...indices].every(isAffine) &&
+    stepAlong(output, "dim", along) === elements.at &&
+    startsIn(setting, others, outputOf(func), group) &&
+    residue(scale(at(sizes, along), elements.at), group, loops) === 0;
+  return isPossible ? { how: "across", group, width, row, along } : undefined;
 }
 
 /**

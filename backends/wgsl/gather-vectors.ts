@@ -7,7 +7,7 @@ import { at, InternalError } from "../../ir/types.js";
 import type { WgslContext } from "./context.js";
 import { accessAt, outputName, sourceName, wordAt } from "./elements.js";
 import { numberText, computed, largestFactorFirst, named, u32Literal } from "./forms.js";
-import type { GatherMove, IndexMove } from "./gather-move.js";
+import type { AccessWords, GatherMove, IndexMove } from "./gather-move.js";
 import { declareResolved, indexNames } from "./index-values.js";
 import { fourOf, none } from "./resolve.js";
 
@@ -94,7 +94,7 @@ function emitNarrowHelpers(context: WgslContext, move: GatherMove, components: r
  * Returns the WGSL call of `resolve_k`, the function that resolves index operand `k`, at a coordinate. If
  * that function reads four values together, its argument is the number of their access.
  */
-function resolved(
+export function resolved(
   context: WgslContext,
   { index, form, four, rule }: IndexMove,
   coords: readonly Amount[],
@@ -107,7 +107,7 @@ function resolved(
 }
 
 /** Returns the index operands whose index may name no element: the vectors mark such an index. */
-const mayMiss = ({ indices }: GatherMove): readonly IndexMove[] =>
+export const mayMiss = ({ indices }: GatherMove): readonly IndexMove[] =>
   indices.filter(({ rule }) => rule?.mayBeNone === true);
 
 /**
@@ -164,8 +164,13 @@ const shiftedBy = (coords: readonly Amount[], along: number, by: number): Amount
 export function declareGroup(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const { out } = context;
   const wide = context.plan.element.size > 4;
+  const isStored = storesWhereResolved(move);
+  if (isStored) declareStore(context, move, coords);
   for (let n = 0; n < (wide ? move.unit.group : 1); n++) {
-    const place = context.address(move.addresses.output, shiftedBy(coords, coords.length - 1, n));
+    const place =
+      isStored && !wide
+        ? `to * ${context.elementsOf(outputWidth(move))}u`
+        : context.address(move.addresses.output, shiftedBy(coords, coords.length - 1, n));
     for (const operand of move.indices) {
       const { index, rule, four, biased } = operand;
       if (rule === undefined) throw new InternalError("what vectors resolve has a rule");
@@ -197,9 +202,19 @@ export function emitGroup(context: WgslContext, move: GatherMove, coords: readon
   });
   const [first = ""] = values;
   const vector = values.length === 1 ? first : `vec4u(${values.join(", ")})`;
-  const width = at(move.widths, move.widths.length - 1);
-  out.line(`let to = ${context.access(move.addresses.output, context.elementsOf(width), coords)};`);
+  if (!storesWhereResolved(move)) declareStore(context, move, coords);
   out.line(`${outputName(context)}[to] = ${size < 4 ? `pack(${first})` : vector};`);
+}
+
+/** True if each group has index values of its own: its place follows from its access of the output. */
+const storesWhereResolved = ({ sharing }: GatherMove): boolean => sharing.length === 0;
+
+const outputWidth = ({ widths }: GatherMove): AccessWords => at(widths, widths.length - 1);
+
+/** Declares `to`, the access of the output that a group fills. */
+function declareStore(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
+  const access = context.access(move.addresses.output, context.elementsOf(outputWidth(move)), coords);
+  context.out.line(`let to = ${access};`);
 }
 
 /** Returns one element wider than a word. */
@@ -212,7 +227,7 @@ function elementAt(context: WgslContext, move: GatherMove, coords: readonly Amou
  * Returns the text of a resolved index. An index without an element reads element 0, and its bits are
  * dropped.
  */
-const resolvedText = ({ index, rule }: IndexMove, n: number, zero: string): string =>
+export const resolvedText = ({ index, rule }: IndexMove, n: number, zero: string): string =>
   rule?.mayBeNone === true ? `select(at${index}_${n}, ${zero}, none${index}_${n})` : `at${index}_${n}`;
 
 /**

@@ -10,6 +10,7 @@ import { inAccesses, lowBits, type WgslContext } from "./context.js";
 import { zero } from "./forms.js";
 import { accessAt, fillWords, mayFill, orFill, outputName, readsNothing } from "./elements.js";
 import { isLarge, type AccessWords, type GatherMove, type PageRun, type Unit } from "./gather-move.js";
+import { emitAcross } from "./gather-across.js";
 import {
   declareFourRows,
   declareGroup,
@@ -82,6 +83,18 @@ function emitUnits(context: WgslContext, move: GatherMove, unit: WordUnit): void
 function emitTile(context: WgslContext, move: GatherMove, unit: WordUnit): void {
   const { sizes, tile, resolved, sharing, page } = move;
   const loops = { tile, sizes, groups: groupsOf(move), axes: axesOf(tile) };
+  if (unit.how === "across") {
+    const dims = [...resolved.filter((d) => d !== unit.along), tile.length - 1];
+    const body = (coords: Amount[]): void => {
+      emitAcross(context, move, unit, coords);
+    };
+    emitTileLoops(
+      context,
+      { ...loops, dims, body },
+      tile.map(() => zero),
+    );
+    return;
+  }
   const inRuns = unit.how === "rows" && unit.fourAlong === undefined;
   const around = inRuns ? sharing.filter((d) => d < tile.length - 1) : sharing;
   // An index is resolved outside the dims that share it.
@@ -119,7 +132,7 @@ function declare(context: WgslContext, move: GatherMove, coords: readonly Amount
 function emitUnit(
   context: WgslContext,
   move: GatherMove,
-  unit: WordUnit,
+  unit: Exclude<WordUnit, { readonly how: "across" }>,
   coords: readonly Amount[],
   rows: number | string,
 ): void {

@@ -380,7 +380,7 @@ const mayEnd = ({ indices, unit }: GatherMove, inReduction: boolean): boolean =>
  * element.
  */
 const isByVectors = (unit: GatherMove["unit"]): boolean =>
-  unit.how === "groups" || (unit.how === "rows" && unit.fourAlong !== undefined);
+  unit.how === "groups" || unit.how === "across" || (unit.how === "rows" && unit.fourAlong !== undefined);
 
 /** Returns the WGSL text of the index value at the variable `position`, as a 128-bit number. */
 function rawValue({ names, plan }: WgslContext, { table, dtype }: IndexMove): string {

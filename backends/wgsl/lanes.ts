@@ -1,6 +1,7 @@
 /**
  * Distribution of a tile over the lanes of a workgroup: x along the innermost dim, y along the dim outside
- * it. No lane then divides to find its position.
+ * it. No lane then divides to find its position. Where that leaves many lanes without a unit, lanes are
+ * numbered along the units of all rows, and find their row by a division by a constant.
  */
 import { readsAlone, type Target } from "../../ir/target.js";
 import { unitsOfLane } from "../../ir/clock/workgroup-memory.js";
@@ -27,6 +28,8 @@ export interface LaneShape {
   readonly y: number;
   /** Each lane along y takes rows that lie side by side; else they take them in turns. */
   readonly inRuns: boolean;
+  /** Lanes along x number the units of all rows of y's dim. */
+  readonly acrossRows: boolean;
 }
 
 /** Axis of the lanes in a workgroup. `all`: all lanes, numbered consecutively over x and y. */
@@ -74,12 +77,22 @@ export function branchesOnFullTiles(move: GatherMove, shape: LaneShape, { target
   if (readsAlone(target.laneBytes) || values !== undefined || unit.how === "packed") return false;
   const axes = axesOf(tile);
   const groups = groupsOf(move);
+  if (shape.acrossRows) return sizes.some((size) => !isConstant(size)) && unitsAcross(move, axes) > shape.x;
   return sizes.some((size, d) => {
     const axis = axes[d];
     const lanes = axis === "x" || axis === "y" ? shape[axis] : 1;
     return !isConstant(size) && at(tile, d) > lanes * at(groups, d);
   });
 }
+
+/** Returns the number of units of the rows that lanes share. */
+const unitsAcross = (move: GatherMove, axes: readonly (LaneAxis | undefined)[]): number => {
+  const groups = groupsOf(move);
+  return move.tile.reduce(
+    (product, extent, d) => (axes[d] === undefined ? product : product * Math.ceil(extent / at(groups, d))),
+    1,
+  );
+};
 
 interface Device {
   readonly limits: WgslLimits;
@@ -90,7 +103,8 @@ interface Device {
  * Returns the shape of a workgroup's lanes for a gather. `size`: bytes of an element. `tasks`: number of
  * tasks of the kernel.
  */
-export function lanesFor({ tile, unit }: GatherMove, size: number, tasks: number, device: Device): LaneShape {
+export function lanesFor(move: GatherMove, size: number, tasks: number, device: Device): LaneShape {
+  const { tile, unit } = move;
   const { group } = unit;
   const units = Math.ceil((tile[tile.length - 1] ?? 1) / group);
   const y = laneRowDim(tile);
@@ -100,8 +114,32 @@ export function lanesFor({ tile, unit }: GatherMove, size: number, tasks: number
   const { laneBytes } = device.target;
   const together = inRows ? Math.max(1, Math.floor(laneBytes / (group * size))) : units;
   const shape = laneShape({ rows, units, together, tasks }, device);
-  return { ...shape, inRuns: inRows && !four && shape.y > 1 && readsAlone(laneBytes) };
+  const mayDivide = !readsAlone(laneBytes) && canCrossRows(move);
+  if (mayDivide && usedShare({ rows, units }, shape) < leastUsedShare)
+    return { x: shape.x * shape.y, y: 1, inRuns: false, acrossRows: true };
+  return { ...shape, inRuns: inRows && !four && shape.y > 1 && readsAlone(laneBytes), acrossRows: false };
 }
+
+/** Share of turns with a unit below which lanes are numbered across rows. */
+const leastUsedShare = 0.75;
+
+/** Returns the share of the turns of all lanes that have a unit. */
+const usedShare = ({ rows, units }: Pick<LanePartition, "rows" | "units">, { x, y }: Lattice): number =>
+  (rows * units) / (Math.ceil(rows / y) * y * Math.ceil(units / x) * x);
+
+type Lattice = Pick<LaneShape, "x" | "y">;
+
+/** True if a unit may be any of a row: each has index values of its own, and no lanes stage rows. */
+const canCrossRows = ({ unit, staged, resolved, tile }: GatherMove): boolean => {
+  const y = laneRowDim(tile);
+  return (
+    (unit.how === "groups" || unit.how === "words") &&
+    staged === undefined &&
+    y !== undefined &&
+    resolved.includes(y) &&
+    resolved.includes(tile.length - 1)
+  );
+};
 
 interface LanePartition {
   /** Rows of the tile, and units of each. */
@@ -116,10 +154,7 @@ interface LanePartition {
  * Returns the number of lanes along x and y for the rows of a tile. A row consists of units (groups of
  * elements), each moved by one lane.
  */
-function laneShape(
-  { rows, units, together, tasks }: LanePartition,
-  { limits, target }: Device,
-): Pick<LaneShape, "x" | "y"> {
+function laneShape({ rows, units, together, tasks }: LanePartition, { limits, target }: Device): Lattice {
   const max = Math.min(
     target.lanes,
     limits.maxComputeInvocationsPerWorkgroup,

@@ -17,7 +17,7 @@ export const movesOf = (plan: WgslPlan): MovePlan => ({
   backend: "wgsl",
   figures: {
     workgroups: plan.grid.dispatch.join(" x "),
-    lanes: `${plan.lanes.x} x ${plan.lanes.y}${plan.lanes.inRuns ? ", rows in runs" : ""}`,
+    lanes: `${plan.lanes.x} x ${plan.lanes.y}${plan.lanes.inRuns ? ", rows in runs" : ""}${plan.lanes.acrossRows ? ", across rows" : ""}`,
     "workgroup bytes": plan.workgroupBytes,
   },
   moves: plan.moves.map((move) => moveOf(plan, move)),

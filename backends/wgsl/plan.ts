@@ -167,7 +167,7 @@ type PlannedGrid = Pick<WgslPlan, "grid" | "lanes" | "moves" | "branchesOnFullTi
 /** The plan of an output without elements, whose kernel is never launched. */
 const idlePlan: PlannedGrid = {
   grid: { dispatch: [0, 0, 0], folded: false },
-  lanes: { x: 1, y: 1, inRuns: false },
+  lanes: { x: 1, y: 1, inRuns: false, acrossRows: false },
   branchesOnFullTiles: false,
   guardsShortTiles: false,
   moves: [],

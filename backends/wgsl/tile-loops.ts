@@ -215,6 +215,10 @@ export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Am
     coords[d] = coordinate;
     emitTileLoops(context, { ...loops, dims: rest }, coords);
   };
+  if (context.lanes.shape.acrossRows && at(loops.axes, d) === "y") {
+    emitAcrossRows(context, loops, d, coords);
+    return;
+  }
   const group = at(loops.groups, d);
   const axis = at(loops.axes, d);
   const size = at(sizes, d);
@@ -227,4 +231,40 @@ export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Am
   const end = isFull ? size.at : context.form(size);
   const loop = { name: `d${d}`, end, max: at(tile, d), group, outside: [...coords] };
   emitUnrolled(context, axis === undefined ? loop : { ...loop, axis }, inside);
+}
+
+/**
+ * Emits the loop over the units of all rows along dim `d`, which lanes along x number. `coords`: those of the
+ * dims outside.
+ */
+function emitAcrossRows(context: WgslContext, loops: TileLoops, d: number, coords: Amount[]): void {
+  const { out } = context;
+  const { tile, sizes, groups } = loops;
+  const last = tile.length - 1;
+  const group = at(groups, last);
+  const units = Math.ceil(at(tile, last) / group);
+  const column = group === 1 ? `d${last}` : `d${last}_unit`;
+  const loop = { name: "unit", end: at(tile, d) * units, group: 1, axis: "x" } as const;
+  const body = (unit: Amount): void => {
+    out.line(`let d${d} = ${numberText(unit)} / ${units}u;`);
+    out.line(`let ${column} = ${numberText(unit)} - d${d} * ${units}u;`);
+    coords[d] = named(`d${d}`);
+    coords[last] = named(column, group);
+    const isPartial = (k: number): boolean => {
+      const size = at(sizes, k);
+      return !isConstant(size) || size.at < at(tile, k);
+    };
+    const conditions = loops.dims.flatMap((k) =>
+      isPartial(k) ? [`${numberText(at(coords, k))} < ${context.form(at(sizes, k))}`] : [],
+    );
+    context.guarded(conditions, () => {
+      loops.body(coords);
+    });
+  };
+  const emit = (): void => {
+    emitUnrolled(context, loop, body);
+  };
+  // A single turn has no loop: a loop around it has the parts of addresses that it does not move.
+  if (loop.end <= context.lanes.count("x") && context.isInLoop) emit();
+  else context.looped([...coords], emit);
 }

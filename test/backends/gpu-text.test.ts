@@ -167,13 +167,11 @@ describe("accesses", () => {
     }
   });
 
-  it("load a slab by 16 bytes, from rows that are whole multiples of them, to read single words of it", () => {
+  it("load a slab by 16 bytes, from rows that are whole multiples of them, and read single words of it", () => {
     for (const type of ["i8", "f16", "f32", "f64"] as const) {
       const { plan } = planned(elements(type, 64, 64, 1), { residency: "ub", tile: [4, 64] });
       expect(plan.gather).toMatchObject({ staged: { how: "words", width: 4, stagedWidth: 1 } });
     }
-    const whole = planned(rowsOf("f32", 64, 64), { residency: "ub" });
-    expect(whole.plan.gather).toMatchObject({ staged: { how: "words", width: 4, stagedWidth: 4 } });
     const odd = planned(elements("f32", 64, 63, 1), { residency: "ub", tile: [4, 63] });
     expect(odd.plan.gather).toMatchObject({ staged: { how: "words", width: 1 } });
     const narrow = planned(elements("i8", 64, 63, 1), { residency: "ub", tile: [4, 63] });
@@ -184,13 +182,24 @@ describe("accesses", () => {
 describe("an element's way", () => {
   const residencies = fc.constantFrom<Schedule>({ residency: "gm" }, { residency: "auto" });
 
-  it("has no division and no remainder", () => {
+  it("has no remainder, and one division, by a constant, where lanes number accesses across rows", () => {
     fc.assert(
       fc.property(gathers, residencies, (func, schedule) => {
-        const { code } = emitWgsl(planned(func, schedule).kernel.tile, device);
-        expect(running(code).filter((text) => /\s[/%]\s/.test(text))).toEqual([]);
+        const { kernel, plan } = planned(func, schedule);
+        const { code } = emitWgsl(kernel.tile, device);
+        const divisions = running(code).filter((text) => /\s[/%]\s/.test(text));
+        const across = plan.lanes.acrossRows || plan.gather?.unit.how === "across";
+        // Full tiles have a branch of their own.
+        expect(divisions.length).toBe(across ? (plan.branchesOnFullTiles ? 2 : 1) : 0);
+        for (const text of divisions) expect(text).toMatch(/^ *let \w+ = \w+ \/ \d+u;$/);
       }),
-      runs,
+      {
+        ...runs,
+        examples: [
+          [rowsOf("f32", 5, 64), {}],
+          [elements("f32", 900, 300, 1), { residency: "gm" }],
+        ],
+      },
     );
   });
 

@@ -53,13 +53,25 @@ const cases: Readonly<Record<string, readonly [Func, Schedule?]>> = {
   "rows of whole words": [rows("f32", 64, "i32", 50)],
   "rows by i64": [rows("f32", 64, "i64", 50)],
   "rows of f16 by i64, a ragged last tile": [rows("f16", 24, "i64", 50), { tile: [16, 24] }],
-  "rows of 5": [rows("f32", 5, "i32", 64)],
+  "rows of 5": [rows("f32", 5, "i32", 64), { tile: [32, 5] }],
   "rows of 5 by i64": [rows("f32", 5, "i64", 64), { tile: [16, 5] }],
   "rows of 5, a ragged last tile": [rows("f32", 5, "i32", 44), { tile: [16, 5] }],
   "rows of 5, between accesses": [rows("f32", 5, "i32", 43), { tile: [16, 5] }],
   "rows of 3": [rows("f32", 3, "i32", 64), { tile: [32, 3] }],
   "rows of 6": [rows("f32", 6, "i32", 64), { tile: [32, 6] }],
   "rows of 1": [rows("f32", 1, "i32", 64)],
+  "rows of 2, of which two fill an access": [rows("f32", 2, "i32", 64), { tile: [32, 2] }],
+  "rows of 6 halves": [rows("f16", 6, "i64", 64), { tile: [16, 6] }],
+  "rows of 20 halves by i64": [rows("f16", 20, "i64", 36), { tile: [8, 20] }],
+  "rows of 12 bytes, a ragged last tile": [rows("u8", 12, "i32", 44), { tile: [16, 12] }],
+  "rows of 9, more than a lane takes": [rows("f32", 9, "i32", 640), { tile: [160, 9] }],
+  "rows of 3 doubles, in pairs": [rows("f64", 3, "i64", 34), { tile: [8, 3] }],
+  "rows of 1 double": [rows("f64", 1, "i32", 34), { tile: [8, 1] }],
+  "two planes of rows of 5": [onnx.gather({ data: ["f32", [3, 9, 5]], indices: ["i32", [8]], axis: 1 })],
+  "rows of 5 by a matrix": [
+    onnx.gather({ data: ["f32", [9, 5]], indices: ["i64", [7, 12]], axis: 0 }),
+    { tile: [3, 12, 5] },
+  ],
   "rows of 7 bytes": [rows("u8", 7, "i32", 61)],
   "rows of 3 doubles": [rows("f64", 3, "i64", 33)],
   "pairs by i32": [pairs("i32", 16, "error")],
@@ -74,6 +86,16 @@ const cases: Readonly<Record<string, readonly [Func, Schedule?]>> = {
     elements("f32", [9, 300], 1, "i64"),
     { tile: [4, 152], residency: "gm" },
   ],
+  "elements across rows": [elements("f32", [9, 300], 1, "i32"), { tile: [3, 152], residency: "gm" }],
+  "elements across rows by i64": [elements("f16", [9, 300], 1, "i64"), { tile: [3, 152], residency: "gm" }],
+  "elements across rows, some turns each": [
+    elements("f32", [29, 300], 0, "i32"),
+    { tile: [15, 152], residency: "gm" },
+  ],
+  "doubles across rows, ragged on both sides": [
+    elements("f64", [10, 75], 1, "i32"),
+    { tile: [4, 38], residency: "gm" },
+  ],
   "elements of bytes, ragged": [elements("u8", [9, 300], 1, "i32"), { tile: [2, 128], residency: "gm" }],
   "elements of f64 by i64": [elements("f64", [9, 30], 1, "i64"), { tile: [4, 30] }],
   "elements along axis 0, ragged on both sides": [
@@ -81,7 +103,10 @@ const cases: Readonly<Record<string, readonly [Func, Schedule?]>> = {
     { tile: [8, 16], residency: "gm" },
   ],
   ...Object.fromEntries(
-    ["error", "clamp", "zero", "wrap"].map((oob) => [`rows of 5, ${oob}`, [policies(oob)] as const]),
+    ["error", "clamp", "zero", "wrap"].map((oob) => [
+      `rows of 5, ${oob}`,
+      [policies(oob), { tile: [16, 5] }] as const,
+    ]),
   ),
   segments: [segments(8, 32, 60)],
   "segments of an odd number": [segments(7, 16, 60)],
@@ -195,6 +220,43 @@ describe("kernels for a GPU", () => {
   );
 });
 
+describe("forms across rows", () => {
+  const planOf = ([func, schedule]: readonly [Func, Schedule?]) =>
+    planWgsl(compile(func, { ...schedule, target: targets.webgpu }).tile);
+
+  it("are those of short rows that no access of 16 bytes divides", () => {
+    const across = Object.entries(cases)
+      .filter(([, entry]) => planOf(entry).gather?.unit.how === "across")
+      .map(([name]) => name);
+    expect(across).toEqual([
+      "rows of 5",
+      "rows of 5 by i64",
+      "rows of 5, a ragged last tile",
+      "rows of 3",
+      "rows of 6",
+      "rows of 2, of which two fill an access",
+      "rows of 6 halves",
+      "rows of 20 halves by i64",
+      "rows of 12 bytes, a ragged last tile",
+      "rows of 9, more than a lane takes",
+      "rows of 3 doubles, in pairs",
+      "rows of 1 double",
+      "two planes of rows of 5",
+      "rows of 5 by a matrix",
+      "rows of 5, error",
+      "rows of 5, clamp",
+      "rows of 5, zero",
+      "rows of 5, wrap",
+    ]);
+  });
+
+  it("have lanes numbered across rows where a row leaves them without a unit", () => {
+    const across = Object.entries(cases).filter(([name]) => name.includes("across rows"));
+    expect(across.length).toBe(4);
+    for (const [, entry] of across) expect(planOf(entry).lanes).toMatchObject({ y: 1, acrossRows: true });
+  });
+});
+
 describe("tiles that are cut short", () => {
   const kernelOf = (tile: readonly [number, number]): Kernel =>
     compile(elements("f32", [900, 300], 1, "i32"), { tile, residency: "gm", target: targets.webgpu });
@@ -207,7 +269,7 @@ describe("tiles that are cut short", () => {
     expect(code).toContain("== 7u) {");
     // The full tiles' loops come first, and none of them has an end that a lane computes.
     const [full = ""] = code.slice(code.indexOf("== 7u) {")).split("else {");
-    expect(full).toContain("for (var d0 = 0u; d0 < 7u; d0 += 1u)");
+    expect(full).toContain("for (var unit_turn = 0u; unit_turn < 5u; unit_turn += 1u)");
     expect(full).not.toMatch(/for [^{]*min\(/);
     expect(printMoves(movesOf(plan))).toContain("full tiles by a branch");
   });

@@ -250,7 +250,7 @@ describe("rows by an index on an adapter in software", () => {
   it("lie side by side for each lane, which reads and writes what lies together", () => {
     const func = onnx.gather({ data: ["f32", [40, 64]], indices: ["i32", [64]], axis: 0 });
     const kernel = compile(func, { target: software, tile: [16, 64], residency: "gm" });
-    expect(planOf(kernel).lanes).toEqual({ x: 1, y: 4, inRuns: true });
+    expect(planOf(kernel).lanes).toMatchObject({ x: 1, y: 4, inRuns: true });
     expect(emitWgsl(kernel.tile, { target: software }).code).toContain("let d0 = lane.y * 4u + d0_turn;");
     expect(planOf(kernel, targets.webgpu).lanes.inRuns).toBe(false);
     const short = compile(func, { target: software, tile: [24, 64], residency: "gm" });

@@ -131,9 +131,9 @@ describe("vectors", () => {
   gather %data[0, ${offset}][3, 4], %indices[0][5] to %output[0, 0][5, 4] (d0, d1) -> (%indices[d0], d1) {oob = error, origin = [0]}
 }`);
 
-  it("are read where the data starts at one, and elements elsewhere", async (context) => {
+  it("are read where the data starts at one, and parts of them elsewhere", async (context) => {
     expect(planWgsl(shifted(4)).gather).toMatchObject({ unit: { how: "rows", width: 4 } });
-    expect(planWgsl(shifted(2)).gather).toMatchObject({ unit: { how: "rows", width: 2 } });
+    expect(planWgsl(shifted(2)).gather).toMatchObject({ unit: { how: "across", width: 2 } });
     const runner = await runnerOr(context);
     for (const offset of [2, 4]) {
       const want = [2, 0, 1, 1, 2].flatMap((row) => [1, 2, 3, 4].map((d) => row * 8 + offset + d));

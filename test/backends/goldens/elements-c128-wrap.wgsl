@@ -33,8 +33,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[%t0, 0][1, 64], %indices[%t0, %t1][1, 32] to %output[%t0, %t1][1, 32] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = wrap, origin = [%t0, %t1]}
   {
     let d1 = lane.x;
-    let at0_0 = resolve_0(iv_t0 * 64u + iv_t1 + d1);
     let to = iv_t0 * 64u + iv_t1 + d1;
+    let at0_0 = resolve_0(iv_t0 * 64u + iv_t1 + d1);
     gm_output[to] = gm_data[iv_t0 * 64u + at0_0];
   }
 }

@@ -32,11 +32,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   {
     var bad = 0xffffffffu;
     let d1_unit = lane.x;
+    let to = iv_t0 * 16u + d1_unit;
     let raw_at0_0 = resolve_0(iv_t0 * 32u + d1_unit * 2u);
     let in_at0_0 = min(raw_at0_0, vec4u(63u));
-    bad = min(bad, select(0xffffffffu, iv_t0 * 64u + d1_unit * 4u, any(raw_at0_0 != in_at0_0)));
+    bad = min(bad, select(0xffffffffu, to * 4u, any(raw_at0_0 != in_at0_0)));
     let at0_0 = in_at0_0;
-    let to = iv_t0 * 16u + d1_unit;
     gm_output[to] = pack(fetch(vec4u(iv_t0 * 64u) + at0_0));
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }

@@ -16,9 +16,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = clamp, origin = [%t0, 0]}
   {
     let d1_unit = lane.x;
+    let to = iv_t0 * 32u + d1_unit;
     let at0_0 = resolve_0(iv_t0 * 64u + d1_unit * 2u);
     let at0_1 = resolve_0(iv_t0 * 64u + (d1_unit * 2u + 1u));
-    let to = iv_t0 * 32u + d1_unit;
     gm_output[to] = vec4u(gm_data[iv_t0 * 64u + at0_0], gm_data[iv_t0 * 64u + at0_1]);
   }
 }

@@ -28,9 +28,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[%t0, 0][1, 64], %indices[%t0, 0][1, 64] to %output[%t0, 0][1, 64] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = zero, origin = [%t0, 0]}
   {
     let d1_unit = lane.x;
+    let to = iv_t0 * 16u + d1_unit;
     let at0_0 = resolve_0(iv_t0 * 16u + d1_unit);
     let none0_0 = at0_0 == vec4u(0xffffffffu);
-    let to = iv_t0 * 16u + d1_unit;
     gm_output[to] = pack(select(fetch(vec4u(iv_t0 * 64u) + select(at0_0, vec4u(0u), none0_0)), vec4u(0u), none0_0));
   }
 }
