@@ -58,7 +58,7 @@ export function* checkPoints(
  * is the dim times a factor plus a constant. Points that write one element then also do so at 0 along these
  * dims, and the points at 0 come first.
  */
-function tellingPoints(map: AccessMap): Shape {
+export function tellingPoints(map: AccessMap): Shape {
   if (elementCount(map.domain) === 0) return map.domain;
   const follow = indexed(map);
   return map.domain.map((extent, d) => {

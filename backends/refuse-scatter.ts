@@ -11,6 +11,6 @@ import { hasScatter } from "../ir/tile.js";
 export function refuseScatter(func: AccessFunc | TileFunc, backend: string): void {
   if (func.level === "access" ? !isScatter(func.map) : !hasScatter(func.body)) return;
   const message = `@${func.name} is a scatter, and ${backend} has none yet`;
-  const hint = "run it on reference or sim";
+  const hint = "run it on reference, sim or webgpu";
   throw new CompileError([error("TC505", message, { span: func.span, hint })]);
 }

@@ -1,4 +1,5 @@
 /** Limits of WebGPU devices that kernels meet: what rules, kernels, modules and the runner judge by. */
+import type { Write } from "./access.js";
 import { counted } from "./counted.js";
 import { error, type Diagnostic, type DiagnosticData } from "./diagnostic.js";
 import type { Span } from "./types.js";
@@ -81,16 +82,35 @@ export interface StorageBuffers {
 }
 
 /**
- * Returns the number of storage buffers of a WebGPU kernel and their purposes: one for each operand, and one
- * for a status word if the kernel reports index errors (`reports`).
+ * True if a kernel needs to know the point that owns each element. The points of `set` are ordered, or reject
+ * duplicates; and elements of several words could be torn by two lanes where a promise is broken. `bytes`:
+ * those of an element.
  */
-export function storageBuffersOf(inputs: number, reports: boolean): StorageBuffers {
+export const needsOwners = ({ combine, duplicates }: Write, bytes: number): boolean =>
+  combine === "set" && (duplicates !== "unique" || bytes > 4);
+
+/** Storage buffers that a kernel binds beside its inputs. */
+export interface OtherBuffers {
+  /** False for a scatter that is written in the memory of an input. */
+  readonly output: boolean;
+  /** True if an error of an index, or a duplicate, may be reported. */
+  readonly status: boolean;
+  /** True for a scatter whose elements are owned by points. */
+  readonly owner: boolean;
+}
+
+/**
+ * Returns the number of storage buffers of a WebGPU kernel and their purposes: one for each input, and the
+ * others.
+ */
+export function storageBuffersOf(inputs: number, { output, status, owner }: OtherBuffers): StorageBuffers {
   const bindings = [
     counted(inputs, "input"),
-    "the output",
-    ...(reports ? ["the status of index errors"] : []),
+    ...(output ? ["the output"] : []),
+    ...(status ? ["the status of index errors"] : []),
+    ...(owner ? ["the owners of elements"] : []),
   ];
-  return { count: inputs + 1 + Number(reports), bindings: bindings.join(", ") };
+  return { count: inputs + bindings.length - 1, bindings: bindings.join(", ") };
 }
 
 /**

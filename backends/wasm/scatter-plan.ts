@@ -14,18 +14,10 @@ import { mayReject } from "../../ir/policy.js";
 import { statementsOf } from "../../ir/task/index.js";
 import { firstTable, type ScatterStmt } from "../../ir/tile.js";
 import { at, bytesOf, isPacked, type DType } from "../../ir/types.js";
-import {
-  castTo,
-  isArithmeticType,
-  isFloatValue,
-  isValueType,
-  typeOf,
-  valuePlan,
-  type Expression,
-  type ValuePlan,
-} from "../../ir/values/index.js";
+import { typeOf, valuePlan, type ValuePlan } from "../../ir/values/index.js";
 import { indexSteps, type IndexStep } from "../index-walk.js";
 import { maxSizesOf } from "../plan/gather.js";
+import { combinedValue } from "../plan/combined-value.js";
 import { commonRun, type Run } from "../plan/runs.js";
 import { stagesOf, type Stage } from "../plan/stages.js";
 import { isInPlace, scatterMapOf } from "../scatter-map.js";
@@ -189,15 +181,8 @@ function valuesOf(func: TileFunc, map: AccessMap): ValuePlan | undefined {
   if (combine === "set") return valuePlan(map.value, types);
   const { dtype } = outputOf(func).type;
   const from = typeOf(map.value, types);
-  if (!isValueType(dtype)) throw new CompileError([error("TC104", `points combine in ${dtype}`)]);
-  const wide = isArithmeticType(dtype) ? dtype : isFloatValue(dtype) ? "f32" : "i32";
-  const element: Expression = { kind: "read", read: types.length };
-  const step: Expression = {
-    kind: "op",
-    op: combine,
-    of: [castTo(wide, dtype, element), castTo(wide, from, map.value)],
-  };
-  return valuePlan(castTo(dtype, wide, step), [...types, dtype]);
+  const step = combinedValue(combine, dtype, { kind: "read", read: types.length }, map.value, from);
+  return valuePlan(step, [...types, dtype]);
 }
 
 /**

@@ -3,13 +3,14 @@ import "../platform.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
 import { entryOf } from "../../ir/entry-of.js";
 import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
+import { isInPlace } from "../scatter-map.js";
 import { isObject, shownValue } from "../fields.js";
 import { keysWith, type WgslBinding } from "../wgsl/index.js";
 import { copyDstUsage, copySrcUsage, mapReadUsage, storageUsage, uniformUsage } from "./usage.js";
 
 /**
- * Buffers for a launch on the runner's device, by the keys of `runner.wgsl(kernel).bindings`: operands and
- * `status`. The status word has another key if an operand is called `status`; the output's key is its name if
+ * Buffers for a launch on the runner's device, by the keys of `runner.wgsl(kernel).bindings`: operands,
+ * `status` and `owner`. The last two have other keys if operands are called so; the output's key is its name if
  * an input is called `output`. Each buffer needs at least the bytes that the binding states (whole 4-byte
  * words, 4 bytes for an empty tensor), and the usages given here. A launch on other buffers throws a
  * CompileError (TC702).
@@ -20,24 +21,38 @@ export interface GpuBuffers {
    * `checkStatus`.
    */
   readonly [key: string]: GPUBuffer | undefined;
-  /** `STORAGE`. No other operand's buffer. */
-  readonly output: GPUBuffer;
   /**
-   * `STORAGE`, and `COPY_SRC` for `checkStatus`. 4 bytes, 0xffffffff before the dispatch, for kernels with policy `error`.
+   * `STORAGE`. No other operand's buffer. Absent where an input is written in place: its buffer is the output.
+   */
+  readonly output?: GPUBuffer;
+  /**
+   * `STORAGE`, and `COPY_SRC` for `checkStatus`. 4 bytes, 0xffffffff before the dispatch, for kernels with policy `error`, and for
+   * scatters that reject duplicates.
    */
   readonly status?: GPUBuffer;
+  /** `STORAGE`. Scratch memory of a scatter whose points are ordered; its contents do not matter. */
+  readonly owner?: GPUBuffer;
 }
 
-/** Returns the buffers of a program by key: one buffer for each operand, and `status` for the status word. */
+/**
+ * Returns the buffers of a program by key: one for each operand, its status word, and its owners. The output
+ * of a program that writes an input in place has no buffer of its own.
+ */
 export function buffersOf(
   func: Pick<TileFunc, "operands">,
   bufferOf: (operand: Operand) => GPUBuffer,
   status: GPUBuffer,
+  owner?: GPUBuffer,
 ): GpuBuffers {
-  const output = bufferOf(outputOf(func));
+  const keys = keysWith(func);
   const inputs = inputsOf(func).map((operand) => [keyOf(operand), bufferOf(operand)] as const);
-  const others = [[keyOf(outputOf(func)), output] as const, [keysWith(func).status, status] as const];
-  return { output, ...Object.fromEntries([...inputs, ...others]) };
+  const others = [
+    [keys.status, status] as const,
+    ...(owner === undefined ? [] : [[keys.owner, owner] as const]),
+  ];
+  if (isInPlace(func)) return Object.fromEntries([...inputs, ...others]);
+  const output = bufferOf(outputOf(func));
+  return { output, ...Object.fromEntries([...inputs, [keyOf(outputOf(func)), output], ...others]) };
 }
 
 /** Buffer usage flags of the WebGPU specification, by their names there. */
@@ -89,7 +104,9 @@ function misfit(
   const hint =
     role === "status"
       ? "kernels with policy error record the first bad index there; pass 4 bytes of 0xff with usage STORAGE, COPY_SRC and COPY_DST"
-      : `create it with a size of ${bytes} B or more and GPUBufferUsage.${usage} among its usages`;
+      : role === "owner"
+        ? `the kernel keeps there which point writes each element; create it with ${bytes} B or more and GPUBufferUsage.STORAGE`
+        : `create it with a size of ${bytes} B or more and GPUBufferUsage.${usage} among its usages`;
   if (typeof buffer?.size !== "number" || typeof buffer.usage !== "number") {
     const given = buffer === undefined ? "is missing" : "is no GPUBuffer";
     const message = `buffers.${key} ${given}: it needs ${needs}`;

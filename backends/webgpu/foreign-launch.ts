@@ -62,10 +62,15 @@ export async function openForeignLauncher(
   { code, entryPoint, constants, bindings }: ForeignShader,
 ): Promise<ForeignLauncher> {
   const work = workOn(device, deviceFaults);
-  const { descriptor, layout } = describePipeline(work, { code, entryPoint, constants, bindings });
+  const { descriptors, layout } = describePipeline(work, { code, entryPoint, constants, bindings });
   const pipeline = await settle(
     work,
-    () => orRefused(work, device.createComputePipelineAsync(descriptor), refusedByDevice),
+    () =>
+      orRefused(
+        work,
+        device.createComputePipelineAsync(descriptors[0] as GPUComputePipelineDescriptor),
+        refusedByDevice,
+      ),
     refusedByDevice,
   );
   const owned = resourcesOn(work);

@@ -14,18 +14,20 @@ import type { Target } from "../../ir/target.js";
 import { mayReject } from "../../ir/policy.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { taskOfTile } from "../../ir/task/index.js";
-import type { GatherStmt } from "../../ir/tile.js";
-import { at, byteCount, elementCount, elementTypes, invariant } from "../../ir/types.js";
+import { hasScatter, type GatherStmt } from "../../ir/tile.js";
+import { alignUp, at, byteCount, elementCount, elementTypes, invariant } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
 import { checkKernel, checkRunnable } from "../check-kernel.js";
 import { emptyOutputSteps } from "../empty-output.js";
 import { checkFields, isObject, shownValue, integer, oneOf, type Fields } from "../fields.js";
 import { inSlices } from "../long-run.js";
 import { findBadIndex } from "../bad-index.js";
-import type { HostInputs } from "../memory.js";
+import { checkScatter } from "../check-points.js";
+import { scatterMapOf } from "../scatter-map.js";
+import { inputTensor, type HostInputs } from "../memory.js";
 import { badIndex, indicesAt } from "../resolved-indices.js";
 import { indexSources } from "../index-inputs.js";
-import { checkTensors, fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
+import { checkTensors, outputData, toHosts, type GatherData, type TensorData } from "../values.js";
 import {
   arithmetics,
   emitDynamic,
@@ -48,6 +50,7 @@ import {
   faultOf,
   launchOnce,
   orRefused,
+  pipelinesOf,
   readBuffer,
   readIndex,
   recordLaunch,
@@ -267,7 +270,7 @@ class DeviceRunner implements Runner {
     const { tile } = kernel;
     const hosts = toHosts(tile, inputs);
     const output = await this.runBytes(kernel, hosts);
-    return { outputs: { output: fromHost(outputOf(tile).type, output, stringsOf(hosts)) } };
+    return { outputs: { output: outputData(tile, inputs, hosts, output) } };
   }
 
   async runBytes(kernel: GpuKernel, inputs: HostInputs): Promise<Uint8Array> {
@@ -277,8 +280,8 @@ class DeviceRunner implements Runner {
     checkTensors(tile, inputs);
     const bytes = byteCount(outputOf(tile).type);
     if (isEmpty(wgsl)) {
-      await inSlices(emptyOutputSteps(tile, inputs), () => 0, 0, {});
-      return new Uint8Array(bytes);
+      await inSlices(unwrittenSteps(tile, inputs), () => 0, 0, {});
+      return writtenInput(tile, inputs) ?? new Uint8Array(bytes);
     }
     const pipeline = this.pipeline(wgsl);
     const made = resourcesOn(this.work);
@@ -302,8 +305,10 @@ class DeviceRunner implements Runner {
       );
       invariant(output !== undefined, "a kernel writes its output");
       const firstBad = statusIn(status);
-      if (firstBad === noneBad) return output.subarray(0, bytes);
-      throw await this.outOfRange(tile, firstBad, boundBy(ofCaller(wgsl), bound));
+      if (firstBad !== noneBad) throw await this.outOfRange(tile, firstBad, boundBy(ofCaller(wgsl), bound));
+      const written = writtenInput(tile, inputs);
+      written?.set(output.subarray(0, bytes));
+      return written ?? output.subarray(0, bytes);
     } finally {
       made.destroy();
     }
@@ -326,9 +331,9 @@ class DeviceRunner implements Runner {
     const pipeline = await settle(
       work,
       async () => {
-        const { descriptor, layout } = describePipeline(work, wgsl);
-        const gpu = await orRefused(work, this.device.createComputePipelineAsync(descriptor), atFault);
-        return { gpu, layout, bindings: wgsl.bindings, fault: Promise.resolve(undefined) };
+        const { descriptors, layout } = describePipeline(work, wgsl);
+        const steps = await pipelinesOf(work, descriptors, atFault);
+        return { steps, layout, bindings: wgsl.bindings, fault: Promise.resolve(undefined) };
       },
       atFault,
     );
@@ -391,7 +396,7 @@ class DeviceRunner implements Runner {
     const bufferOf = boundBy(checked, bound);
     const element = statusIn(await readBuffer(this.work, bufferOf(status.key), [0, 4], buffersRefused));
     if (element === noneBad) return;
-    throw element < elementCount(outputOf(tile).type.shape)
+    throw hasScatter(tile.body) || element < elementCount(outputOf(tile).type.shape)
       ? await this.outOfRange(tile, element, bufferOf)
       : staleStatus(element, "which the output does not have");
   }
@@ -402,21 +407,22 @@ class DeviceRunner implements Runner {
     indices: readonly WgslBinding[],
     buffers: GpuBuffers,
   ): Promise<void> {
-    const map = taskOfTile(tile).gather?.stmt.map;
+    const map = hasScatter(tile.body) ? scatterMapOf(tile) : taskOfTile(tile).gather?.stmt.map;
     if (map === undefined || !mayReject(map)) return;
-    const bound = requireBuffers(buffers, indices, "COPY_SRC");
-    const read = await Promise.all(
-      indices.map(
-        async ({ key, bytes }, k) =>
-          [key, await readBuffer(this.work, at(bound, k), [0, bytes], buffersRefused)] as const,
-      ),
-    );
-    const contents = new Map<string, Uint8Array>(read);
-    const inputs = inputsOf(tile).flatMap((operand) => {
-      const bytes = contents.get(keyOf(operand))?.subarray(0, byteCount(operand.type));
-      return bytes === undefined ? [] : [[keyOf(operand), { type: operand.type, bytes }] as const];
+    const bufferOf = boundBy(indices, requireBuffers(buffers, indices, "COPY_SRC"));
+    const inputs = await this.indexInputsOf(tile, bufferOf);
+    await inSlices(unwrittenSteps(tile, inputs), () => 0, 0, {});
+  }
+
+  /** Reads the inputs with index values from their buffers. */
+  private async indexInputsOf(tile: TileFunc, bufferOf: (key: string) => GPUBuffer): Promise<HostInputs> {
+    const read = indexSources(tile).map(async (operand) => {
+      const bytes = byteCount(operand.type);
+      const range = [0, alignUp(Math.max(4, bytes), 4)] as const;
+      const all = await readBuffer(this.work, bufferOf(keyOf(operand)), range, buffersRefused);
+      return [keyOf(operand), { type: operand.type, bytes: all.subarray(0, bytes) }] as const;
     });
-    await inSlices(emptyOutputSteps(tile, Object.fromEntries(inputs)), () => 0, 0, {});
+    return Object.fromEntries(await Promise.all(read));
   }
 
   /**
@@ -428,6 +434,7 @@ class DeviceRunner implements Runner {
     from: number,
     bufferOf: (key: string) => GPUBuffer,
   ): Promise<Error> {
+    if (hasScatter(tile.body)) return this.rejectedScatter(tile, from, bufferOf);
     const { map } = gatherOf(tile);
     const values = new Map<string, bigint>();
     const bad = await findBadIndex(
@@ -447,6 +454,19 @@ class DeviceRunner implements Runner {
       },
     );
     if (bad !== undefined) return badIndex(bad);
+    return staleStatus(from);
+  }
+
+  /**
+   * Rejects with the RunError of a scatter whose index values are bad, or whose points write an element
+   * twice. Resolves to the error for a status word that no launch wrote if there is no such value or point.
+   */
+  private async rejectedScatter(
+    tile: TileFunc,
+    from: number,
+    bufferOf: (key: string) => GPUBuffer,
+  ): Promise<Error> {
+    await inSlices(unwrittenSteps(tile, await this.indexInputsOf(tile, bufferOf)), () => 0, 0, {});
     return staleStatus(from);
   }
 
@@ -516,8 +536,9 @@ class DeviceRunner implements Runner {
     const cached = this.pipelines.get(wgsl.code);
     if (cached !== undefined) return cached;
     const { value, refusal } = scoped(this.device, (): Pipeline => {
-      const { descriptor, layout } = describePipeline(this.work, wgsl);
-      return { gpu: this.device.createComputePipeline(descriptor), layout, bindings: wgsl.bindings };
+      const { descriptors, layout } = describePipeline(this.work, wgsl);
+      const steps = descriptors.map((descriptor) => this.device.createComputePipeline(descriptor));
+      return { steps, layout, bindings: wgsl.bindings };
     });
     const fault = refusal.then((refused) => {
       if (refused === undefined) return undefined;
@@ -566,8 +587,9 @@ const ofCaller = ({ bindings }: WgslKernel): readonly WgslBinding[] =>
 const isEmpty = ({ dispatch }: WgslKernel): boolean => dispatch[0] === 0;
 
 /** Returns what a launch of a kernel takes. */
-const launchOf = ({ dispatch, bindings }: WgslKernel): LaunchSizes => ({
+const launchOf = ({ dispatch, before = [], bindings }: WgslKernel): LaunchSizes => ({
   dispatch,
+  before,
   bytes: bindings.map(({ bytes }) => bytes),
 });
 
@@ -585,6 +607,18 @@ function resolvedStamps(
   encoder.resolveQuerySet(querySet, 0, querySet.count, resolved, 0);
   const read = resources.readback(encoder, resolved, 0, size);
   return async () => new BigUint64Array((await read()).buffer);
+}
+
+/** Returns the steps that look up the index values of a program that writes no element. */
+const unwrittenSteps = (tile: TileFunc, inputs: HostInputs): Generator<number, void> =>
+  hasScatter(tile.body)
+    ? checkScatter({ map: scatterMapOf(tile), operands: tile.operands, inputs })
+    : emptyOutputSteps(tile, inputs);
+
+/** Returns the memory of the input that a program writes in place; undefined where it writes none. */
+function writtenInput(tile: TileFunc, inputs: HostInputs): Uint8Array | undefined {
+  const written = inputsOf(tile).find(({ inout }) => inout === true);
+  return written === undefined ? undefined : inputTensor(inputs, written).bytes;
 }
 
 function gatherOf(tile: TileFunc): GatherStmt {

@@ -94,22 +94,25 @@ export interface KernelText {
   /** Values of `override` declarations, by name. */
   readonly constants?: Readonly<Record<string, number>>;
   /** Numbered through where they name no binding; they are read where they name no access. */
-  readonly bindings: readonly Partial<Pick<WgslBinding, "binding" | "access">>[];
+  readonly bindings: readonly Partial<Pick<WgslBinding, "binding" | "access" | "role">>[];
+  /** Entry points of the steps before it. */
+  readonly before?: readonly { readonly entryPoint: string }[];
 }
 
-/** Descriptor of a pipeline that is not yet created, with the layout of its bind group. */
+/** Descriptors of pipelines that are not yet created, with the layout of their bind group. */
 export interface DescribedPipeline {
-  readonly descriptor: GPUComputePipelineDescriptor;
+  /** One for each step, in order; the last is the kernel's own. */
+  readonly descriptors: readonly GPUComputePipelineDescriptor[];
   readonly layout: GPUBindGroupLayout;
 }
 
 /**
- * Returns the descriptor of a kernel's compute pipeline, with its bind group layout. Creates that layout and
- * the shader module on the device; the pipeline is not created.
+ * Returns the descriptors of a kernel's compute pipelines, with their bind group layout. Creates that layout
+ * and the shader module on the device; the pipelines are not created.
  */
 export function describePipeline(
   { device }: Pick<DeviceWork, "device">,
-  { code, bindings, ...entry }: KernelText,
+  { code, bindings, entryPoint, constants, before = [] }: KernelText,
 ): DescribedPipeline {
   // Not "auto": that drops a binding that an empty tensor leaves unused.
   const layout = device.createBindGroupLayout({
@@ -119,12 +122,26 @@ export function describePipeline(
       buffer: { type: bufferTypes[access] },
     })),
   });
-  const descriptor = {
-    layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
-    compute: { module: device.createShaderModule({ code }), ...entry },
-  };
-  return { descriptor, layout };
+  const module = device.createShaderModule({ code });
+  const ofAll = device.createPipelineLayout({ bindGroupLayouts: [layout] });
+  const descriptors = [...before, { entryPoint }].map(({ entryPoint }) => ({
+    layout: ofAll,
+    compute: { module, entryPoint, ...(constants && { constants }) },
+  }));
+  return { descriptors, layout };
 }
+
+/** Creates the pipelines of a kernel beside the calling thread, one for each descriptor. */
+export const pipelinesOf = (
+  work: DeviceWork,
+  descriptors: readonly GPUComputePipelineDescriptor[],
+  atFault: AtFault,
+): Promise<readonly GPUComputePipeline[]> =>
+  Promise.all(
+    descriptors.map((descriptor) =>
+      orRefused(work, work.device.createComputePipelineAsync(descriptor), atFault),
+    ),
+  );
 
 /** Collection of a device's buffers and query sets that are destroyed together. */
 export interface Resources {
@@ -183,16 +200,18 @@ export function resourcesOn(work: Pick<DeviceWork, "device" | "faults">): Resour
   };
 }
 
-/** Compute pipeline on a device, with its bindings and their layout. */
+/** Compute pipelines on a device, one for each step of a kernel, with its bindings and their layout. */
 export interface Pipeline extends Pick<DescribedPipeline, "layout">, Pick<KernelText, "bindings"> {
-  readonly gpu: GPUComputePipeline;
+  readonly steps: readonly GPUComputePipeline[];
 }
 
 /**
- * Sizes of a launch: the number of workgroups along x, y and z (`dispatch`), and the bytes of each binding.
+ * Sizes of a launch: the number of workgroups along x, y and z (`dispatch`), those of the steps before it,
+ * and the bytes of each binding.
  */
 export interface LaunchSizes {
   readonly dispatch: readonly [number, number, number];
+  readonly before?: readonly Pick<LaunchSizes, "dispatch">[];
   readonly bytes: readonly number[];
 }
 
@@ -203,8 +222,8 @@ export interface LaunchSizes {
 export function recordLaunch(
   { device }: Pick<DeviceWork, "device">,
   pass: GPUComputePassEncoder,
-  { gpu, layout }: Pipeline,
-  { dispatch, bytes }: LaunchSizes,
+  { steps, layout }: Pipeline,
+  { dispatch, before = [], bytes }: LaunchSizes,
   bound: readonly GPUBuffer[],
   launches = 1,
 ): void {
@@ -212,14 +231,18 @@ export function recordLaunch(
     binding,
     resource: { buffer, size: bytes[binding] as number },
   }));
-  pass.setPipeline(gpu);
+  const dispatches = [...before, { dispatch }];
   pass.setBindGroup(0, device.createBindGroup({ layout, entries }));
-  for (let launch = 0; launch < launches; launch++) pass.dispatchWorkgroups(...dispatch);
+  for (let launch = 0; launch < launches; launch++)
+    steps.forEach((gpu, k) => {
+      pass.setPipeline(gpu);
+      pass.dispatchWorkgroups(...(dispatches[k] as LaunchSizes).dispatch);
+    });
 }
 
 /**
- * Launches a pipeline once. Resolves to the contents of the buffers that the kernel writes, in the order of
- * their bindings. `bind` is called synchronously and returns a buffer for each binding.
+ * Launches a pipeline once. Resolves to the contents of the buffers that the kernel writes, but for owners,
+ * in the order of their bindings. `bind` is called synchronously and returns a buffer for each binding.
  */
 export const launchOnce = (
   work: DeviceWork,
@@ -238,7 +261,7 @@ export const launchOnce = (
       recordLaunch(work, pass, pipeline, launch, bound);
       pass.end();
       const reads = bound.flatMap((buffer, k) =>
-        pipeline.bindings[k]?.access === "read_write"
+        pipeline.bindings[k]?.access === "read_write" && pipeline.bindings[k].role !== "owner"
           ? [made.readback(encoder, buffer, 0, launch.bytes[k] as number)]
           : [],
       );

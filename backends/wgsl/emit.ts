@@ -9,26 +9,28 @@ import type { DynamicTile, TileFunc } from "../../ir/func.js";
 import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { printStmtHead, printTypes } from "../../ir/text/print.js";
 import { ubBytes, type Stmt } from "../../ir/tile.js";
-import { assertNever, at, invariant } from "../../ir/types.js";
+import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
 import { WgslContext } from "./context.js";
 import { emitGather, emitGatherHelpers } from "./gather.js";
 import type { GatherMove } from "./gather-move.js";
 import { kernelAt, type DynamicKernel } from "./kernel-at.js";
 import { defaultLimits } from "../../ir/wgsl-limits.js";
-import type { WgslKernel } from "./kernel.js";
+import type { KernelStep, WgslKernel } from "./kernel.js";
 import { emitLoad } from "./load.js";
 import { memberName } from "./names.js";
 import { emitPlain } from "./plain.js";
 import {
   asBinding,
   planWgsl,
-  type BoundBuffer,
+  type PlannedScatter,
   type WgslMove,
   type WgslOptions,
   type WgslPlan,
 } from "./plan.js";
 import { nativeArithmetic } from "./arithmetic.js";
+import { emitScatterKernel, entryOfStep } from "./scatter.js";
 import { isNative } from "./value-proofs.js";
+import { arrayOf } from "./array-of.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
 /**
@@ -58,10 +60,18 @@ export function emitDynamic(program: DynamicTile, options: WgslOptions): Dynamic
 
 /** Emits the WGSL kernel of a plan: its text, bindings and dispatch. */
 export function emitText(plan: WgslPlan): WgslKernel {
-  const { lanes, grid, bindings, workgroupBytes, func } = plan;
+  const { lanes, grid, bindings, workgroupBytes, func, gather, scatter } = plan;
+  const code =
+    scatter !== undefined
+      ? emitScatterKernel(plan, scatter)
+      : gather !== undefined
+        ? emitKernel(plan, gather)
+        : idleKernel;
+  const before = scatter === undefined ? [] : stepsBefore(scatter);
   return {
-    code: plan.gather === undefined ? idleKernel : emitKernel(plan, plan.gather),
+    code,
     entryPoint: "main",
+    ...(before.length === 0 ? {} : { before }),
     workgroupSize: [lanes.x, lanes.y],
     dispatch: grid.dispatch,
     bindings: bindings.map(asBinding),
@@ -69,6 +79,10 @@ export function emitText(plan: WgslPlan): WgslKernel {
     operands: func.operands,
   };
 }
+
+/** Returns the steps of a scatter's kernel but the last, whose entry point is `main`. */
+const stepsBefore = ({ move, dispatches }: PlannedScatter): readonly KernelStep[] =>
+  move.steps.slice(0, -1).map((step, k) => ({ entryPoint: entryOfStep(step), dispatch: at(dispatches, k) }));
 
 /** The kernel of an output without elements, which is never launched. */
 const idleKernel = "@compute @workgroup_size(1)\nfn main() {\n}\n";
@@ -120,18 +134,6 @@ function emitKernel(plan: WgslPlan, gather: GatherMove): string {
   return out.toString();
 }
 
-/**
- * Returns the WGSL type of an array. The type states the length, so that shapes are visible and no length is
- * read at run time. With `dynamic` it states no length, because one text serves all sizes.
- */
-function arrayOf(
-  { bytes, width, atomic }: Pick<BoundBuffer, "bytes" | "width" | "atomic">,
-  dynamic = false,
-): string {
-  const element = atomic ? "atomic<u32>" : width === 1 ? "u32" : `vec${width}u`;
-  return dynamic ? `array<${element}>` : `array<${element}, ${bytes / 4 / width}>`;
-}
-
 /** Emits the WGSL code of statements in order. `moves`: plan of each statement except allocs and loops. */
 function emitStmts(context: WgslContext, body: readonly Stmt[], moves: ReadonlyMap<Stmt, WgslMove>): void {
   const { out, names } = context;
@@ -167,6 +169,8 @@ function emitMove(context: WgslContext, move: WgslMove): void {
     case "gather":
       emitGather(context, move);
       break;
+    case "scatter":
+      throw new InternalError("a scatter has a kernel of its own");
     default:
       assertNever(move);
   }

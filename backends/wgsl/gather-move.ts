@@ -407,14 +407,14 @@ function sharedWords(
   return { by: "recomputed", data, reads, indices: addresses, offsets };
 }
 
-const needsInt128 = ({ table, rule, index }: IndexStep, { map }: GatherStmt): boolean =>
+export const needsInt128 = ({ table, rule, index }: IndexStep, { map }: GatherStmt): boolean =>
   table === undefined || rule === undefined || !countsFromBound(at(map.indices, index));
 
 /**
  * Returns an index value as the sum of one loaded value and a linear expression below 2^31. Undefined for
  * other index values, for rules that replace values out of range, and if negative values count from the end.
  */
-function sumInWords(
+export function sumInWords(
   func: TileFunc,
   { table, rule, form }: IndexStep,
   { indexSteps }: GatherPlan,
@@ -777,7 +777,7 @@ function acrossRows(
  * True if an address is contiguous along dim `along` and each group of `group` elements starts at an address
  * that is a multiple of `group`.
  */
-function startsAtMultiples(
+export function startsAtMultiples(
   address: Linear,
   along: number,
   group: number,

@@ -70,7 +70,7 @@ export function emitIndexHelpers(context: WgslContext, move: GatherMove): void {
     const { table, rule, int128, inReduction } = index;
     if (int128 || table === undefined || rule === undefined) continue;
     const indices = names.buffer(inputOf(plan.func, table).name);
-    if (rule.outside !== "report" || mayEnd(move, inReduction))
+    if (rule.outside !== "report" || rule.mayBeNone || mayEnd(move, inReduction))
       emitResolver(out, { ...index, rule }, indices);
     else if (rule.extent > 0) emitReportedResolver(out, { ...index, rule }, indices);
   }
@@ -110,6 +110,7 @@ export function declareIndices(context: WgslContext, move: GatherMove, element: 
   }
   const accesses: Accesses = new Map();
   for (const index of reached(indicesIn(move, false))) {
+    if (isMissable(move, index)) out.line(`var ${flagOf(index)} = ${allOf(conditionsOf(move, index))};`);
     declareIndex(context, move, index, element, accesses);
     if (index.ends !== undefined) emitLongSegment(context, move, index, index.ends);
   }
@@ -144,13 +145,13 @@ export function reductionBounds({ out }: WgslContext, move: GatherMove): Reducti
   const { max, segment } = map.reduced ?? { max: 0 };
   if (reductionLength(map) === 0 || indicesIn(move, true).some(({ rule }) => rule?.extent === 0))
     return undefined;
-  const alive = mayEnd(move, false);
-  if (segment === undefined) return ["0u", alive ? `select(0u, ${max}u, alive)` : `${max}u`];
+  const needed = [...(mayEnd(move, false) ? ["alive"] : []), ...valueFlags(move)];
+  const live = (end: string): string => (needed.length === 0 ? end : `select(0u, ${end}, ${allOf(needed)})`);
+  if (segment === undefined) return ["0u", live(`${max}u`)];
   const [from, to] = [segment.from, segment.to].map((index) => indexName(at(move.indices, index)));
   const first = from ?? "";
   // A bag that is too long is reported.
-  const end = `min(${to ?? ""}, ${first} + ${max}u)`;
-  out.line(`let end = ${alive ? `select(0u, ${end}, alive)` : end};`);
+  out.line(`let end = ${live(`min(${to ?? ""}, ${first} + ${max}u)`)};`);
   return [first, "end"];
 }
 
@@ -169,13 +170,14 @@ function emitLongSegment(
   { from, max }: NonNullable<IndexMove["ends"]>,
 ): void {
   const end = `${indexName(at(move.indices, from))} + ${max}u`;
-  const alive = mayEnd(move, false) ? "alive && " : "";
-  out.line(`bad = min(bad, select(${none}, written, ${alive}${indexName(index)} > ${end}));`);
+  const ofPoint = isMissable(move, index) ? [flagOf(index)] : [];
+  const isLong = allOf([...conditionsOf(move, index), ...ofPoint, `${indexName(index)} > ${end}`]);
+  out.line(`bad = min(bad, select(${none}, written, ${isLong}));`);
 }
 
 /** Returns the index operands up to one that nothing can be an element of: it ends every element. */
 function reached(indices: readonly IndexMove[]): readonly IndexMove[] {
-  const last = indices.findIndex(({ rule }) => rule?.extent === 0);
+  const last = indices.findIndex((index) => index.rule?.extent === 0 && !isOfValue(index));
   return last === -1 ? indices : indices.slice(0, last + 1);
 }
 
@@ -249,7 +251,7 @@ function declareIndex(
     shared === undefined
       ? undefined
       : sharedAccess(context, index, shared, form, coords, indexNames(move), accesses);
-  if (!int128 && rule !== undefined && !mayEnd(move, index.inReduction)) {
+  if (!int128 && rule !== undefined && conditionsOf(move, index).length === 0 && !isMissable(move, index)) {
     const value = `resolve_${index.index}(${access ?? narrowForm(context, move, form, coords)})`;
     declareResolved(context, index, { name, value, four: false, place: "written" });
     return;
@@ -265,7 +267,7 @@ function declareIndex(
       if (endsOutside(rule) && rule.outside !== "promised")
         emitEnding(context, move, index, `element < ${extentText(rule)}`);
       out.line(`${name} = ${elementInRange(move, index, rule)};`);
-      emitLeftOut(context, rule, name);
+      emitLeftOut(context, index, rule, name);
       return;
     }
     if (index.inWords !== undefined && rule !== undefined) {
@@ -275,7 +277,7 @@ function declareIndex(
       out.line(`let high = ${value}.y + select(0u, 1u, low < ${value}.x);`);
       emitEnding(context, move, index, `(high == 0u && low < ${extentText(rule)})`);
       out.line(`${name} = min(low, ${lastText(rule)});`);
-      emitLeftOut(context, rule, name);
+      emitLeftOut(context, index, rule, name);
       return;
     }
     const raw =
@@ -288,7 +290,7 @@ function declareIndex(
     if (rule === undefined) out.line(`${name} = value;`);
     else {
       emitResolved(context, move, index, rule, name);
-      emitLeftOut(context, rule, name);
+      emitLeftOut(context, index, rule, name);
     }
   });
 }
@@ -356,22 +358,64 @@ function elementInRange(
  * reported.
  */
 function emitEnding({ out }: WgslContext, move: GatherMove, index: IndexMove, inside: string): void {
-  const ends = mayEnd(move, index.inReduction);
-  const outside = `${ends ? "alive && " : ""}!(${inside})`;
+  const outside = allOf([...conditionsOf(move, index), `!(${inside})`]);
   if (isReported(index)) out.line(`bad = min(bad, select(${none}, written, ${outside}));`);
-  if (ends) out.line(`alive = alive && ${inside};`);
+  const flag = flagOf(index);
+  const isFlagged = isOfValue(index) ? isMissable(move, index) : mayEnd(move, index.inReduction);
+  if (isFlagged) out.line(`${flag} = ${flag} && ${inside};`);
 }
+
+/** Returns the text of several conditions; `true` for none. */
+const allOf = (conditions: readonly string[]): string =>
+  conditions.length === 0 ? "true" : conditions.join(" && ");
+
+/**
+ * True if only the value of a scatter's point needs an index operand: where it names no element, the value is
+ * the fill bits, and the point is still written.
+ */
+const isOfValue = (index: IndexMove): boolean => index.isOfValue === true && !index.inReduction;
+
+/** Returns the name of the variable that is false from where an index operand names no element. */
+const flagOf = (index: IndexMove): string => (isOfValue(index) ? `has${index.index}` : "alive");
+
+/** True if an index operand that only a point's value needs may name no element, itself or by another. */
+const isMissable = (move: GatherMove, index: IndexMove): boolean =>
+  isOfValue(index) && (index.rule?.mayBeNone === true || missableIn(move, index).length > 0);
+
+/**
+ * Returns the index operands by which an operand of a point's value is read, and which may name no element.
+ */
+const missableIn = (move: GatherMove, index: IndexMove): readonly IndexMove[] =>
+  indicesOf(index.form)
+    .map((s) => at(move.indices, s))
+    .filter((inner) => isMissable(move, inner));
+
+/** Returns the conditions under which an index operand is evaluated; an empty list if it always is. */
+const conditionsOf = (move: GatherMove, index: IndexMove): readonly string[] => [
+  ...(mayEnd(move, index.inReduction) ? ["alive"] : []),
+  ...(isOfValue(index) ? missableIn(move, index).map(flagOf) : []),
+];
+
+/**
+ * Returns the variables that are all true where the value of a scatter's point lacks no element; an empty
+ * list if it never does.
+ */
+export const valueFlags = (move: GatherMove): readonly string[] =>
+  move.indices.filter((index) => isMissable(move, index)).map(flagOf);
 
 /**
  * True if the kernel must know whether an element, or a reduction element, has ended. It need not if every
  * value that ends one is reported: the report is made once, whatever the later index values are.
  */
-const mayEnd = ({ indices, unit }: GatherMove, inReduction: boolean): boolean =>
+export const mayEnd = (
+  { indices, unit }: Pick<GatherMove, "indices" | "unit">,
+  inReduction: boolean,
+): boolean =>
   !isByVectors(unit) &&
   indices.some(
-    ({ rule, inReduction: reduced }, s) =>
-      (reduced === inReduction && rule?.mayBeNone === true) ||
-      (rule?.outside === "promised" &&
+    (index, s) =>
+      (index.inReduction === inReduction && !isOfValue(index) && index.rule?.mayBeNone === true) ||
+      (index.rule?.outside === "promised" &&
         indices.slice(0, s).some((before) => before.inReduction === inReduction && canEnd(before))),
   );
 
@@ -431,8 +475,9 @@ function emitResolved(
 }
 
 /** Ends what an index value is of where it names the element that is left out. */
-function emitLeftOut({ out }: WgslContext, { excluded }: Rule, name: string): void {
-  if (excluded !== undefined) out.line(`alive = alive && ${name} != ${excluded}u;`);
+function emitLeftOut({ out }: WgslContext, index: IndexMove, { excluded }: Rule, name: string): void {
+  const flag = flagOf(index);
+  if (excluded !== undefined) out.line(`${flag} = ${flag} && ${name} != ${excluded}u;`);
 }
 
 type Rule = NonNullable<IndexMove["rule"]>;

@@ -14,10 +14,10 @@ export interface WgslBinding {
   /** Its identifier in the text. */
   readonly name: string;
   /**
-   * Contents of the buffer: a tensor, the lowest output element with an index out of range (`status`), or
-   * runtime parameters (`sizes`).
+   * Contents of the buffer: a tensor, the lowest output element or point with an index out of range
+   * (`status`), the points that own the elements of a scatter (`owner`), or runtime parameters (`sizes`).
    */
-  readonly role: Role | "status" | "sizes";
+  readonly role: Role | "status" | "owner" | "sizes";
   /**
    * Key of the buffer in a caller's `GpuBuffers`: an operand's key (`keyOf`), or else the role, with a number
    * if an operand has that key. Keys are unique.
@@ -30,20 +30,34 @@ export interface WgslBinding {
   readonly values?: readonly number[];
 }
 
-/** Returns the keys of the bindings `status` and `sizes`, which differ from the keys of all operands. */
+/**
+ * Returns the keys of the bindings `status`, `owner` and `sizes`, which differ from the keys of all operands.
+ */
 export function keysWith({
   operands,
-}: Pick<TileFunc, "operands">): Readonly<Record<"status" | "sizes", string>> {
+}: Pick<TileFunc, "operands">): Readonly<Record<"status" | "owner" | "sizes", string>> {
   const keys = new UniqueNames(operands.map(keyOf));
-  return { status: keys.next("status"), sizes: keys.next("sizes") };
+  return { status: keys.next("status"), owner: keys.next("owner"), sizes: keys.next("sizes") };
 }
 
-/** WGSL kernel of a tile program: one entry point, its bindings and its dispatch. */
-export interface WgslKernel {
-  readonly code: string;
+/** Dispatch of a kernel: its entry point, and the workgroups along x, y and z. */
+export interface KernelStep {
   readonly entryPoint: string;
+  readonly dispatch: readonly [number, number, number];
+}
+
+/**
+ * WGSL kernel of a tile program: entry point, bindings and dispatch; that of a scatter has steps before it.
+ */
+export interface WgslKernel extends KernelStep {
+  readonly code: string;
   /** Lanes along x and y. */
   readonly workgroupSize: readonly [x: number, y: number];
+  /**
+   * Dispatches before it, in order, on the same bindings. Each sees what those before it wrote: they may
+   * stand in one compute pass. Absent: none.
+   */
+  readonly before?: readonly KernelStep[];
   /** Workgroups along x, y, z; all zero when there is nothing to write. */
   readonly dispatch: readonly [number, number, number];
   readonly bindings: readonly WgslBinding[];

@@ -3,11 +3,12 @@ import { defined } from "../../ir/defined.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { ubBytes } from "../../ir/tile.js";
 import { at } from "../../ir/types.js";
-import type { Figures, Move, MovePlan } from "../moves.js";
+import type { Figures, How, Move, MovePlan } from "../moves.js";
 import type { GatherMove } from "./gather-move.js";
 import type { LoadMove } from "./load-move.js";
 import { howOfPlain } from "./plain.js";
 import type { WgslMove, WgslPlan } from "./plan.js";
+import type { ScatterMove } from "./scatter-move.js";
 
 /**
  * Returns the printable move plan of a kernel for `compile --emit moves`: numbers of the kernel, and the way
@@ -33,7 +34,27 @@ function moveOf(plan: WgslPlan, move: WgslMove): Move {
   if (move.kind === "elided") return { stmt, how: "elided", why: move.because, figures: {} };
   if (move.kind === "load") return { stmt, how: move.how, figures: loadFigures(move) };
   if (move.kind === "gather") return { stmt, how: move.unit.how, figures: gatherFigures(plan, move) };
+  if (move.kind === "scatter") return { stmt, how: howOfPoints(move), figures: scatterFigures(plan, move) };
   return { stmt, how: howOfPlain[move.stmt.op], figures: {} };
+}
+
+/** Returns how a lane moves the elements of its points. */
+const howOfPoints = ({ point, group }: ScatterMove): How =>
+  point.values !== undefined ? "computed" : group > 1 ? "rows" : "words";
+
+/** Returns the figures of a scatter: elements that a lane takes at a time, steps, and how points write. */
+function scatterFigures(
+  { bindings, scatter }: WgslPlan,
+  { group, width, writing, owners }: ScatterMove,
+): Figures {
+  const dispatches = scatter?.dispatches.map((dispatch) => dispatch.join(" x ")) ?? [];
+  return {
+    elements: group,
+    [`%${bindings.find(({ access }) => access === "read_write")?.name ?? ""} bytes`]: 4 * width,
+    writing,
+    ...(owners === undefined ? {} : { owners: owners.entries }),
+    steps: (scatter?.move.steps ?? []).map(({ kind }, k) => `${kind} ${dispatches[k] ?? ""}`).join(", "),
+  };
 }
 
 const loadFigures = ({ buffer, waits }: LoadMove): Figures => ({

@@ -6,7 +6,10 @@ import { defaultLimits, overLimits, type WgslLimits } from "../../ir/wgsl-limits
 import type { WgslKernel } from "./kernel.js";
 
 /** Properties of a kernel that determine which device limits it needs. */
-export type LimitedKernel = Pick<WgslKernel, "bindings" | "dispatch" | "workgroupBytes" | "workgroupSize">;
+export type LimitedKernel = Pick<
+  WgslKernel,
+  "bindings" | "dispatch" | "before" | "workgroupBytes" | "workgroupSize"
+>;
 
 /**
  * Returns, for each WebGPU device limit, the lowest value at which a kernel can run. Values are counts, or
@@ -15,6 +18,7 @@ export type LimitedKernel = Pick<WgslKernel, "bindings" | "dispatch" | "workgrou
 export function neededLimits({
   bindings,
   dispatch,
+  before = [],
   workgroupBytes,
   workgroupSize: [x, y],
 }: LimitedKernel): WgslLimits {
@@ -28,7 +32,7 @@ export function neededLimits({
     maxComputeWorkgroupSizeX: x,
     maxComputeWorkgroupSizeY: y,
     maxComputeWorkgroupStorageSize: workgroupBytes,
-    maxComputeWorkgroupsPerDimension: Math.max(...dispatch),
+    maxComputeWorkgroupsPerDimension: Math.max(...dispatch, ...before.flatMap((step) => step.dispatch)),
     maxStorageBufferBindingSize: max(storage),
     maxStorageBuffersPerShaderStage: storage.length,
     maxUniformBufferBindingSize: max(uniform),

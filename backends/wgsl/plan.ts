@@ -5,14 +5,22 @@
  * Parallel loops become workgroups. Copies that a kernel does not need are elided: it reads its indices and
  * writes its output in global memory, and stages only the data of a full load.
  */
-import { refuseScatter } from "../refuse-scatter.js";
 import { gatheredTable } from "../../ir/access.js";
-import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
+import { CompileError, error, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
 import { singleCopies } from "../moves.js";
 import { inputOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { readsAlone, webgpu, type Target } from "../../ir/target.js";
 import { taskOfTile, type ParallelNest, type Task } from "../../ir/task/index.js";
-import { flatten, ubBytes, type LoadStmt, type Stmt, type StoreStmt, type SyncStmt } from "../../ir/tile.js";
+import {
+  flatten,
+  hasScatter,
+  ubBytes,
+  type FillStmt,
+  type LoadStmt,
+  type Stmt,
+  type StoreStmt,
+  type SyncStmt,
+} from "../../ir/tile.js";
 import {
   alignUp,
   at,
@@ -25,6 +33,7 @@ import {
 } from "../../ir/types.js";
 import { defaultLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
 import { namesOf, type Names } from "../names.js";
+import { isInPlace } from "../scatter-map.js";
 import { joinRuns } from "../plan/join-runs.js";
 import { gatherMove, type GatherMove, type AccessWords } from "./gather-move.js";
 import { dispatchOf, isFolded, type WorkgroupGrid } from "./grid.js";
@@ -33,6 +42,7 @@ import { keysWith, type WgslBinding } from "./kernel.js";
 import type { Arithmetic } from "./arithmetic.js";
 import { branchesOnFullTiles, lanesFor, type LaneShape } from "./lanes.js";
 import type { PlainStmt } from "./plain.js";
+import { filledBase, isAtomic, pointLanes, scatterMove, type ScatterMove } from "./scatter-move.js";
 import { sizeNames } from "./sizes.js";
 import type { LimitedKernel } from "./needed-limits.js";
 import { beyondLimits, beyondU32, beyondInt128, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
@@ -75,7 +85,7 @@ export interface BoundBuffer extends WgslBinding {
 /** Plan of a statement for which a kernel has no code. `because`: the reason, as printed. */
 export interface ElidedMove {
   readonly kind: "elided";
-  readonly stmt: LoadStmt | StoreStmt | SyncStmt;
+  readonly stmt: LoadStmt | StoreStmt | FillStmt | SyncStmt;
   readonly because: string;
 }
 
@@ -86,10 +96,10 @@ export interface PlainMove {
 }
 
 /**
- * Plan of one statement in a WGSL kernel: a gather, a load, a statement without code, or a statement without
- * decisions.
+ * Plan of one statement in a WGSL kernel: a gather, a scatter, a load, a statement without code, or a
+ * statement without decisions.
  */
-export type WgslMove = GatherMove | LoadMove | ElidedMove | PlainMove;
+export type WgslMove = GatherMove | ScatterMove | LoadMove | ElidedMove | PlainMove;
 
 /**
  * Plan of a WGSL kernel: all decisions that precede the kernel's text, such as grid, lanes and bindings.
@@ -114,12 +124,22 @@ export interface WgslPlan {
   readonly sizes: readonly string[];
   /** Bytes of workgroup memory. */
   readonly workgroupBytes: number;
-  /** Absent where there is nothing to write. */
+  /** Absent in a scatter, and where there is nothing to write. */
   readonly gather?: GatherMove;
+  /**
+   * Scatter, with the dispatch of each of its steps; absent in a gather, and where there is nothing to write.
+   */
+  readonly scatter?: PlannedScatter;
   /** In program order. */
   readonly moves: readonly WgslMove[];
   /** Diagnostics for features that the program states and the kernel does not have. */
   readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Scatter of a kernel, with the workgroups of each of its steps, in order. */
+export interface PlannedScatter {
+  readonly move: ScatterMove;
+  readonly dispatches: readonly WorkgroupGrid["dispatch"][];
 }
 
 /**
@@ -129,14 +149,15 @@ export interface WgslPlan {
  * size.
  */
 export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan {
-  refuseScatter(source, "WGSL");
-  const func = joinRuns(source);
   const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
+  const { arithmetic = "proved" } = options;
+  if (hasScatter(source.body) || isInPlace(source))
+    return planScatterKernel(source, device.limits, arithmetic);
+  const func = joinRuns(source);
   const task = taskOfTile(func);
   const { nest } = task;
   throwIfErrors(unknownForms(nest));
   const element = elementWords(inputOf(func, gatheredTable).type.dtype);
-  const { arithmetic = "proved" } = options;
   const gather = planGather(func, task, { laneBytes: device.target.laneBytes, arithmetic });
   const folded = isFolded(nest, device.limits);
   const dispatch = dispatchOf(nest, folded, device.limits.maxComputeWorkgroupsPerDimension);
@@ -199,12 +220,108 @@ function launchedPlan(
 }
 
 /**
+ * Returns the plan of a scatter's kernel. Throws a CompileError: TC502 if it exceeds the limits of the
+ * device, TC505 for one that no kernel takes.
+ */
+function planScatterKernel(func: TileFunc, limits: WgslLimits, arithmetic: Arithmetic): WgslPlan {
+  const { name, span } = func;
+  if (func.symbolic !== undefined) {
+    const message = `the kernel of @${name} is another for each size, and its sizes are open`;
+    throw new CompileError([error("TC505", message, { span, hint: "choose sizes: --bind" })]);
+  }
+  const move = scatterMove(func, arithmetic);
+  throwIfErrors(beyondInt128(move.point));
+  const dispatches = move.steps.map(({ lanes }) => {
+    const trips = Math.ceil(lanes / pointLanes);
+    const loops = [{ trips }];
+    const max = limits.maxComputeWorkgroupsPerDimension;
+    const dispatch = dispatchOf({ loops, tasks: trips }, trips > max, max);
+    if (dispatch === undefined) throw new CompileError([tooManyTasks(func, { tasks: trips }, limits)]);
+    return dispatch;
+  });
+  const names = namesOf(func);
+  const plan: WgslPlan = {
+    func,
+    names,
+    nest: taskOfTile(func).nest,
+    element: elementWords(outputOf(func).type.dtype),
+    bindings: scatterBindings(func, names, move),
+    sizes: [],
+    workgroupBytes: 0,
+    diagnostics: singleCopies(func),
+    ...idlePlan,
+    ...(move.steps.length === 0
+      ? {}
+      : {
+          grid: { dispatch: at(dispatches, dispatches.length - 1), folded: false },
+          lanes: { x: pointLanes, y: 1, inRuns: false },
+          scatter: { move, dispatches },
+          moves: flatten(func.body).flatMap((stmt) => moveOfScatter(stmt, move)),
+        }),
+  };
+  throwIfErrors(beyondLimits(func, limitedBy(plan), limits));
+  return plan;
+}
+
+/**
+ * Returns the bindings of a scatter's kernel: its operands, of which an input that is written in place stands
+ * for the output too, `status` if a run may be rejected, and `owner`.
+ */
+function scatterBindings(func: TileFunc, names: Names, move: ScatterMove): BoundBuffer[] {
+  const keys = keysWith(func);
+  const output = outputOf(func);
+  const { inPlace, reports, owners, width } = move;
+  const target = inPlace ? inputOf(func, gatheredTable) : output;
+  const source = move.point.values === undefined ? move.map.reads[0]?.table : undefined;
+  const operands = func.operands.flatMap((operand, table): Omit<BoundBuffer, "binding">[] => {
+    if (inPlace && operand === output) return [];
+    const isBase =
+      table === gatheredTable && move.map.write.base !== undefined && filledBase(move.map) === undefined;
+    const wide: AccessWords = operand === target || isBase || table === source ? width : 1;
+    return [
+      {
+        name: names.buffer(operand.name),
+        role: operand.role,
+        key: keyOf(operand),
+        access: operand === target ? "read_write" : "read",
+        bytes: bindingBytes(operand.type, wide),
+        width: wide,
+        atomic: operand === target && isAtomic(move),
+      },
+    ];
+  });
+  const scratch = { width: 1, access: "read_write", atomic: true } as const;
+  const status = { ...scratch, name: "status", role: "status", key: keys.status, bytes: 4 } as const;
+  const owner = {
+    ...scratch,
+    name: "owner",
+    role: "owner",
+    key: keys.owner,
+    bytes: 4 * Math.max(1, owners?.entries ?? 0),
+  } as const;
+  return [...operands, ...(reports ? [status] : []), ...(owners === undefined ? [] : [owner])].map(
+    (bound, binding) => ({ ...bound, binding }),
+  );
+}
+
+/** Returns the move of a statement of a scatter's program; an empty list for a loop or an alloc. */
+function moveOfScatter(stmt: Stmt, move: ScatterMove): WgslMove[] {
+  const elided = (because: string): ElidedMove[] =>
+    stmt.op === "load" || stmt.op === "store" || stmt.op === "fill" || stmt.op === "sync"
+      ? [{ kind: "elided", stmt, because }]
+      : [];
+  if (stmt.op === "scatter") return stmt === move.stmt ? [move] : [];
+  return elided(stmt.op === "sync" ? "no workgroup memory" : "points are taken where they lie");
+}
+
+/**
  * Returns the properties of a plan that the limits of a device bound. In a program over symbols, the sizes of
  * the bindings count as 0.
  */
-const limitedBy = ({ func, bindings, grid, lanes, workgroupBytes }: WgslPlan): LimitedKernel => ({
+const limitedBy = ({ func, bindings, grid, scatter, lanes, workgroupBytes }: WgslPlan): LimitedKernel => ({
   bindings: func.symbolic === undefined ? bindings : bindings.map((bound) => ({ ...bound, bytes: 0 })),
   dispatch: grid.dispatch,
+  before: (scatter?.dispatches ?? []).map((dispatch) => ({ entryPoint: "", dispatch })),
   workgroupBytes,
   workgroupSize: [lanes.x, lanes.y],
 });

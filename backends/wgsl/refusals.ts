@@ -3,7 +3,7 @@
  * that start between words, and limits of the device.
  */
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
-import type { TileFunc } from "../../ir/func.js";
+import { keyOf, type TileFunc } from "../../ir/func.js";
 import { rangeOf } from "../../ir/intervals/range.js";
 import { constant, largestValue, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/intervals/loop-bounds.js";
@@ -21,6 +21,7 @@ import {
   type WgslLimits,
 } from "../../ir/wgsl-limits.js";
 import type { GatherMove } from "./gather-move.js";
+import type { WgslBinding } from "./kernel.js";
 import { neededLimits, type LimitedKernel } from "./needed-limits.js";
 
 /**
@@ -121,9 +122,11 @@ export function unevenRows(func: TileFunc, staged: UbBuffer | undefined): Diagno
 export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: WgslLimits): Diagnostic[] {
   const { span } = func;
   const over = overLimits(neededLimits(kernel), limits);
+  const nameOf = (key: string): string | undefined =>
+    func.operands.find((operand) => keyOf(operand) === key)?.name;
   const buffers = (): Diagnostic[] =>
-    kernel.bindings.flatMap(({ access, name, bytes }, k) =>
-      access === "uniform" ? [] : (tooLargeBuffer(func.operands[k]?.name ?? name, bytes, limits, span) ?? []),
+    kernel.bindings.flatMap(({ access, name, key, bytes }) =>
+      access === "uniform" ? [] : (tooLargeBuffer(nameOf(key) ?? name, bytes, limits, span) ?? []),
     );
   return limitNames.flatMap((name): Diagnostic[] => {
     const value = over[name];
@@ -133,9 +136,9 @@ export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: Wgsl
     if (name === "maxStorageBufferBindingSize" || name === "maxBufferSize")
       return name === "maxBufferSize" && over.maxStorageBufferBindingSize !== undefined ? [] : buffers();
     if (name === "maxStorageBuffersPerShaderStage") {
-      // Behind the operands lies the status word.
-      const { length } = func.operands;
-      return [tooManyBuffers(storageBuffersOf(length - 1, value > length), limit, span)];
+      const has = (role: WgslBinding["role"]): boolean => kernel.bindings.some((one) => one.role === role);
+      const kinds = { output: has("output"), status: has("status"), owner: has("owner") };
+      return [tooManyBuffers(storageBuffersOf(func.operands.length - 1, kinds), limit, span)];
     }
     const data = { bytes: value, limit };
     if (name === "maxComputeWorkgroupStorageSize") {
@@ -149,7 +152,11 @@ export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: Wgsl
 }
 
 /** Returns the error (TC502) for a program that has more tasks than a dispatch can have workgroups. */
-export function tooManyTasks(func: TileFunc, { tasks }: ParallelNest, limits: WgslLimits): Diagnostic {
+export function tooManyTasks(
+  func: TileFunc,
+  { tasks }: Pick<ParallelNest, "tasks">,
+  limits: WgslLimits,
+): Diagnostic {
   const limit = limits.maxComputeWorkgroupsPerDimension;
   const message = `the program has ${tasks} tasks, and a dispatch ${limit} x ${limit} workgroups`;
   return error("TC502", message, {

@@ -370,7 +370,7 @@ function elementText(type: SourceType, word: (place: string) => string, address:
 }
 
 /** Returns the bits of a word from a place on, with the sign of their type. */
-const extracted = (type: SourceType, word: string, place: string): string =>
+export const extracted = (type: SourceType, word: string, place: string): string =>
   isSigned(type)
     ? `bitcast<u32>(extractBits(bitcast<i32>(${word}), ${place}, ${bitsOf(type)}u))`
     : `extractBits(${word}, ${place}, ${bitsOf(type)}u)`;

@@ -9,7 +9,7 @@ import { buffersOf, bufferUsage } from "../../backends/webgpu/buffers.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { deviceFaults } from "../../backends/webgpu/errors.js";
 import { resourcesOn } from "../../backends/webgpu/work.js";
-import { alignUp, byteCount, outputOf, type TileFunc } from "../../ir/index.js";
+import { alignUp, byteCount, hasScatter, inputsOf, outputOf, type TileFunc } from "../../ir/index.js";
 import { failedMeasurement } from "./local-measurer.js";
 import type { MeasuredTask, Measurer } from "./measurer.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
@@ -29,12 +29,21 @@ export function gpuMeasurer(runner: Runner, device: string, task: MeasuredTask):
   const aligned = (bytes: number): number => Math.max(4, alignUp(bytes, 4));
   const upload = (bytes: Uint8Array): GPUBuffer => resources.buffer(aligned(bytes.byteLength), usage, bytes);
   const bytes = byteCount(outputOf(kernel.tile).type);
-  const untouched = upload(new Uint8Array(aligned(bytes)).fill(poisonByte));
+  const inPlace = inputsOf(kernel.tile).find(({ inout }) => inout === true);
+  const untouched =
+    inPlace === undefined
+      ? upload(new Uint8Array(aligned(bytes)).fill(poisonByte))
+      : upload(inputTensor(inputs, inPlace).bytes);
   const output = resources.buffer(aligned(bytes), usage);
+  const owners = hasScatter(kernel.tile.body)
+    ? runner.wgsl(kernel).bindings.find(({ role }) => role === "owner")
+    : undefined;
   const buffers = buffersOf(
     kernel.tile,
-    (operand) => (operand.role === "output" ? output : upload(inputTensor(inputs, operand).bytes)),
+    (operand) =>
+      operand === inPlace || operand.role === "output" ? output : upload(inputTensor(inputs, operand).bytes),
     upload(new Uint8Array(4).fill(0xff)),
+    owners === undefined ? undefined : resources.buffer(owners.bytes, usage),
   );
 
   async function verified(tile: TileFunc): Promise<string | undefined> {

@@ -364,7 +364,7 @@ export function supportMatrix(): string {
     "",
     "## Scatters",
     "",
-    "The reference and the checked simulator run these on every type that they take; the fast executor, WebGPU and PTO refuse scatters as yet (TC505). The element types are those of each",
+    "The reference, both executors of the simulator and WebGPU run these on every type that they take; PTO and PyPTO refuse scatters as yet (TC505). The element types are those of each",
     "combination that the operator has.",
     "",
     "| Operator | Element types | Index types | Writes | Negative indices | Out of range | Attributes |",

@@ -4,24 +4,20 @@ import { referenceOfMap } from "../../backends/reference/index.js";
 import type { HostInputs } from "../../backends/index.js";
 import { FastExecutor, simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import { hasScatterCode } from "../../backends/wasm/scatter-plan.js";
-import { parseModule, RunError, type Schedule } from "../../ir/index.js";
+import { parseModule, type Schedule } from "../../ir/index.js";
 import { tryCompile } from "../../src/index.js";
 import { drawer, type Draw } from "../fuzz/mutate.js";
 import { breaksOrder, outcomeOf, textOf, type Outcome, type OracleScatter } from "../oracle/scatter.js";
 import { bytesOf, bytesOfElement, hostInputs } from "../support/scatter-inputs.js";
 import { randomScatter } from "../support/random-scatter.js";
+import { ended, type Ran } from "../support/scatter-outcome.js";
 
 /** Outcome of a run, in the oracle's terms. */
-function ran(action: () => Uint8Array): { readonly bytes: Uint8Array } | Exclude<Outcome, { kind: "bits" }> {
+function ran(action: () => Uint8Array): Ran {
   try {
     return { bytes: action() };
   } catch (thrown) {
-    if (!(thrown instanceof RunError)) throw thrown;
-    const [first] = thrown.diagnostics;
-    const data = first?.data as { point: number[]; earlier: number[] };
-    if (first?.code === "TC601") return { kind: "index", point: data.point };
-    if (first?.code === "TC607") return { kind: "duplicate", point: data.point, earlier: data.earlier };
-    throw thrown;
+    return ended(thrown);
   }
 }
 

@@ -7,8 +7,8 @@ import type { AccessFunc } from "../../func.js";
 import { inputsOf, keyOf, outputOf, type Operand } from "../../func.js";
 import { mayReport } from "../../policy.js";
 import { deviceLimits as limitsOf, targetFacts, type Target } from "../../target.js";
-import { alignUp, byteCount, elementCount, maxElements } from "../../types.js";
-import { defaultLimits, storageBuffersOf, type StorageBuffers } from "../../wgsl-limits.js";
+import { alignUp, byteAligned, byteCount, bytesOf, elementCount, maxElements } from "../../types.js";
+import { defaultLimits, needsOwners, storageBuffersOf, type StorageBuffers } from "../../wgsl-limits.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 
 const source = "gpuweb/gpuweb: limits (section 3.6.2)";
@@ -21,9 +21,7 @@ export const deviceLimits: Rule = {
   id: "device-limits",
   code: "TC502",
   judge: ({ gather, target }) =>
-    targetFacts[target.kind].runsOnWebgpu
-      ? [...(isScatter(gather.map) ? [] : [buffersBound(gather, target)]), positionsFit(gather)]
-      : [],
+    targetFacts[target.kind].runsOnWebgpu ? [buffersBound(gather, target), positionsFit(gather)] : [],
 };
 
 /**
@@ -39,14 +37,20 @@ function positionsFit({ operands }: AccessFunc): RuleVerdict {
 }
 
 /**
- * Returns the number of storage buffers that the WebGPU kernel of a gather binds, with a text that lists
- * them.
+ * Returns the number of storage buffers that the WebGPU kernel of a gather or scatter binds, with a text that
+ * lists them.
  */
-export const boundBuffers = (gather: AccessFunc): StorageBuffers =>
-  storageBuffersOf(
-    inputsOf(gather).length,
-    mayReport(gather.map) && elementCount(outputOf(gather).type.shape) > 0,
-  );
+export function boundBuffers(func: AccessFunc): StorageBuffers {
+  const { write } = func.map;
+  const { type } = outputOf(func);
+  const hasElements = elementCount(type.shape) > 0;
+  const owner = isScatter(func.map) && needsOwners(write, bytesOf(byteAligned(type.dtype)));
+  return storageBuffersOf(inputsOf(func).length, {
+    output: !inputsOf(func).some(({ inout }) => inout === true),
+    status: hasElements && (mayReport(func.map) || write.duplicates === "error"),
+    owner: hasElements && owner,
+  });
+}
 
 /**
  * Returns the verdict (pass or fail) on the number of storage buffers that the kernel of a gather binds,

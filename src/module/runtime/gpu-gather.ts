@@ -6,7 +6,7 @@ import { copyDstUsage, copySrcUsage, storageUsage, uniformUsage } from "../../..
 import {
   describePipeline,
   launchOnce,
-  orRefused,
+  pipelinesOf,
   readBuffer,
   readIndex,
   recordLaunch,
@@ -80,14 +80,10 @@ export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: La
       });
   }
   const { code, bindings } = plan;
-  const { descriptor, layout } = describePipeline(work, { code, entryPoint: "main", bindings });
+  const { descriptors, layout } = describePipeline(work, { code, entryPoint: "main", bindings });
   const kernelRefused = refused("kernel");
-  const gpu = await settle(
-    work,
-    () => orRefused(work, device.createComputePipelineAsync(descriptor), kernelRefused),
-    kernelRefused,
-  );
-  const pipeline = { gpu, layout, bindings };
+  const steps = await settle(work, () => pipelinesOf(work, descriptors, kernelRefused), kernelRefused);
+  const pipeline = { steps, layout, bindings };
   const owned = resourcesOn(work);
   /** Buffer of the status word that launches of `encode` write. */
   let status: GPUBuffer | undefined;

@@ -1,0 +1,326 @@
+/**
+ * Plan of a scatter's kernel: the steps in which a device takes its points, one dispatch each. Tiles and
+ * schedules do not matter: all points are taken side by side, and their order is kept by owners.
+ *
+ * `base`: copies the base, where the output is memory of its own. `clear`, `own`: each element, or each row,
+ * is owned by the point whose value stays. `compare`: finds points whose element another point owns, where
+ * that is an error. `check`: looks at index values before anything is written in place. `write`: writes the
+ * points.
+ */
+import { baseFill, gatheredTable, isMove, isOrderFree, isRead, type AccessMap } from "../../ir/access.js";
+import { addressOf, type GatherAddresses } from "../../ir/addressing.js";
+import { CompileError, error } from "../../ir/diagnostic.js";
+import { defined } from "../../ir/defined.js";
+import { inputOf, inputsOf, outputBytes, outputOf, outputPlace, type TileFunc } from "../../ir/func.js";
+import { dimRanges, reductionLength } from "../../ir/intervals/intervals.js";
+import { constant, dim, dimsOf, type Linear } from "../../ir/linear.js";
+import { mayReject } from "../../ir/policy.js";
+import { carryingDims } from "../../ir/tiling/point-order.js";
+import { flatten, type GatherStmt, type ScatterStmt } from "../../ir/tile.js";
+import { needsOwners } from "../../ir/wgsl-limits.js";
+import { at, byteCount, elementCount, invariant, strides, type DType, type Shape } from "../../ir/types.js";
+import { typeOf, valuePlan, type Combination } from "../../ir/values/index.js";
+import { tellingPoints } from "../check-points.js";
+import { combinedValue } from "../plan/combined-value.js";
+import { planGather } from "../plan/gather.js";
+import { isInPlace, scatterMapOf } from "../scatter-map.js";
+import type { Arithmetic } from "./arithmetic.js";
+import {
+  needsInt128,
+  startsAtMultiples,
+  sumInWords,
+  type AccessWords,
+  type GatherMove,
+  type IndexMove,
+} from "./gather-move.js";
+import { proveValue, type ProvedValue } from "./value-proofs.js";
+
+/** Owners of the elements that points write: one for each element, or for each row of them. */
+export interface Owners {
+  /** Extents of the points that own: 1 along a dim in which all points of a row agree. */
+  readonly points: Shape;
+  /** Number of a point's entry, by dims and index values. */
+  readonly entry: Linear;
+  readonly entries: number;
+  /** True if the first of several points owns an element, and the others are an error. */
+  readonly isFirst: boolean;
+}
+
+/** Combination of points with the elements that they write. */
+export interface CombinedPoints {
+  readonly how: Combination;
+  /** Types of the element and of the value. */
+  readonly dtype: DType;
+  readonly from: DType;
+  /** Element after a point, from reads 0, the element, and 1, the value. */
+  readonly step: ProvedValue;
+}
+
+/**
+ * Ways in which points write. `store`: whole words, each written by one lane. `owned bits`: elements that
+ * share words with others are cleared and set. `exchange`: a word is exchanged until no other lane changed it
+ * in between. `add`: by an atomic addition.
+ */
+export type Writing = "store" | "owned bits" | "exchange" | "add";
+
+/** Dispatch of a scatter's kernel. */
+export type PointStep =
+  | { readonly kind: "base"; readonly lanes: number }
+  | { readonly kind: "clear" | "own" | "compare" | "check"; readonly points: Shape; readonly lanes: number }
+  /** `carrying`: dims whose points each lane takes in order; all others have lanes of their own. */
+  | { readonly kind: "write"; readonly lanes: number; readonly carrying: readonly number[] };
+
+/** Plan of how a kernel writes the points of a scatter. */
+export interface ScatterMove {
+  readonly kind: "scatter";
+  readonly stmt: ScatterStmt;
+  readonly map: AccessMap;
+  /** Plan of a point's index values and value, as those of an element of a gather over the domain. */
+  readonly point: GatherMove;
+  /** Number of the element that a point writes. */
+  readonly written: Linear;
+  readonly inPlace: boolean;
+  /** Elements along the innermost dim that a lane writes together. */
+  readonly group: number;
+  /** Words of one access of the output and of what is copied to it. */
+  readonly width: AccessWords;
+  readonly writing: Writing;
+  readonly owners?: Owners;
+  readonly combined?: CombinedPoints;
+  readonly steps: readonly PointStep[];
+  /** True if a run may be rejected. */
+  readonly reports: boolean;
+}
+
+/**
+ * Plans the kernel of a scatter. Throws a CompileError (TC505) for a program whose tiles are not its points
+ * in order, and for sums of floats that one lane would have to take from too many points.
+ */
+export function scatterMove(func: TileFunc, arithmetic: Arithmetic): ScatterMove {
+  const map = scatterMapOf(func);
+  const stmt = flatten(func.body).find((one) => one.op === "scatter");
+  invariant(stmt?.op === "scatter", "a scatter's program has its statement");
+  const output = outputOf(func);
+  const size = outputBytes(func);
+  const inPlace = isInPlace(func);
+  const written = elementOf(func, map.write.table, map.write.at);
+  const point = pointMove(func, map, arithmetic);
+  const combined = combinedPoints(func, map, arithmetic);
+  const { group, width } = unitOf(func, map, written, point.addresses);
+  const isUnique = map.write.duplicates === "unique";
+  const owners = needsOwners(map.write, size) ? ownersOf(func, map) : undefined;
+  const isShared = group * size < 4;
+  const writing = ((): Writing => {
+    if (isShared) return owners === undefined ? "exchange" : "owned bits";
+    if (combined === undefined || isUnique || !isOrderFree(map.write, output.type.dtype)) return "store";
+    return combined.how === "add" ? "add" : "exchange";
+  })();
+  const carrying =
+    combined !== undefined && !isOrderFree(map.write, output.type.dtype) ? carryingDims(map) : [];
+  refuseLongWalks(func, map, carrying);
+  const count = elementCount(map.domain);
+  const telling = tellingPoints(map);
+  const ofPoints = (kind: "clear" | "own" | "compare" | "check"): PointStep => ({
+    kind,
+    points: telling,
+    lanes: elementCount(telling),
+  });
+  const words = Math.ceil(byteCount(output.type) / 4 / width);
+  const walked = carrying.reduce((product, d) => product * at(map.domain, d), 1);
+  const first: readonly PointStep[] = inPlace
+    ? owners === undefined
+      ? mayReject(map) && point.reports
+        ? [ofPoints("check")]
+        : []
+      : [ofPoints("clear")]
+    : [{ kind: "base", lanes: Math.max(words, owners?.entries ?? 0) }];
+  const steps: readonly PointStep[] =
+    count === 0
+      ? inPlace
+        ? []
+        : first
+      : [
+          ...first,
+          ...(owners === undefined ? [] : [ofPoints("own")]),
+          ...(owners?.isFirst === true ? [ofPoints("compare")] : []),
+          { kind: "write", lanes: count / group / walked, carrying },
+        ];
+  return {
+    kind: "scatter",
+    stmt,
+    map,
+    point,
+    written,
+    inPlace,
+    group,
+    width,
+    writing,
+    ...defined({ owners, combined }),
+    steps: elementCount(output.type.shape) === 0 ? [] : steps,
+    reports: point.reports || owners?.isFirst === true,
+  };
+}
+
+/** Returns the number of the element of an operand at some coordinates. */
+function elementOf({ operands }: TileFunc, table: number, coords: readonly Linear[]): Linear {
+  const { shape } = at(operands, table).type;
+  return addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
+}
+
+/** Returns the plan of a scatter's point, as that of an element of a gather over its domain. */
+function pointMove(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): GatherMove {
+  const { domain } = map;
+  const fullRegion = (buffer: string, shape: Shape) => ({
+    buffer,
+    offsets: shape.map(() => constant(0)),
+    sizes: shape.map(constant),
+  });
+  const stmt: GatherStmt = {
+    op: "gather",
+    from: inputsOf(func).map(({ name, type }) => fullRegion(name, type.shape)),
+    to: fullRegion(outputOf(func).name, domain),
+    map,
+    origins: inputsOf(func)
+      .slice(gatheredTable + 1)
+      .map(({ type }) => type.shape.map(() => constant(0))),
+  };
+  const addresses: GatherAddresses = {
+    data: constant(0),
+    reads: map.reads.map(({ table, at: coords }) => elementOf(func, table, coords)),
+    indices: map.indices.map(({ value }) => (isRead(value) ? elementOf(func, value.table, value.at) : value)),
+    // Points are numbered in the order of the domain.
+    output: addressOf(
+      domain.map((_, d) => dim(d)),
+      { offsets: domain.map(() => constant(0)), strides: strides(domain) },
+    ),
+  };
+  const plan = planGather(func, { stmt, loops: [] }, addresses);
+  const ranges = { ...plan.ranges, dims: dimRanges(domain, map) };
+  const types = map.reads.map(({ table }) => inputOf(func, table).type.dtype);
+  const values =
+    map.write.combine === "set" && isMove(map) ? undefined : (plan.values ?? valuePlan(map.value, types));
+  return {
+    kind: "gather",
+    stmt,
+    unit: { how: "words", group: 1, width: 1 },
+    widths: func.operands.map(() => 1),
+    sizes: stmt.to.sizes,
+    tile: domain,
+    addresses,
+    ...(values === undefined ? {} : { values: proveValue(values, reductionLength(map), arithmetic) }),
+    indices: plan.indexSteps.map((step): IndexMove => ({
+      ...step,
+      biased: false,
+      words: 1,
+      ...(step.table === undefined ? {} : { dtype: inputOf(func, step.table).type.dtype }),
+      int128: needsInt128(step, stmt),
+      ...defined({ inWords: sumInWords(func, step, plan, ranges) }),
+      four: false,
+    })),
+    ranges,
+    resolved: [],
+    sharing: [],
+    maybeEmpty: [],
+    reductionUnroll: 1,
+    fill: plan.fill,
+    reports: plan.reports,
+  };
+}
+
+/** Returns how points combine with their elements; undefined where their values replace them. */
+function combinedPoints(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): CombinedPoints | undefined {
+  const { combine } = map.write;
+  if (combine === "set") return undefined;
+  const { dtype } = outputOf(func).type;
+  const from = typeOf(
+    map.value,
+    map.reads.map(({ table }) => inputOf(func, table).type.dtype),
+  );
+  const step = combinedValue(combine, dtype, { kind: "read", read: 0 }, { kind: "read", read: 1 }, from);
+  return { how: combine, dtype, from, step: proveValue(valuePlan(step, [dtype, from]), 0, arithmetic) };
+}
+
+/**
+ * Returns the owners of elements, or of rows of them: along a dim that alone gives a written coordinate, and
+ * that no index value follows, points are owned together.
+ */
+function ownersOf(func: TileFunc, map: AccessMap): Owners {
+  const points = tellingPoints(map);
+  const isPerRow = (coord: Linear): boolean =>
+    dimsOf(coord).length > 0 && dimsOf(coord).every((d) => at(points, d) === 1 && at(map.domain, d) !== 1);
+  const { shape } = outputOf(func).type;
+  const rows = shape.map((extent, k) => (isPerRow(at(map.write.at, k)) ? 1 : extent));
+  const by = strides(rows);
+  const kept = map.write.at.map((coord) => (isPerRow(coord) ? constant(0) : coord));
+  return {
+    points,
+    entry: addressOf(kept, { offsets: kept.map(() => constant(0)), strides: by }),
+    entries: elementCount(rows),
+    isFirst: map.write.duplicates === "error",
+  };
+}
+
+/** Elements that a lane writes together, and the words of one access. */
+type PointUnit = Pick<ScatterMove, "group" | "width">;
+
+/**
+ * Returns the elements along the innermost dim that a lane writes together: whole words, and where rows are
+ * moved as they are, the widest accesses that rows divide into.
+ */
+function unitOf(func: TileFunc, map: AccessMap, written: Linear, addresses: GatherAddresses): PointUnit {
+  const size = outputBytes(func);
+  const last = map.domain.length - 1;
+  const extent = map.domain[last] ?? 1;
+  const alone: PointUnit = { group: 1, width: 1 };
+  if (map.write.combine !== "set" || last < 0 || elementCount(map.domain) === 0) return alone;
+  // No two points of a group write one element, and no index value is another within it.
+  if (extent === 1 || at(tellingPoints(map), last) !== 1) return alone;
+  const elements = elementCount(outputOf(func).type.shape);
+  const starts = (form: Linear, group: number): boolean => startsAtMultiples(form, last, group, []);
+  const isWritten = (group: number): boolean =>
+    extent % group === 0 && elements % group === 0 && starts(written, group);
+  const source = map.reads[0]?.table;
+  if (isMove(map) && source !== undefined && source !== outputPlace(func)) {
+    const isTable = map.indices.some(
+      ({ value }) => isRead(value) && (value.table === source || value.table === gatheredTable),
+    );
+    const updates = elementCount(inputOf(func, source).type.shape);
+    for (const width of isTable ? ([1] as const) : ([4, 2, 1] as const)) {
+      const group = (4 * width) / size;
+      if (group >= 1 && isWritten(group) && updates % group === 0 && starts(at(addresses.reads, 0), group))
+        return { group, width };
+    }
+  }
+  const perWord = Math.max(1, 4 / size);
+  return isWritten(perWord) ? { group: perWord, width: 1 } : alone;
+}
+
+/** Points that one lane takes in order, at most: beyond, a device may take a lane for hung. */
+const maxWalk = 2 ** 20;
+
+/**
+ * Throws a CompileError (TC505) for points that combine in an order that can be seen, of which one lane would
+ * take too many.
+ */
+function refuseLongWalks(func: TileFunc, map: AccessMap, carrying: readonly number[]): void {
+  const points = carrying.reduce((product, d) => product * at(map.domain, d), 1);
+  if (points <= maxWalk) return;
+  const { dtype } = outputOf(func).type;
+  const message = `@${func.name} takes the ${map.write.combine} of ${dtype} from ${points} points in order, and a lane of WebGPU takes ${maxWalk} at most`;
+  const hint =
+    "run it on reference or sim; where no two points write one element, state duplicates = unique, and any number is taken";
+  throw new CompileError([
+    error("TC505", message, { span: func.span, hint, data: { points, limit: maxWalk } }),
+  ]);
+}
+
+/** Lanes of a workgroup. */
+export const pointLanes = 64;
+
+/** True if the words of the output are atomics. */
+export const isAtomic = ({ writing }: ScatterMove): boolean => writing !== "store";
+
+/**
+ * Returns the bits that fill the output where the base is a constant; undefined where an operand holds it.
+ */
+export const filledBase = (map: AccessMap): string | undefined => baseFill(map.write);
