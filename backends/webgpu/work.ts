@@ -112,7 +112,7 @@ export interface DescribedPipeline {
  */
 export function describePipeline(
   { device }: Pick<DeviceWork, "device">,
-  { code, bindings, entryPoint, constants, before = [] }: KernelText,
+  { code, bindings, before = [], ...entry }: KernelText,
 ): DescribedPipeline {
   // Not "auto": that drops a binding that an empty tensor leaves unused.
   const layout = device.createBindGroupLayout({
@@ -124,9 +124,9 @@ export function describePipeline(
   });
   const module = device.createShaderModule({ code });
   const ofAll = device.createPipelineLayout({ bindGroupLayouts: [layout] });
-  const descriptors = [...before, { entryPoint }].map(({ entryPoint }) => ({
+  const descriptors = [...before, entry].map(({ entryPoint }) => ({
     layout: ofAll,
-    compute: { module, entryPoint, ...(constants && { constants }) },
+    compute: { module, ...entry, entryPoint },
   }));
   return { descriptors, layout };
 }

@@ -20,6 +20,7 @@ import { emitLoad } from "./load.js";
 import { memberName } from "./names.js";
 import { emitPlain } from "./plain.js";
 import {
+  arrayOf,
   asBinding,
   planWgsl,
   type PlannedScatter,
@@ -30,7 +31,6 @@ import {
 import { nativeArithmetic } from "./arithmetic.js";
 import { emitScatterKernel, entryOfStep } from "./scatter.js";
 import { isNative } from "./value-proofs.js";
-import { arrayOf } from "./array-of.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
 /**

@@ -383,6 +383,18 @@ function bindingsOf(
   );
 }
 
+/**
+ * Returns the WGSL type of an array. The type states the length, so that shapes are visible and no length is
+ * read at run time. With `dynamic` it states no length, because one text serves all sizes.
+ */
+export function arrayOf(
+  { bytes, width, atomic }: Pick<BoundBuffer, "bytes" | "width" | "atomic">,
+  dynamic = false,
+): string {
+  const element = atomic ? "atomic<u32>" : width === 1 ? "u32" : `vec${width}u`;
+  return dynamic ? `array<${element}>` : `array<${element}, ${bytes / 4 / width}>`;
+}
+
 /** Returns a bound buffer without `width` and `atomic`, which only the emitter of the kernel uses. */
 export const asBinding = ({ width: _width, atomic: _atomic, ...binding }: BoundBuffer): WgslBinding =>
   binding;

@@ -27,8 +27,7 @@ import { emitValueHelpers } from "./value-helpers.js";
 import { isNative } from "./value-proofs.js";
 import { printed, stepText, valueHelpers } from "./value-steps.js";
 import { declareValue, extracted } from "./values.js";
-import { arrayOf } from "./array-of.js";
-import type { PlannedScatter, WgslPlan } from "./plan.js";
+import { arrayOf, type PlannedScatter, type WgslPlan } from "./plan.js";
 
 /** Mark of a status word that names a point whose element an earlier point wrote. */
 const duplicate = "0x80000000u";
