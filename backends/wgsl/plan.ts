@@ -254,7 +254,7 @@ function planScatterKernel(func: TileFunc, limits: WgslLimits, arithmetic: Arith
       ? {}
       : {
           grid: { dispatch: at(dispatches, dispatches.length - 1), folded: false },
-          lanes: { x: pointLanes, y: 1, inRuns: false },
+          lanes: { x: pointLanes, y: 1, inRuns: false, acrossRows: false },
           scatter: { move, dispatches },
           moves: flatten(func.body).flatMap((stmt) => moveOfScatter(stmt, move)),
         }),

@@ -221,6 +221,7 @@ function pointMove(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): Gath
     resolved: [],
     sharing: [],
     maybeEmpty: [],
+    inSoftware: false,
     reductionUnroll: 1,
     fill: plan.fill,
     reports: plan.reports,
