@@ -1,11 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { docsPages } from "./docs-pages.js";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
   root: here("."),
   base: "./",
+  plugins: [docsPages()],
   resolve: {
     // A browser draws charts on documents of its own.
     alias: { "linkedom/worker": here("src/view/browser-document.ts") },

@@ -1,24 +1,29 @@
-/** The page: program on the left, verdict in the middle, what becomes of it on the right. */
+/** The page: program, tile with its verdict, and map beside one another; below, what becomes of the program. */
 import { defined } from "../../ir/defined.js";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { entryOf } from "../../ir/entry-of.js";
 import { formatEntry } from "../../ir/schedule.js";
-import { createEditor, type Editor } from "./editor.js";
+import type { Span } from "../../ir/shape.js";
+import type { Editor, HistoryDepth } from "./editor.js";
 import { gallery } from "./gallery.js";
 import { fragmentOf, leftBehind, stateOf } from "./link.js";
-import { tabs, type PageState, type Tab } from "./page-state.js";
+import type { PageState } from "./page-state.js";
+import { Action } from "./view/action.js";
 import { ComparedView } from "./view/compared.js";
 import { CopyAs } from "./view/copy-as.js";
-import { Choice } from "./view/field.js";
+import { VerdictRefuses } from "./view/diagnostics.js";
+import { Choice, InvalidFields } from "./view/field.js";
 import { ProgramForm } from "./view/program-form.js";
 import { RunView } from "./view/run.js";
 import { SizesForm } from "./view/sizes-form.js";
 import { ScheduleForm } from "./view/schedule-form.js";
 import { SpaceMapView } from "./view/space-map.js";
-import { TabPanel, tabTitles } from "./view/tab-panel.js";
+import { TabPanel } from "./view/tab-panel.js";
+import { Tabs } from "./view/tabs.js";
+import { TileSliders } from "./view/tile-sliders.js";
 import { failedAnswer } from "./view/use-answer.js";
 import { VerdictView } from "./view/verdict.js";
-import type { Opened, Problem, Shown, Vocabulary, WithInputs } from "./jobs/messages.js";
+import type { Opened, Shown, Vocabulary, WithInputs } from "./jobs/messages.js";
 import { entriesOf, type ScheduleText } from "./jobs/flags.js";
 import type { Change } from "./jobs/program.js";
 import { long, quick } from "./workers.js";
@@ -30,16 +35,17 @@ const linkDelayMs = 250;
 let written = "";
 
 /**
- * Renders the playground page: program editor on the left, verdict and schedule in the middle, results on the
- * right. `first` is the initial state of the page.
+ * Renders the playground page: editor, tile and verdict, and map beside one another, results below. `first` is
+ * the initial state of the page.
  */
 export function App({ first }: { readonly first: PageState }) {
   const [state, setState] = useState(first);
   const [{ shown, of }, setShown] = useState<Judged>({ of: "" });
   const [vocabulary, setVocabulary] = useState<Vocabulary>();
-  const [problems, setProblems] = useState<readonly Problem[]>([]);
   const [notes, setNotes] = useState<readonly string[]>([]);
   const [example, setExample] = useState("");
+  const [depth, setDepth] = useState<HistoryDepth>({ undo: 0, redo: 0 });
+  const [invalid, setInvalid] = useState<readonly string[]>([]);
   const editor = useRef<Editor>(null);
   const place = useRef<HTMLDivElement>(null);
   const latest = useRef(state);
@@ -49,22 +55,38 @@ export function App({ first }: { readonly first: PageState }) {
     setState(latest.current);
   }, []);
 
-  useEffect(() => {
-    if (place.current === null) return undefined;
-    const made = createEditor(place.current, {
-      text: first.text,
-      worker: quick,
-      onText: (text) => {
-        update({ text });
-      },
-      onProblems: setProblems,
-    });
-    editor.current = made;
-    void quick.call("vocabulary", null).then(setVocabulary);
-    return () => {
-      made.destroy();
-    };
+  const tellInvalid = useCallback((label: string, wrong: boolean): void => {
+    setInvalid((labels) => [...labels.filter((one) => one !== label), ...(wrong ? [label] : [])]);
   }, []);
+
+  useEffect(() => {
+    void quick.call("vocabulary", null).then(setVocabulary);
+  }, []);
+
+  // The editor is half of the page's code: the first verdict does not wait for it.
+  const [isJudged, setJudged] = useState(false);
+  const [hasEditor, setHasEditor] = useState(false);
+  useEffect(() => {
+    if (!isJudged) return undefined;
+    let current = true;
+    void import("./editor.js").then(({ createEditor }) => {
+      const parent = place.current;
+      if (!current || parent === null) return;
+      setHasEditor(true);
+      editor.current = createEditor(parent, {
+        text: latest.current.text,
+        worker: quick,
+        onText: (text) => {
+          update({ text });
+        },
+        onHistory: setDepth,
+      });
+    });
+    return () => {
+      current = false;
+      editor.current?.destroy();
+    };
+  }, [isJudged]);
 
   const known = useRef("");
   const show = useVerdict(setShown);
@@ -72,10 +94,14 @@ export function App({ first }: { readonly first: PageState }) {
     const key = keyOf(state);
     if (known.current === key) return;
     known.current = key;
-    show(key, quick.call("show", askedOf(state))).catch((thrown: unknown) => {
-      known.current = "";
-      setNotes(wordsOf(thrown));
-    });
+    show(key, quick.call("show", askedOf(state)))
+      .catch((thrown: unknown) => {
+        known.current = "";
+        setNotes(wordsOf(thrown));
+      })
+      .finally(() => {
+        setJudged(true);
+      });
   }, [state.text, state.func]);
 
   const load = useCallback((opened: Opened, inputs = opened.inputs): void => {
@@ -166,139 +192,182 @@ export function App({ first }: { readonly first: PageState }) {
   /** Once its verdict is drawn, which needs the words of the forms too. */
   const judged = vocabulary === undefined ? undefined : shown;
   // Nothing runs on the verdict of another text: the inputs are those of the function that the verdict names.
-  const legal = shown?.verdict.legal === true && of === keyOf(state);
+  const waits = of !== keyOf(state);
+  const legal = shown?.verdict.legal === true && !waits;
   const left = leftBehind(state);
+  const goTo = ({ line, column }: Span): void => editor.current?.goTo({ line: line - 1, column: column - 1 });
 
   return (
-    <>
-      <header>
-        <h1>tilec playground</h1>
-        <Choice
-          id="gallery"
-          label="example"
-          value={example}
-          options={[["", "choose an example"], ...gallery.map(({ id, title }) => [id, title] as const)]}
-          onChoice={(id) => void choose(id)}
-        />
-        <label class="field file">
-          <span>open a file</span>
-          <input
-            type="file"
-            accept=".tir,.json,.onnx,.npy"
-            data-testid="open"
-            onChange={(event) => {
-              const [file] = event.currentTarget.files ?? [];
-              if (file !== undefined) void open(file);
-              event.currentTarget.value = "";
-            }}
+    <InvalidFields.Provider value={tellInvalid}>
+      <VerdictRefuses.Provider value={shown?.verdict.legal === false}>
+        <header>
+          <div class="title">
+            <h1>tilec playground</h1>
+            <p>
+              Drag a tile of a gather kernel: see whether it fits a core's memory, its estimated cycles and
+              its code. <a href="./docs/playground.html">Documentation</a>
+            </p>
+          </div>
+          <Choice
+            id="gallery"
+            label="example"
+            value={example}
+            options={[["", "choose an example"], ...gallery.map(({ id, title }) => [id, title] as const)]}
+            onChoice={(id) => void choose(id)}
           />
-        </label>
-        <div class="row">
-          <button type="button" data-testid="undo" onClick={() => editor.current?.undo()}>
-            Undo
-          </button>
-          <button type="button" data-testid="redo" onClick={() => editor.current?.redo()}>
-            Redo
-          </button>
-          <CopyAs asked={asked} />
-        </div>
-      </header>
-      <div role="status" class="notes" data-testid="notes">
-        {notes.map((note) => (
-          <p>{note}</p>
-        ))}
-        {left.length === 0 ? null : (
-          <p>A link leaves behind inputs that are too large for it: those of {left.join(", ")}.</p>
-        )}
-      </div>
-      <main>
-        <section class="left" aria-label="program">
-          {shown !== undefined && shown.names.length > 1 ? (
-            <Choice
-              id="function"
-              label="function"
-              value={shown.name ?? ""}
-              options={shown.names.map((name) => [name, `@${name}`])}
-              onChoice={(func) => {
-                update({ func });
+          <label class="file">
+            Open a file
+            <input
+              type="file"
+              accept=".tir,.json,.onnx,.npy"
+              data-testid="open"
+              onChange={(event) => {
+                const [file] = event.currentTarget.files ?? [];
+                if (file !== undefined) void open(file);
+                event.currentTarget.value = "";
               }}
             />
-          ) : null}
-          <div class="editor" ref={place} />
-          <Problems list={problems} editor={editor.current} />
-          {shown === undefined || vocabulary === undefined ? null : (
-            <>
-              <ProgramForm key={shown.name} shown={shown} vocabulary={vocabulary} onChange={change} />
-              <SizesForm
-                symbols={shown.symbols}
-                sizes={state.sizes}
-                onSizes={(sizes) => {
-                  update({ sizes });
+          </label>
+          <CopyAs
+            asked={asked}
+            link={async () => new URL(`#${await fragmentOf(state)}`, location.href).href}
+          />
+        </header>
+        <div role="status" class="notes" data-testid="notes">
+          {notes.map((note) => (
+            <p>{note}</p>
+          ))}
+          {left.length === 0 ? null : (
+            <p>A link leaves behind inputs that are too large for it: those of {left.join(", ")}.</p>
+          )}
+        </div>
+        <main>
+          <section class="left" aria-label="program and run">
+            <div class="row bar">
+              {shown !== undefined && shown.names.length > 1 ? (
+                <Choice
+                  id="function"
+                  label="function"
+                  value={shown.name ?? ""}
+                  options={shown.names.map((name) => [name, `@${name}`])}
+                  onChoice={(func) => {
+                    update({ func });
+                  }}
+                />
+              ) : (
+                <h2>Program</h2>
+              )}
+              <Action
+                id="undo"
+                why={depth.undo === 0 ? "nothing to undo" : ""}
+                onAction={() => editor.current?.undo()}
+              >
+                Undo
+              </Action>
+              <Action
+                id="redo"
+                why={depth.redo === 0 ? "nothing to redo" : ""}
+                onAction={() => editor.current?.redo()}
+              >
+                Redo
+              </Action>
+            </div>
+            {hasEditor ? null : <pre class="editor">{state.text}</pre>}
+            <div class="editor" ref={place} hidden={!hasEditor} />
+            <RunView
+              asked={asked}
+              why={whyNoRun(judged, waits, invalid)}
+              onSeed={(seed) => {
+                update({ seed });
+              }}
+            />
+          </section>
+          <section class="middle" aria-label="tile and verdict">
+            <h2>Tile, in elements of the output</h2>
+            {judged === undefined || vocabulary === undefined ? (
+              <p role="status">Loading the compiler…</p>
+            ) : (
+              <>
+                <TileSliders shown={judged} entry="tile" onChange={change} />
+                <VerdictView
+                  verdict={judged.verdict}
+                  invalid={invalid}
+                  waits={waits}
+                  onPlace={goTo}
+                  onSuggestion={setSchedule}
+                />
+                <ComparedView asked={askedOf(state)} of={legal ? of : ""} onChoice={setSchedule} />
+              </>
+            )}
+          </section>
+          <section class="right" aria-label="map">
+            {judged === undefined ? null : (
+              <SpaceMapView
+                asked={askedOf(state)}
+                space={judged.space}
+                tile={(judged.schedule.tile ?? judged.verdict.explained?.schedule.tile ?? []).join()}
+                onCell={({ tile, residency }) => {
+                  const used = judged.verdict.explained?.schedule.residency;
+                  const now = used === undefined ? undefined : formatEntry(used);
+                  setSchedule([
+                    { entry: "tile", text: tile.join() },
+                    ...(now === residency ? [] : [{ entry: "residency" as const, text: residency }]),
+                  ]);
                 }}
               />
-            </>
-          )}
-        </section>
-        <section class="middle" aria-label="schedule">
-          {shown === undefined || vocabulary === undefined ? (
-            <p>Loading the compiler…</p>
-          ) : (
-            <>
-              <VerdictView verdict={shown.verdict} onSuggestion={setSchedule} />
-              <ComparedView asked={askedOf(state)} of={legal ? of : ""} onChoice={setSchedule} />
-              <ScheduleForm key={shown.name} shown={shown} vocabulary={vocabulary} onChange={change} />
-            </>
-          )}
-        </section>
-        <section class="right" aria-label="results">
-          <RunView
-            asked={asked}
-            legal={legal}
-            onSeed={(seed) => {
-              update({ seed });
-            }}
-          />
-          {judged === undefined ? null : (
-            <SpaceMapView
-              asked={askedOf(state)}
-              space={judged.space}
-              tile={(judged.schedule.tile ?? judged.verdict.explained?.schedule.tile ?? []).join()}
-              onCell={({ tile, residency }) => {
-                const used = judged.verdict.explained?.schedule.residency;
-                const now = used === undefined ? undefined : formatEntry(used);
-                setSchedule([
-                  { entry: "tile", text: tile.join() },
-                  ...(now === residency ? [] : [{ entry: "residency" as const, text: residency }]),
-                ]);
+            )}
+          </section>
+          <section class="forms" aria-label="program and schedule as forms">
+            {judged === undefined || vocabulary === undefined ? null : (
+              <>
+                <ProgramForm key={judged.name} shown={judged} vocabulary={vocabulary} onChange={change} />
+                <SizesForm
+                  symbols={judged.symbols}
+                  sizes={state.sizes}
+                  onSizes={(sizes) => {
+                    update({ sizes });
+                  }}
+                />
+                <ScheduleForm key={judged.name} shown={judged} vocabulary={vocabulary} onChange={change} />
+              </>
+            )}
+          </section>
+          <section class="results" aria-label="results">
+            <Tabs
+              tab={state.tab}
+              onTab={(tab) => {
+                update({ tab });
               }}
             />
-          )}
-          <Tabs
-            tab={state.tab}
-            onTab={(tab) => {
-              update({ tab });
-            }}
-          />
-          <div
-            class="panel"
-            role="tabpanel"
-            id="panel"
-            aria-labelledby={`tab-${state.tab}`}
-            data-testid={`${state.tab}-panel`}
-          >
-            {/* The first verdict comes first: what the tabs show takes a worker of its own. */}
-            {judged === undefined ? null : (
-              <TabPanel
-                asked={asked}
-                tab={state.tab}
-                onUse={(flags, target) => void followFlags(change, flags, target, judged.target)}
-              />
-            )}
-          </div>
-        </section>
-      </main>
-    </>
+            <div
+              class="panel"
+              role="tabpanel"
+              id="panel"
+              aria-labelledby={`tab-${state.tab}`}
+              data-testid={`${state.tab}-panel`}
+            >
+              {/* The first verdict comes first: what the tabs show takes a worker of its own. */}
+              {judged === undefined ? null : (
+                <TabPanel
+                  asked={asked}
+                  tab={state.tab}
+                  onUse={(flags, target) => void followFlags(change, flags, target, judged.target)}
+                />
+              )}
+            </div>
+          </section>
+        </main>
+      </VerdictRefuses.Provider>
+    </InvalidFields.Provider>
   );
+}
+
+/** Returns the reason why the program cannot run on the backends; empty if it can. */
+function whyNoRun(judged: Shown | undefined, waits: boolean, invalid: readonly string[]): string {
+  if (judged === undefined) return "the compiler is loading";
+  if (invalid.length > 0) return `the field ${invalid.join(", ")} is not valid`;
+  if (waits) return "the verdict on the program is awaited";
+  return judged.verdict.legal ? "" : "the program is refused";
 }
 
 const askedOf = ({ text, func, sizes }: PageState) => ({
@@ -433,64 +502,4 @@ function useDrop(open: (file: File) => Promise<void>): void {
       removeEventListener("drop", drop, true);
     };
   }, []);
-}
-
-/**
- * Renders the errors of a program as a list. Each entry has a button that moves the cursor of the editor to
- * the error. Renders nothing if there is no error.
- */
-function Problems({ list, editor }: { readonly list: readonly Problem[]; readonly editor: Editor | null }) {
-  const errors = list.filter(({ diagnostic }) => diagnostic.severity === "error");
-  if (errors.length === 0) return null;
-  return (
-    <ul class="problems" data-testid="problems">
-      {errors.map(({ diagnostic: { code, message }, range: { start } }) => (
-        <li data-line={start.line + 1} data-column={start.column + 1} data-code={code}>
-          <button
-            type="button"
-            class="place"
-            onClick={() => {
-              editor?.goTo(start);
-            }}
-          >
-            line {start.line + 1}
-          </button>{" "}
-          {code}: {message}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** Renders the tab bar of the results. The left and right arrow keys select the previous and the next tab. */
-function Tabs({ tab, onTab }: { readonly tab: Tab; readonly onTab: (tab: Tab) => void }) {
-  const move = (event: KeyboardEvent): void => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    const next = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length];
-    if (next === undefined) return;
-    onTab(next);
-    document.getElementById(`tab-${next}`)?.focus();
-  };
-  return (
-    <div class="tabs" role="tablist" aria-label="what becomes of the program" onKeyDown={move}>
-      {tabs.map((name) => (
-        <button
-          type="button"
-          role="tab"
-          id={`tab-${name}`}
-          data-testid={name}
-          aria-selected={name === tab}
-          aria-controls="panel"
-          tabIndex={name === tab ? 0 : -1}
-          onClick={() => {
-            onTab(name);
-          }}
-        >
-          {tabTitles[name]}
-        </button>
-      ))}
-    </div>
-  );
 }

@@ -2,7 +2,16 @@
  * The editor of programs: the language server's diagnostics, fixes, completions and hovers, from a worker.
  */
 import type { CompletionContext } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, isolateHistory, redo, undo } from "@codemirror/commands";
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  isolateHistory,
+  redo,
+  redoDepth,
+  undo,
+  undoDepth,
+} from "@codemirror/commands";
 import { lintGutter, linter, lintKeymap, type Diagnostic as Lint } from "@codemirror/lint";
 import { Compartment, EditorState, type Text } from "@codemirror/state";
 import {
@@ -34,15 +43,21 @@ export interface Editor {
   destroy(): void;
 }
 
+/** Steps of the editor's history that can be undone, and that can be done again. */
+export interface HistoryDepth {
+  readonly undo: number;
+  readonly redo: number;
+}
+
 /**
- * Options of {@link createEditor}: the initial text, a client of the worker that analyses programs, and two
- * callbacks. `onText` receives a changed text, `onProblems` the diagnostics of the text.
+ * Options of {@link createEditor}: the initial text, the worker that analyses programs, and callbacks for a
+ * changed text and for the history.
  */
 export interface EditorOptions {
   readonly text: string;
   readonly worker: Client;
   readonly onText: (text: string) => void;
-  readonly onProblems: (problems: readonly Problem[]) => void;
+  readonly onHistory: (depth: HistoryDepth) => void;
 }
 
 const lintDelayMs = 200;
@@ -53,13 +68,12 @@ const lintDelayMs = 200;
  */
 export function createEditor(
   parent: HTMLElement,
-  { text, worker, onText, onProblems }: EditorOptions,
+  { text, worker, onText, onHistory }: EditorOptions,
 ): Editor {
   const problems = async (view: EditorView): Promise<readonly Lint[]> => {
     const { doc } = view.state;
     const found = await worker.call("problems", { text: doc.toString() });
     if (view.state.doc !== doc) return [];
-    onProblems(found);
     return found.map((problem) => lintOf(problem, doc));
   };
   const complete = async ({ state, pos, explicit }: CompletionContext) => {
@@ -119,7 +133,9 @@ export function createEditor(
         keymap.of([...historyKeymap, ...lintKeymap, ...defaultKeymap]),
         EditorView.contentAttributes.of({ "data-testid": "program", "aria-label": "program" }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) onText(update.state.doc.toString());
+          if (!update.docChanged) return;
+          onText(update.state.doc.toString());
+          onHistory({ undo: undoDepth(update.state), redo: redoDepth(update.state) });
         }),
       ],
     }),

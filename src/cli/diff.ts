@@ -1,10 +1,12 @@
 /** tilec diff: two programs, or what two pipelines make of one program, beside each other. */
 import type { Command } from "commander";
-import { counted, type Func } from "../../ir/index.js";
+import { counted, defined, type Func } from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
 import { compile } from "../api/compile.js";
+import { costOfProgram, type CostOrRefusal, type ProgramCost } from "../explain/cost-of-program.js";
 import { outputFormats } from "../output/mark.js";
 import { comparedText } from "../report/compared-text.js";
+import { renderCosts } from "../report/compared-costs.js";
 import { collect } from "./collect.js";
 import { loadPrograms } from "./load.js";
 import { addProgramOptions, projectOf, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
@@ -44,10 +46,20 @@ export function diffCommand(program: Command): void {
     );
 }
 
+/** One function on a side of the comparison. */
+interface Compared {
+  readonly func: Func;
+  /** Cost of the function, compiled as the side says. */
+  readonly cost: () => CostOrRefusal;
+}
+
 /** One side of the comparison. */
 interface Side {
+  /** As it is typed: the file, or the list of the pipeline. */
   readonly name: string;
-  readonly funcs: readonly Func[];
+  /** Description of the side: the file, or the pipeline. */
+  readonly title: string;
+  readonly funcs: readonly Compared[];
 }
 
 /**
@@ -59,22 +71,36 @@ async function diff(file: string | undefined, other: string | undefined, flags: 
   const [a, b] = await sidesOf(file, other, flags);
   outputs.check(flags.html, outputFormats.markup);
   const compared = inPairs(a.funcs, b.funcs).map(([before, after]) => ({
-    name: (before ?? after)?.name ?? "",
-    before,
-    after,
-    text: comparedText(a.name, b.name, before, after),
+    name: (before ?? after)?.func.name ?? "",
+    before: before?.func,
+    after: after?.func,
+    costs: [before?.cost(), after?.cost()] as const,
+    text: comparedText(a.name, b.name, before?.func, after?.func),
   }));
   const different = compared.filter(({ text }) => text !== "");
+  const titles = [a.title, b.title] as const;
   if (flags.html !== undefined) {
     const { comparedPage } = await import("../report/pass-page.js");
-    outputs.write(flags.html, comparedPage(`${a.name} and ${b.name}`, compared), outputFormats.markup);
+    outputs.write(flags.html, comparedPage(titles, compared), outputFormats.markup);
   }
   if (flags.json === true) {
-    const programs = compared.map(({ name, text }) => ({ name, same: text === "", diff: text }));
+    const programs = compared.map(({ name, text, costs: [costA, costB] }) => ({
+      name,
+      same: text === "",
+      diff: text,
+      ...defined({ a: figuresOf(costA), b: figuresOf(costB) }),
+    }));
     printJson({ command: "diff", a: a.name, b: b.name, same: different.length === 0, programs });
-  } else if (different.length > 0) print(different.map(({ text }) => text).join("\n"));
+  } else if (different.length > 0)
+    print(
+      different.map(({ name, costs, text }) => `${renderCosts(name, titles, costs)}\n\n${text}`).join("\n\n"),
+    );
   return outputs.status(different.length === 0 ? 0 : 1);
 }
+
+/** Returns the figures of a cost; undefined for a program that is refused, or that a side lacks. */
+const figuresOf = (cost: CostOrRefusal | undefined): ProgramCost | undefined =>
+  cost?.ok === true ? { cycles: cost.cycles, bytes: cost.bytes } : undefined;
 
 /**
  * Resolves to the two sides of a comparison: two programs, or one program compiled by two pipelines. Rejects
@@ -100,17 +126,27 @@ async function sidesOf(
     );
   const passes = [...flags.project.passes, ...(await loadPasses(load))];
   const pipelines = lists.map((list) => passesOf("pipeline", list, passes));
-  const sideOf = async (path: string | undefined, name: string, passes: readonly Pass[] | undefined) => {
+  const sideOf = async (
+    path: string | undefined,
+    names: Pick<Side, "name" | "title">,
+    passes: readonly Pass[] | undefined,
+  ): Promise<Side> => {
     const programs = await loadPrograms(path, flags);
     return {
-      name,
-      funcs: programs.map(({ func }) => (passes === undefined ? func : compiled(func, passes, flags))),
+      ...names,
+      funcs: programs.map(({ func }) => ({
+        func: passes === undefined ? func : compiled(func, passes, flags),
+        cost: () => costOfProgram(func, targeting(flags), passes),
+      })),
     };
   };
+  const ofFile = (path: string | undefined) => sideOf(path, { name: path ?? "", title: path ?? "" }, first);
+  const ofPipeline = (list: string | undefined, passes: readonly Pass[] | undefined) =>
+    sideOf(file, { name: list ?? "", title: `pipeline ${list ?? ""}` }, passes);
   const [first, second = first] = pipelines;
   return other === undefined
-    ? [await sideOf(file, lists[0] ?? "", first), await sideOf(file, lists[1] ?? "", second)]
-    : [await sideOf(file, file ?? "", first), await sideOf(other, other, first)];
+    ? [await ofPipeline(lists[0], first), await ofPipeline(lists[1], second)]
+    : [await ofFile(file), await ofFile(other)];
 }
 
 const compiled = (func: Func, passes: readonly Pass[], flags: DiffFlags): Func =>
@@ -121,12 +157,12 @@ const compiled = (func: Func, passes: readonly Pass[], flags: DiffFlags): Func =
  * each side has exactly one function, the two form a pair whatever their names.
  */
 function inPairs(
-  a: readonly Func[],
-  b: readonly Func[],
-): readonly (readonly [before: Func | undefined, after: Func | undefined])[] {
+  a: readonly Compared[],
+  b: readonly Compared[],
+): readonly (readonly [before: Compared | undefined, after: Compared | undefined])[] {
   if (a.length === 1 && b.length === 1) return [[a[0], b[0]]];
-  const names = [...new Set([...a, ...b].map(({ name }) => name))];
-  const named = (funcs: readonly Func[], name: string): Func | undefined =>
-    funcs.find((func) => func.name === name);
+  const names = [...new Set([...a, ...b].map(({ func }) => func.name))];
+  const named = (funcs: readonly Compared[], name: string): Compared | undefined =>
+    funcs.find(({ func }) => func.name === name);
   return names.map((name) => [named(a, name), named(b, name)]);
 }

@@ -413,7 +413,7 @@ function renderAlternatives(title: string, alternatives: Comparison["alternative
   return [
     `${title}, estimated cycles`,
     table(
-      ["  schedule", "tile", "buffers", "cycles", "busiest", "idle cores"],
+      ["  schedule", "tile", "buffers", "cycles", "busiest", "idle in last round"],
       alternatives.map((other) => [
         `  ${other.name}`,
         formatShape(other.schedule.tile),

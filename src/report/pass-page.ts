@@ -4,7 +4,8 @@ import { checkArgument } from "../../ir/argument.js";
 import { diffLines, diffWordsWithSpace, type Change } from "diff";
 import { counted, type Func } from "../../ir/index.js";
 import { scheduleLines, withoutSchedule } from "./compared-text.js";
-import { escapeMarkup, pageOf } from "./page.js";
+import { costCells, costHeads, costVerdict, type Costs } from "./compared-costs.js";
+import { escapeMarkup, htmlTable, pageOf } from "./page.js";
 import { passStyle } from "./pass-style.js";
 
 /** Pass of the compiler, with the function before and after the pass ran. */
@@ -59,25 +60,42 @@ ${body}`;
 }
 
 /**
- * Returns an HTML page with the differences between two versions of each program. A program is undefined if
- * one version lacks it. The page has no scripts and no outside resources.
+ * Returns an HTML page that compares two sides program by program: cycles and bytes first, then the
+ * difference of the texts. `titles` name the sides. A program may be missing on one side. The page has no
+ * scripts and no outside resources.
  */
 export function comparedPage(
-  title: string,
+  titles: readonly [a: string, b: string],
   programs: readonly {
     readonly name: string;
     readonly before: Func | undefined;
     readonly after: Func | undefined;
+    readonly costs: Costs;
   }[],
 ): string {
   const both = (text: (func: Func) => string, before: Func | undefined, after: Func | undefined): Sides => [
     before === undefined ? "" : text(before),
     after === undefined ? "" : text(after),
   ];
-  const body = programs.map(({ name, before, after }) =>
-    sectionOf(`@${name}`, both(withoutSchedule, before, after), both(scheduleLines, before, after)),
+  const body = programs.map(
+    ({ name, before, after, costs }) =>
+      `${costsOf(name, titles, costs)}
+${sectionOf(`@${name}: A to B`, both(withoutSchedule, before, after), both(scheduleLines, before, after))}`,
   );
-  return pageOf({ title, style: passStyle, body: body.join("\n") });
+  return pageOf({ title: `A ${titles[0]}, B ${titles[1]}`, style: passStyle, body: body.join("\n") });
+}
+
+/** Returns the costs of a program on both sides as markup: the verdict and a table. */
+function costsOf(name: string, titles: readonly [a: string, b: string], costs: Costs): string {
+  const verdict = costVerdict(costs);
+  const said =
+    verdict === undefined
+      ? ""
+      : `<p>${verdict.charAt(0).toUpperCase()}${escapeMarkup(verdict.slice(1))}.</p>\n`;
+  const rows = costs.map((cost, k) => ({
+    cells: [k === 0 ? "A" : "B", titles[k] ?? "", ...costCells(cost)],
+  }));
+  return `${said}${htmlTable(`cost of @${name}`, ["", "side", ...costHeads], rows)}`;
 }
 
 /**

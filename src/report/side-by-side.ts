@@ -6,21 +6,21 @@ import { table } from "./table.js";
 const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;
 
 const rows: readonly (readonly [name: string, cell: (side: Side) => string | number])[] = [
+  ["cycles", ({ cycles }) => cycles],
+  ["times lower bound", ({ floor }) => formatRatio(floor.ratio)],
+  ["bytes moved", ({ bytes }) => bytes],
   ["tile", ({ tile }) => formatShape(tile)],
   ["tasks", ({ tasks }) => tasks],
   ["bursts", ({ bursts }) => bursts],
-  ["bytes", ({ bytes }) => bytes],
   ["MTE2 busy", ({ shares }) => percent(shares.MTE2)],
   ["V busy", ({ shares }) => percent(shares.V)],
   ["MTE3 busy", ({ shares }) => percent(shares.MTE3)],
   ["S busy", ({ shares }) => percent(shares.S)],
   ["global memory busy", ({ shares }) => percent(shares.gm)],
   ["waits, cycles", ({ waits }) => waits],
-  ["idle cores", ({ idleCores }) => idleCores],
+  ["cores idle in the last round", ({ idleCores }) => idleCores],
   ["UB bytes", ({ ubBytes }) => ubBytes],
   ["lowering", ({ lowering = "" }) => lowering],
-  ["cycles", ({ cycles }) => cycles],
-  ["times lower bound", ({ floor }) => formatRatio(floor.ratio)],
 ];
 
 /**

@@ -22,10 +22,9 @@ export interface Timeline<K = Pick<Kernel, "name" | "tile" | "target">> {
   readonly timing: Walked;
 }
 
-const chartWidth = 680;
 const font = { fontSize: "13px" };
 const margins = { marginLeft: 64, marginRight: 20 } as const;
-const drawnWidth = chartWidth - margins.marginLeft - margins.marginRight;
+const drawnIn = (width: number): number => width - margins.marginLeft - margins.marginRight;
 /** Events that are drawn for a core. */
 const maxDrawn = 1200;
 /** Pixels that a character of a label takes. */
@@ -92,11 +91,14 @@ function openedCores(one: Timeline): readonly OpenedCore[] {
   ];
 }
 
-/**
- * Returns a bar chart (SVG markup) of the cycle at which each core ends its work. `until` is the end of the
- * cycle axis.
- */
-export function coreRow(one: Timeline, until: number): string {
+/** Width of a chart in CSS pixels, and the end of its axis of time in cycles. */
+export interface ChartSize {
+  readonly width: number;
+  readonly until: number;
+}
+
+/** Returns a bar chart (SVG markup) of the cycle at which each core ends its work. */
+export function coreRow(one: Timeline, { width, until }: ChartSize): string {
   const { Plot } = drawing();
   const opened = new Set(openedCores(one).map(({ core }) => core));
   const cores = coresOf(one).map(({ tasks, end, busy }, core) => ({
@@ -106,11 +108,11 @@ export function coreRow(one: Timeline, until: number): string {
       tasks === 0
         ? `core ${core}: no task`
         : `core ${core}: ${counted(tasks, "task")}, until cycle ${round(end)}; ${pipes.map((pipe) => `${pipe} ${round(busy[pipe])}`).join(", ")} cycles of work`,
-    name: opened.has(core) ? `${core}` : "",
+    name: opened.has(core) ? `core ${core}` : "",
   }));
   return chartOf({
     ariaLabel: "until when each core works",
-    width: chartWidth,
+    width,
     height: 130,
     ...margins,
     marginTop: 26,
@@ -121,7 +123,7 @@ export function coreRow(one: Timeline, until: number): string {
       ticks: ticksOf(cores, 16).map(({ core }) => core),
       label: "core",
     },
-    y: { domain: [0, until], label: null, ticks: 3, tickFormat: short, grid: true },
+    y: { domain: [0, until], label: "cycles", ticks: 3, tickFormat: short, grid: true },
     marks: [
       Plot.barY(cores, { x: "core", y: "end", fill: "var(--soft)", title: "tip" }),
       Plot.text(
@@ -153,9 +155,9 @@ const tipOf = ({ name, from, to, start, cycles, bytes }: TimelineEvent): string 
 
 /**
  * Returns a chart (SVG markup) of the hardware pipes (instruction queues) over time, for the cores that are
- * drawn in detail. `until` is the end of the axis in cycles. `hatch` is the id of the fill pattern for waits.
+ * drawn in detail. `hatch` is the id of the fill pattern for waits.
  */
-export function lanesOf(one: Timeline, until: number, hatch: string): string {
+export function lanesOf(one: Timeline, { width, until }: ChartSize, hatch: string): string {
   const { Plot } = drawing();
   const { timing } = one;
   const opened = openedCores(one);
@@ -172,7 +174,7 @@ export function lanesOf(one: Timeline, until: number, hatch: string): string {
   const events = shown(timing.events).map((event) => ({
     ...event,
     tip: tipOf(event),
-    text: textOf(event, until),
+    text: textOf(event, drawnIn(width) / until),
   }));
   const waits = shown(timing.waits).map((wait) => ({
     ...wait,
@@ -185,7 +187,7 @@ export function lanesOf(one: Timeline, until: number, hatch: string): string {
   return chartOf({
     ariaLabel: "pipes of the opened cores over time",
     hatch,
-    width: chartWidth,
+    width,
     height: 70 + opened.length * (used.length * 26 + 26),
     ...margins,
     marginTop: 18,
@@ -220,9 +222,12 @@ export function lanesOf(one: Timeline, until: number, hatch: string): string {
   });
 }
 
-/** Returns the label of a bar: the event and its operands, as far as the bar is wide enough; otherwise "". */
-function textOf({ from, to, name, cycles }: TimelineEvent, until: number): string {
-  const labelWidth = (cycles / until) * drawnWidth - 6;
+/**
+ * Returns the label of a bar: the event and its operands, as far as the bar is wide enough; otherwise "".
+ * `scale`: CSS pixels a cycle.
+ */
+function textOf({ from, to, name, cycles }: TimelineEvent, scale: number): string {
+  const labelWidth = cycles * scale - 6;
   const long = `${name} ${named(name === "store" ? [to] : from)}`;
   const brief = named(name === "store" ? [to] : from.slice(0, 1));
   return [long, brief].find((text) => text.length * characterWidth < labelWidth) ?? "";
@@ -257,7 +262,7 @@ export const pipeKeys = (timing: Walked, hatch: string): string =>
  */
 export function memoryMap(
   { kernel, timing }: Timeline,
-  until: number,
+  { width, until }: ChartSize,
   escape: (text: string) => string,
 ): Drawn | undefined {
   const { Plot } = drawing();
@@ -269,7 +274,7 @@ export function memoryMap(
   const peak = Math.max(...timing.lifetimes.map(({ address, bytes }) => address + bytes));
   const chart = chartOf({
     ariaLabel: "the unified buffer of core 0 by address and time",
-    width: chartWidth,
+    width,
     height: 280,
     ...margins,
     marginTop: 26,
@@ -288,7 +293,7 @@ export function memoryMap(
         stroke: "var(--paper)",
         strokeWidth: 0.5,
         title: ({ buffer, address, bytes, start, end }: (typeof lifetimes)[number]) =>
-          `%${buffer}: ${round(bytes)} B at ${round(address)}, cycles ${round(start)} to ${round(end)}`,
+          `%${buffer}: ${round(bytes)} B at address ${round(address)}, cycles ${round(start)} to ${round(end)}`,
       }),
       Plot.ruleY([budget], { strokeDasharray: "5 4" }),
     ],
@@ -315,10 +320,11 @@ function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number
 
 /**
  * Returns a chart of the output's tiles along two output dims, coloured by the core that writes them, with
- * its caption. Undefined for a scalar or an empty output.
+ * its caption. Undefined for a scalar or an empty output. `width`: of the chart, in CSS pixels.
  */
-export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
+export function tileMap({ kernel, timing }: Timeline, width: number): Drawn | undefined {
   const { Plot } = drawing();
+  const drawnWidth = drawnIn(width);
   const { shape } = outputOf(kernel.tile).type;
   if (shape.length === 0 || elementCount(shape) === 0) return undefined;
   const [down, across] = drawnDims(shape.length, timing.outputTiles);
@@ -354,7 +360,7 @@ export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
   const cores = timing.cores;
   const chart = chartOf({
     ariaLabel: "tiles of the output by core",
-    width: chartWidth,
+    width,
     height: high + 70,
     ...margins,
     marginTop: 26,

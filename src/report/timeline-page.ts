@@ -18,8 +18,13 @@ import {
   pipeKeys,
   timelineReach,
   tileMap,
+  type ChartSize,
   type Timeline,
 } from "./timeline-charts.js";
+import { timelineStyle, zoomName, zooms, type Zoom } from "./timeline-style.js";
+
+/** Width of charts in CSS pixels: that of a page. */
+const pageWidth = 1200;
 
 /**
  * Returns the timeline of a kernel as a self-contained HTML page without scripts. If `other` is given, the
@@ -30,45 +35,79 @@ export function timelinePage(kernel: Kernel, timing: Walked, other?: Timeline<Ke
   checkApiArgument("timelinePage", "timing", timing);
   const one: Timeline<Kernel> = { kernel, timing };
   if (other === undefined)
-    return pageOf({ title: `@${kernel.name} on ${kernel.target.name}`, body: timelineSections(one) });
+    return pageOf({
+      title: `@${kernel.name} on ${kernel.target.name}`,
+      style: timelineStyle,
+      body: timelineSections(one),
+    });
   return pageOf({
     title: `@${kernel.name} on ${kernel.target.name}: two schedules`,
-    body: [summary(one, "A"), summary(other, "B"), comparison(one, other), charts([one, other])].join("\n"),
+    style: timelineStyle,
+    body: [
+      comparison(one, other),
+      summary(one, "A"),
+      summary(other, "B"),
+      charts([one, other], pageWidth),
+    ].join("\n"),
   });
 }
 
-/** Returns the HTML markup of one timeline: its summary and its charts. */
-export const timelineSections = (one: Timeline): string => `${summary(one, "")}\n${charts([one])}`;
+/** Returns the HTML body of a timeline page for one schedule, with charts `width` CSS pixels wide. */
+export const timelineSections = (one: Timeline, width = pageWidth): string =>
+  `${summary(one, "")}\n${charts([one], width)}`;
 
 /**
- * Returns the HTML markup of the charts of all given timelines. Each chart has a separate axis, because a
- * much slower schedule would compress the chart of a faster one.
+ * Returns the charts of all timelines. The charts of one kind have one axis of cycles, so that the lengths of
+ * two schedules compare. Charts over time are drawn for each zoom; the style sheet shows those of the chosen
+ * one. `width` is in CSS pixels, without zoom.
  */
-function charts(all: readonly Timeline[]): string {
+function charts(all: readonly Timeline[], width: number): string {
+  const cycles = Math.max(...all.map(({ timing }) => timing.cycles));
+  const until = Math.max(...all.map((one) => timelineReach(one).until));
+  const overTime = (draw: (size: ChartSize, zoom: Zoom) => string): string =>
+    zooms
+      .map((zoom) => `<div class="${zoomName(zoom)}">${draw({ width: width * zoom, until }, zoom)}</div>`)
+      .join("\n");
   const each = (heading: string, draw: (one: Timeline, name: string) => string): string =>
     `<h2>${heading}</h2>\n${all.map((one, k) => draw(one, all.length === 1 ? "" : nameOf(k))).join("\n")}`;
-  return [
-    each("Cores", (one, name) =>
-      one.timing.cycles === 0
-        ? nothing(name)
-        : headed(name, figureOf(coreRow(one, one.timing.cycles), coresCaption(one))),
-    ),
-    each("Pipes over time", (one, name) => {
-      if (one.timing.events.length === 0) return nothing(name);
-      const hatch = `wait${name}`;
-      const caption = `${pipeKeys(one.timing, hatch)}${cutCaption(one)}`;
-      return headed(name, figureOf(lanesOf(one, timelineReach(one).until, hatch), caption));
-    }),
-    each("Unified buffer of core 0", (one, name) => {
-      const map = memoryMap(one, timelineReach(one).until, escapeMarkup);
-      return headed(name, map === undefined ? "<p>Nothing is staged.</p>" : figureOf(map.chart, map.caption));
-    }),
-    each("Output tiles", (one, name) => {
-      const map = tileMap(one);
-      return headed(name, map === undefined ? "<p>No tiles to draw.</p>" : figureOf(map.chart, map.caption));
-    }),
-  ].join("\n");
+  return `<div class="timeline">
+${[
+  each("Cores", (one, name) =>
+    one.timing.cycles === 0
+      ? nothing(name)
+      : headed(name, figureOf(coreRow(one, { width, until: cycles }), coresCaption(one))),
+  ),
+  ...(until === 0 ? [] : [zoomButtons]),
+  each("Pipes over time", (one, name) => {
+    if (one.timing.events.length === 0) return nothing(name);
+    const chart = (size: ChartSize, zoom: Zoom): string => {
+      const hatch = `wait${name}${zoom}`;
+      return figureOf(lanesOf(one, size, hatch), `${pipeKeys(one.timing, hatch)}${cutCaption(one)}`);
+    };
+    return headed(name, overTime(chart));
+  }),
+  each("Unified buffer of core 0", (one, name) => {
+    const chart = (size: ChartSize): string => {
+      const map = memoryMap(one, size, escapeMarkup);
+      return map === undefined ? "<p>Nothing is staged.</p>" : figureOf(map.chart, map.caption);
+    };
+    return headed(name, overTime(chart));
+  }),
+  each("Output tiles", (one, name) => {
+    const map = tileMap(one, width);
+    return headed(name, map === undefined ? "<p>No tiles to draw.</p>" : figureOf(map.chart, map.caption));
+  }),
+].join("\n")}
+</div>`;
 }
+
+const zoomButtons = `<fieldset class="zoom"><legend>Zoom of the axis of time</legend>${zooms
+  .map(
+    (zoom) =>
+      `<label><input type="radio" name="zoom" id="${zoomName(zoom)}"${zoom === 1 ? " checked" : ""}> ${zoom}x</label>`,
+  )
+  .join("")}</fieldset>
+<p class="note">Point at a bar for its cycles and bytes. A zoomed chart scrolls sideways.</p>`;
 
 const nameOf = (k: number): string => (k === 0 ? "A" : "B");
 const headed = (name: string, body: string): string => (name === "" ? body : `<h3>${name}</h3>\n${body}`);
@@ -92,20 +131,20 @@ function rooflineText({ kernel, timing }: Timeline): string {
  */
 function comparison(a: Timeline<Kernel>, b: Timeline<Kernel>): string {
   const faster = fasterOf(a.timing.cycles, b.timing.cycles);
-  const said = `<p>${faster.charAt(0).toUpperCase()}${faster.slice(1)}. Each chart has an axis of its own.</p>`;
+  const said = `<p>${faster.charAt(0).toUpperCase()}${faster.slice(1)}. All charts of cycles have one axis.</p>`;
   if (a.kernel.access === undefined || b.kernel.access === undefined) return said;
   const rows = sideRows([sideOf(a.kernel), sideOf(b.kernel)]);
-  return `${htmlTable(
+  return `${said}\n${htmlTable(
     "two schedules",
     sideHeads,
     rows.map((cells) => ({ cells })),
-  )}\n${said}`;
+  )}`;
 }
 
 function coresCaption(one: Timeline): string {
   const cores = coresOf(one);
   const idle = cores.filter(({ tasks }) => tasks === 0).length;
-  return `Until which cycle each core works. ${idle === 0 ? "Every core has a task." : `${idle} of ${cores.length} cores have no task.`}`;
+  return `Until which cycle each core works; the pipes of the named cores are drawn below. ${idle === 0 ? "Every core has a task." : `${idle} of ${cores.length} cores have no task.`}`;
 }
 
 function cutCaption(one: Timeline): string {

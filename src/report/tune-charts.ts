@@ -26,6 +26,13 @@ const limits = [1, 1.1, 1.5, 2, 4] as const;
 const classNames = ["best", "to 1.1x", "to 1.5x", "to 2x", "to 4x", "more"] as const;
 /** Least width of a cell with room for its ratio, and largest width of the map, in CSS pixels. */
 const [leastCell, widestMap] = [27, 1180] as const;
+/** Margins at the sides of the map and its legend, in CSS pixels, and their sum. */
+const margins = { marginLeft: 60, marginRight: 24 } as const;
+const sides = margins.marginLeft + margins.marginRight;
+/** Height of the cells of a map together, and least height of a cell that shows its ratio, in CSS pixels. */
+const [mapHeight, leastHeight] = [330, 14] as const;
+/** Least width of a tick's label with the space around it, in CSS pixels. */
+const tickWidth = 44;
 
 /** Returns the HTML id of the table row of a costed schedule, to which heat map cells and chart dots link. */
 export const candidateRow = (candidate: Candidate): string => `s-${candidate.id}`;
@@ -65,14 +72,21 @@ export interface HeatMap {
 /** Function that returns the URL to which a heat map cell links; null for no link. */
 export type CellLink = (cell: TileCell) => string | null;
 
+/** Options of {@link heatMap}. */
+export interface HeatMapOptions {
+  /** Default: links to the rows of {@link tunePage}. */
+  readonly link?: CellLink;
+  /** Width of the map in CSS pixels; by default as many as let each cell show its ratio, at most 1180. */
+  readonly width?: number;
+}
+
 /**
  * Returns the heat map of the cost of tile shapes in a search. Undefined if there is no tile to choose, no
- * cell has a cost, or a cost is 0, as for an output without elements. Cells link to the table rows of {@link
- * tunePage}, or to the URLs that `link` returns.
+ * cell has a cost, or a cost is 0, as for an output without elements.
  */
 export function heatMap(
   result: TuneResult,
-  link: CellLink = (cell) => rowLink(cell, result),
+  { link = (cell) => rowLink(cell, result), width: given }: HeatMapOptions = {},
 ): HeatMap | undefined {
   const { Plot } = drawing();
   const drawn = tileCells(result);
@@ -97,20 +111,24 @@ export function heatMap(
     y: drawn.y === undefined ? 0 : schedule.tile[drawn.y],
     residency: formatEntry(schedule.residency),
   }));
-  const width = Math.min(widestMap, Math.max(chartWidth, 100 + leastCell * xs.length));
-  const across = (width - 100) / xs.length;
-  const high = Math.min(30, Math.max(17, 400 / (ys.length * residencies.length)));
+  const width = given ?? Math.min(widestMap, Math.max(chartWidth, sides + leastCell * xs.length));
+  const across = (width - sides) / xs.length;
+  const high = Math.min(30, Math.max(leastHeight, mapHeight / (ys.length * residencies.length)));
   const map = chartOf({
     ariaLabel: `${unitOf[result.objective]} of the best schedule by tile shape`,
     hatch: "illegal",
     width,
     height: 66 + residencies.length * (ys.length * high + 30),
     marginTop: 24,
-    marginLeft: 60,
-    marginRight: 40,
+    ...margins,
     marginBottom: 42,
     style: { ...font },
-    x: { domain: xs, ticks: ticksOf(xs, 14), label: dimLabel(drawn.x, result), padding: 0.06 },
+    x: {
+      domain: xs,
+      ticks: ticksOf(xs, Math.min(14, Math.floor(width / tickWidth))),
+      label: dimLabel(drawn.x, result),
+      padding: 0.06,
+    },
     y: {
       domain: ys,
       ticks: drawn.y === undefined ? [] : ticksOf(ys, 12),
@@ -139,26 +157,26 @@ export function heatMap(
         href: link,
       }),
       Plot.cell(legal("exact"), { ...place, fill, title, href: link }),
-      ...(across < 20
-        ? []
-        : [
-            Plot.text(
-              ratios.filter((cell) => !marked.some((one) => isAt(one, cell))),
-              {
-                ...place,
-                text: "ratio",
-                fontSize: 10,
-                pointerEvents: "none",
-                // Dark letters on the bright colours of a low ratio.
-                fill: (cell: TileCell) => (fill(cell) < 3 ? "#000" : "#fff"),
-              },
-            ),
-          ]),
+      Plot.text(
+        ratios.filter((cell) => ratioWidth(cell.ratio) <= across && !marked.some((one) => isAt(one, cell))),
+        {
+          ...place,
+          text: "ratio",
+          fontSize: 10,
+          pointerEvents: "none",
+          // Dark letters on the bright colours of a low ratio.
+          fill: (cell: TileCell) => (fill(cell) < 3 ? "#000" : "#fff"),
+        },
+      ),
       markDots(marked, place),
     ],
   });
   const max = Math.max(...costs);
-  return { map, cells: drawn, ...(least === max ? {} : { legend: legendOf(least, result.objective) }) };
+  return {
+    map,
+    cells: drawn,
+    ...(least === max ? {} : { legend: legendOf(least, result.objective, Math.min(width, chartWidth)) }),
+  };
 }
 
 const isAt = (
@@ -176,6 +194,10 @@ const formatShortRatio = (ratio: number): string =>
         ? `${Math.round(ratio / 1000)}k`
         : ">99k";
 
+/** Returns the width of a ratio in a cell with the space around it, in CSS pixels. */
+const ratioWidth = (text: string): number =>
+  4 + Array.from(text).reduce((sum, character) => sum + (character === "." ? 3.2 : 6.4), 0);
+
 const classOf = (ratio: number): number => {
   const level = limits.findIndex((limit) => ratio <= limit);
   return level === -1 ? limits.length : level;
@@ -191,20 +213,20 @@ const classScale: Plot.ScaleOptions = {
 
 /**
  * Returns the legend of the heat map's colours as SVG markup. Each colour has an upper limit, stated as a
- * ratio to `least`, the best cost, and in the unit of the objective.
+ * ratio to `least`, the best cost, and in the unit of the objective. `width` is in CSS pixels.
  */
-function legendOf(least: number, objective: Objective): string {
+function legendOf(least: number, objective: Objective, width: number): string {
   const { Plot } = drawing();
   const classes = classNames.map((name, k) => {
     const limit = limits[k];
-    return { name, k, upTo: limit === undefined ? "" : `${number(limit * least)} ${unitOf[objective]}` };
+    const unit = width < chartWidth ? "" : ` ${unitOf[objective]}`;
+    return { name, k, upTo: limit === undefined ? "" : `${number(limit * least)}${unit}` };
   });
   return chartOf({
     ariaLabel: `colours, by ratio to the best of ${number(least)} ${unitOf[objective]}`,
-    width: chartWidth,
+    width,
     height: 54,
-    marginLeft: 60,
-    marginRight: 40,
+    ...margins,
     marginTop: 2,
     marginBottom: 36,
     style: { ...font },
@@ -322,12 +344,22 @@ export function paretoOf(timed: readonly Timed[]): readonly Timed[] {
   return front;
 }
 
+/** Options of {@link scatter}. */
+export interface ScatterOptions {
+  /** Schedules whose figures are exact; by default those that the search costed. */
+  readonly timed?: readonly Timed[];
+  /** Width of the chart in CSS pixels. Default: 640. */
+  readonly width?: number;
+}
+
 /**
- * Returns a chart (SVG markup) of bytes moved against time, with the Pareto front as a line. `timed` are the
- * schedules to draw, with exact times. Schedules that the search did not cost have no link to a table row,
- * and are drawn small unless they are on the front.
+ * Returns a chart (SVG markup) of bytes moved against time, with the Pareto front as a line. Schedules that
+ * the search did not cost have no link to a table row, and are drawn small unless they are on the front.
  */
-export function scatter(result: TuneResult, timed: readonly Timed[] = timedOf(result)): string {
+export function scatter(
+  result: TuneResult,
+  { timed = timedOf(result), width = chartWidth }: ScatterOptions = {},
+): string {
   const { Plot } = drawing();
   const { objective } = result;
   const unit = timeUnitOf(objective);
@@ -345,7 +377,7 @@ export function scatter(result: TuneResult, timed: readonly Timed[] = timedOf(re
     large.filter(({ candidate }) => dataResidency(result.gather, candidate.schedule) === residency);
   return chartOf({
     ariaLabel: `bytes moved against ${unit}`,
-    width: chartWidth,
+    width,
     height: 340,
     marginLeft: 60,
     marginRight: 30,

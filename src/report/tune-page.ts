@@ -53,7 +53,7 @@ ${heat === undefined ? "<p>There is one tile, or nothing to move: no map.</p>" :
 <h2 id="scatter">Bytes against ${timeUnitOf(result.objective)}</h2>
 <p><a class="skip" href="#schedules">Skip the chart</a></p>
 ${figureOf(
-  scatter(result, timed),
+  scatter(result, { timed }),
   `${key("circle")} data in the unified buffer (ub) ${key("square")} rows from global memory (gm) ${markKeys(result)} The line joins the schedules that no other one beats in both.${drawn}`,
 )}
 <h2 id="schedules">Costed schedules</h2>

@@ -21,7 +21,7 @@ export function tuneSvg(result: TuneResult): string {
     ...(heat?.legend === undefined ? [] : [["", heat.legend]]),
     [
       `bytes against ${timeUnitOf(result.objective)}, with the Pareto front`,
-      scatter(result, timedSchedules(result)),
+      scatter(result, { timed: timedSchedules(result) }),
     ],
   ] as const;
   const verdict = linesOf(result.verdict);

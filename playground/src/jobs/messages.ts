@@ -77,6 +77,8 @@ export interface Compared {
  */
 export interface Verdict {
   readonly legal: boolean;
+  /** Verdict in words, with the figure that matters most: cycles, or bytes that are too many. */
+  readonly headline: string;
   /** Code of the first error; empty if there is none. */
   readonly code: string;
   readonly diagnostics: readonly Diagnostic[];

@@ -18,6 +18,7 @@ import {
   printFunc,
   suggestionText,
   targets,
+  withCommas,
   type Diagnostic,
   type Func,
   type ResolvedSchedule,
@@ -111,12 +112,28 @@ function formOf(func: Func & { readonly level: "source" }): Form | undefined {
   };
 }
 
-const refusal = (diagnostics: readonly Diagnostic[]): Verdict => ({
-  legal: false,
-  code: diagnostics.find(({ severity }) => severity === "error")?.code ?? "",
-  diagnostics,
-  suggestions: [],
-});
+const errorsOf = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.filter(({ severity }) => severity === "error");
+
+const refusal = (diagnostics: readonly Diagnostic[]): Verdict => {
+  const errors = errorsOf(diagnostics);
+  return {
+    legal: false,
+    headline: errors.length === 1 ? "The program has an error" : `The program has ${errors.length} errors`,
+    code: errors[0]?.code ?? "",
+    diagnostics,
+    suggestions: [],
+  };
+};
+
+/** Returns the verdict in words: the cycles of a legal schedule, or the reason for a refusal. */
+function headlineOf({ legal, cycles, footprint, infeasible, rules }: Explanation): string {
+  if (legal) return `Legal: about ${withCommas(cycles)} cycles`;
+  if (infeasible !== undefined) return "No tile is legal";
+  const over = footprint.bytes - footprint.budget;
+  if (over > 0) return `Does not fit: ${withCommas(over)} B too many`;
+  return `Breaks the rule ${rules.find(({ pass }) => !pass)?.rule ?? ""}`;
+}
 
 /**
  * Returns the verdict on a function and its schedule: legal or refused, with diagnostics. Errors of the
@@ -126,7 +143,8 @@ function verdictOn(func: Func): Verdict {
   if (func.level === "tile") {
     const compiled = tryCompile(func);
     if (!compiled.ok) return refusal(compiled.diagnostics);
-    return { legal: true, code: "", diagnostics: compiled.kernel.diagnostics, suggestions: [] };
+    const { diagnostics } = compiled.kernel;
+    return { legal: true, headline: "Legal", code: "", diagnostics, suggestions: [] };
   }
   try {
     return verdictOf(explain(func));
@@ -159,7 +177,8 @@ function verdictOf(explanation: Explanation): Verdict {
   const turned = turnedText(pages);
   return {
     legal,
-    code: diagnostics.find(({ severity }) => severity === "error")?.code ?? "",
+    headline: headlineOf(explanation),
+    code: errorsOf(diagnostics)[0]?.code ?? "",
     diagnostics: diagnostics.filter((one) => hintedFlags(one).length === 0),
     explained: {
       schedule,

@@ -2,19 +2,32 @@
  * Markup of the reports: they escape what they hold. A chart that is wider than its place is scrolled, with
  * the keyboard too.
  */
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useWidth } from "./use-width.js";
 
 interface Props {
-  readonly markup: string;
   readonly id: string;
+  /** Draws the charts as markup, for a place of so many CSS pixels. */
+  readonly draw: (width: number) => Promise<string>;
+  /** Everything that the charts depend on. */
+  readonly of: unknown;
 }
 
-/**
- * Renders charts from HTML markup. Each `figure` element can be focused, so that a wide chart scrolls with
- * the keyboard.
- */
-export function Charts({ markup, id }: Props) {
+/** Renders charts as wide as their column. Each figure can be focused, so that a wide one scrolls by keys. */
+export function Charts({ id, draw, of }: Props) {
   const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place);
+  const [markup, setMarkup] = useState("");
+  useLayoutEffect(() => {
+    if (width === 0) return undefined;
+    let current = true;
+    void draw(width).then((drawn) => {
+      if (current) setMarkup(drawn);
+    });
+    return () => {
+      current = false;
+    };
+  }, [of, width]);
   useLayoutEffect(() => {
     for (const figure of place.current?.querySelectorAll("figure") ?? []) {
       const chart = figure.querySelector("svg");

@@ -4,6 +4,7 @@
 import { useState } from "preact/hooks";
 import { copyForms, type CopyForm, type WithInputs } from "../jobs/messages.js";
 import { quick } from "../workers.js";
+import { Action } from "./action.js";
 import { Choice } from "./field.js";
 import { failedAnswer } from "./use-answer.js";
 
@@ -14,17 +15,22 @@ const titles: Readonly<Record<CopyForm, string>> = {
   tir: ".tir",
 };
 
+interface Props {
+  readonly asked: WithInputs;
+  /** Returns the address of the page with its state. */
+  readonly link: () => Promise<string>;
+}
+
 /**
- * Renders the menu that copies the program, or a link to the page, to the clipboard. The copied text is also
- * shown below the menu, for pages that may not write to the clipboard.
+ * Renders the button that copies a link to the page, and the menu that copies the program. The copied text is
+ * shown below, for pages that may not write to the clipboard.
  */
-export function CopyAs({ asked }: { readonly asked: WithInputs }) {
+export function CopyAs({ asked, link }: Props) {
   const [copied, setCopied] = useState<{ readonly said: string; readonly text: string }>();
-  const copy = async (form: string): Promise<void> => {
+  const copy = async (what: string, made: () => Promise<string>): Promise<void> => {
     try {
-      const known = copyForms.find((one) => one === form);
-      const text = known === undefined ? location.href : await quick.call("copy", { ...asked, form: known });
-      setCopied({ said: await toClipboard(text), text });
+      const text = await made();
+      setCopied({ said: await toClipboard(what, text), text });
     } catch (thrown) {
       const failed = failedAnswer(thrown);
       const said =
@@ -35,20 +41,20 @@ export function CopyAs({ asked }: { readonly asked: WithInputs }) {
     }
   };
   return (
-    <div class="copy">
+    <div class="copy row">
       <Choice
         id="copy-as"
         label="copy as"
         value=""
-        options={[
-          ["", "choose"],
-          ...copyForms.map((form) => [form, titles[form]] as const),
-          ["link", "link to this page"],
-        ]}
-        onChoice={(form) => {
-          if (form !== "") void copy(form);
+        options={[["", "choose"], ...copyForms.map((form) => [form, titles[form]] as const)]}
+        onChoice={(chosen) => {
+          const form = copyForms.find((one) => one === chosen);
+          if (form !== undefined) void copy(titles[form], () => quick.call("copy", { ...asked, form }));
         }}
       />
+      <Action id="share" onAction={() => void copy("link", link)}>
+        Share
+      </Action>
       {copied === undefined ? null : (
         <div class="copied" role="status">
           <span>{copied.said}</span>{" "}
@@ -69,14 +75,12 @@ export function CopyAs({ asked }: { readonly asked: WithInputs }) {
   );
 }
 
-/**
- * Writes text to the clipboard. Resolves to a message for the user that states whether the write succeeded.
- */
-async function toClipboard(text: string): Promise<string> {
+/** Writes text to the clipboard. Resolves to a message for the user that says whether it succeeded. */
+async function toClipboard(what: string, text: string): Promise<string> {
   try {
     await navigator.clipboard.writeText(text);
-    return "Copied.";
+    return `Copied: ${what}.`;
   } catch {
-    return "This page may not write to the clipboard; here it is:";
+    return `This page may not write to the clipboard; here is the ${what}:`;
   }
 }

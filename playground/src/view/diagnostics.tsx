@@ -1,16 +1,42 @@
-/** Diagnostics in full: code, sentence, numbers, what to do. */
+/** Diagnostics in full: code, place, sentence, numbers, what to do. */
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
 import type { Diagnostic } from "../../../ir/index.js";
+import type { Span } from "../../../ir/shape.js";
 
 const words = { error: "Error", warning: "Warning", hint: "Hint" } as const;
 
-/** Renders a list of diagnostics with code, message, notes and hint. */
-export const Diagnostics = ({ list }: { readonly list: readonly Diagnostic[] }) => (
+interface Props {
+  readonly list: readonly Diagnostic[];
+  /** Moves the cursor of the editor to the place of a diagnostic; without it no place is named. */
+  readonly onPlace?: (span: Span) => void;
+}
+
+/** Renders a list of diagnostics with code, place, message, notes and hint. */
+export const Diagnostics = ({ list, onPlace }: Props) => (
   <ul class="diagnostics">
-    {list.map(({ code, severity, message, notes = [], hint }) => (
-      <li class={severity}>
+    {list.map(({ code, severity, message, span, notes = [], hint }) => (
+      <li
+        class={severity}
+        data-code={code}
+        {...(span === undefined ? {} : { "data-line": span.line, "data-column": span.column })}
+      >
         <strong>
           {words[severity]} {code}
         </strong>{" "}
+        {onPlace === undefined || span === undefined ? null : (
+          <>
+            <button
+              type="button"
+              class="place"
+              onClick={() => {
+                onPlace(span);
+              }}
+            >
+              line {span.line}
+            </button>{" "}
+          </>
+        )}
         {message}
         {notes.map((note) => (
           <div class="soft">{note}</div>
@@ -24,3 +50,17 @@ export const Diagnostics = ({ list }: { readonly list: readonly Diagnostic[] }) 
     ))}
   </ul>
 );
+
+/** True if the verdict refuses the program that is shown. */
+export const VerdictRefuses = createContext(false);
+
+/**
+ * Renders a worker's refusal of work on the program. If the verdict refuses the program too, the verdict is
+ * the place for the reason, and this only refers to it.
+ */
+export const RefusedWork = ({ list }: Pick<Props, "list">) =>
+  useContext(VerdictRefuses) ? (
+    <p class="soft">Nothing to show: the verdict says why the program is refused.</p>
+  ) : (
+    <Diagnostics list={list} />
+  );

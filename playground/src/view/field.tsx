@@ -1,5 +1,9 @@
 /** Labelled controls. A text stands as it is typed until it means something. */
-import { useRef, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+
+/** Callback that hears which fields hold a text without a meaning: `wrong` is false once it has one again. */
+export const InvalidFields = createContext<(label: string, wrong: boolean) => void>(() => undefined);
 
 interface FieldProps {
   readonly id: string;
@@ -16,6 +20,15 @@ export function TextField({ id, label, value, help, disabled = false, onText }: 
   const [draft, setDraft] = useState<string>();
   const [wrong, setWrong] = useState("");
   const last = useRef(0);
+  const tell = useContext(InvalidFields);
+  const isWrong = wrong !== "";
+  useEffect(() => {
+    if (!isWrong) return undefined;
+    tell(label, true);
+    return () => {
+      tell(label, false);
+    };
+  }, [label, isWrong]);
   const take = async (text: string): Promise<void> => {
     const turn = ++last.current;
     setDraft(text);
@@ -32,18 +45,18 @@ export function TextField({ id, label, value, help, disabled = false, onText }: 
         disabled={disabled}
         spellcheck={false}
         autocomplete="off"
-        aria-invalid={wrong !== ""}
-        {...(wrong === "" ? {} : { "aria-describedby": `${id}-wrong` })}
+        aria-invalid={isWrong}
+        {...(isWrong ? { "aria-describedby": `${id}-wrong` } : {})}
         onInput={(event) => void take(event.currentTarget.value)}
         onBlur={() => {
-          if (wrong === "") setDraft(undefined);
+          if (!isWrong) setDraft(undefined);
         }}
       />
-      {wrong === "" ? null : (
+      {isWrong ? (
         <span class="wrong" id={`${id}-wrong`}>
           {wrong}
         </span>
-      )}
+      ) : null}
     </label>
   );
 }

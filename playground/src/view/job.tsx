@@ -1,6 +1,7 @@
 /** Long work that the user begins and may stop: its buttons, how far it is, and how it ended. */
 import { useState } from "preact/hooks";
 import type { CallOptions, Progress } from "../jobs/client.js";
+import { Action } from "./action.js";
 import { Diagnostics } from "./diagnostics.js";
 import { failedAnswer, type Answer } from "./use-answer.js";
 
@@ -51,26 +52,23 @@ export function useJob<T>(of: readonly unknown[], work: (options: CallOptions) =
 interface StartStopProps {
   readonly job: Pick<Job<unknown>, "running" | "start" | "stop">;
   readonly label: string;
-  readonly disabled?: boolean;
+  /** Reason why the job cannot start; empty if it can. */
+  readonly why?: string;
   /** Test identifiers of the two buttons. */
   readonly ids: readonly [start: string, stop: string];
 }
 
-/** Renders a button that starts a job and a button that stops it. `label` is the text of the start button. */
-export const StartStop = ({ job, label, disabled = false, ids: [start, stop] }: StartStopProps) => (
+/** Renders the button that starts a job, and one that stops it while it runs. */
+export const StartStop = ({ job, label, why = "", ids: [start, stop] }: StartStopProps) => (
   <>
-    <button
-      type="button"
-      class="main"
-      data-testid={start}
-      disabled={disabled || job.running}
-      onClick={job.start}
-    >
+    <Action id={start} class="main" why={job.running ? "it runs: stop it first" : why} onAction={job.start}>
       {label}
-    </button>
-    <button type="button" data-testid={stop} disabled={!job.running} onClick={job.stop}>
-      Stop
-    </button>
+    </Action>
+    {job.running ? (
+      <Action id={stop} onAction={job.stop}>
+        Stop
+      </Action>
+    ) : null}
   </>
 );
 

@@ -26,14 +26,14 @@ export interface SpaceMap {
 }
 
 /**
- * Returns the heat map of a search's tiles as markup, with the tile and residency of each cell. Undefined if
- * the search has only one tile.
+ * Returns the map of tile shapes, `width` CSS pixels wide, and the choices of its cells; undefined if there
+ * is no tile to choose.
  */
-export function spaceMap(result: TuneResult): SpaceMap | undefined {
+export function spaceMap(result: TuneResult, width: number): SpaceMap | undefined {
   const cells = tileCells(result);
   const choices: CellChoice[] = [];
   const link: CellLink = (cell) => `#cell-${choices.push(choiceOf(cell, cells)) - 1}`;
-  const found = heatMap(result, link);
+  const found = heatMap(result, { link, width });
   return found === undefined ? undefined : { markup: `${found.map}${found.legend ?? ""}`, choices };
 }
 
@@ -50,11 +50,24 @@ function choiceOf(cell: TileCell, cells: ReturnType<typeof tileCells>): CellChoi
   return { tile: cells?.y === undefined ? across : replaced(across, cells.y, cell.y), residency };
 }
 
-/** Returns the timeline charts of a kernel as HTML markup. */
-export const timelineMarkup = (timeline: Timeline): string => timelineSections(timeline);
+/** Returns the timeline charts of a kernel as HTML markup, `width` CSS pixels wide. */
+export const timelineMarkup = (timeline: Timeline, width: number): string =>
+  timelineSections(timeline, Math.max(leastWidth, width));
+
+/** Width in CSS pixels from which the two charts of a search stand side by side. */
+const twoColumns = 1100;
+/** Width of the gap between two charts, in CSS pixels. */
+const chartGap = 32;
+/** Width in CSS pixels below which a chart is scrolled: its letters would run into one another. */
+const leastWidth = 448;
 
 /**
- * Returns a scatter chart of the schedules in a search result as markup: bytes moved against time. The dots
- * have no links.
+ * Returns the charts of a search as markup, in a place `width` CSS pixels wide: the map of tiles, and bytes
+ * against time. Dots are not links on this page.
  */
-export const scatterMarkup = (result: TuneResult): string => scatter(result);
+export function searchMarkup(result: TuneResult, width: number): string {
+  const column = width < twoColumns ? Math.max(leastWidth, width) : Math.floor((width - chartGap) / 2);
+  const map = spaceMap(result, column);
+  const charts = [...(map === undefined ? [] : [map.markup]), scatter(result, { width: column })];
+  return `<div class="charts">${charts.map((chart) => `<figure>${chart}</figure>`).join("")}</div>`;
+}

@@ -21,7 +21,9 @@ export function ProgramForm({ shown: { form, inputs, level }, vocabulary, onChan
   return (
     <fieldset class="form">
       <legend>Program as a form</legend>
-      {level === undefined || level === "source" ? null : (
+      {level === undefined ? (
+        <p class="soft wide">The form waits for a program without errors.</p>
+      ) : level === "source" ? null : (
         <p class="soft wide">This program is written at the {level} level: change it in the editor.</p>
       )}
       <Choice

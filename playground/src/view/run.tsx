@@ -6,21 +6,19 @@ import { Outcome, StartStop, useJob } from "./job.js";
 
 interface Props {
   readonly asked: WithInputs;
-  readonly legal: boolean;
+  /** Reason why the program cannot run; empty if it can. */
+  readonly why: string;
   readonly onSeed: (seed: number) => void;
 }
 
-/**
- * Renders the button that runs the program on every backend, the field for the seed, and the results of the
- * run.
- */
-export function RunView({ asked, legal, onSeed }: Props) {
+/** Renders the button that runs the program on every backend, the field for the seed, and the results. */
+export function RunView({ asked, why, onSeed }: Props) {
   const { text, func, sizes, seed, inputs } = asked;
   const job = useJob([text, func, sizes, seed, inputs], (options) => long.call("run", asked, options));
   return (
     <section class="run" aria-label="run">
       <div class="row">
-        <StartStop job={job} label="Run on every backend" disabled={!legal} ids={["run", "stop"]} />
+        <StartStop job={job} label="Run on every backend" why={why} ids={["run", "stop"]} />
         <label class="field short">
           <span>seed</span>
           <input
@@ -34,6 +32,11 @@ export function RunView({ asked, legal, onSeed }: Props) {
             }}
           />
         </label>
+        {why === "" ? null : (
+          <p class="soft why" data-testid="run-why">
+            Cannot run: {why}.
+          </p>
+        )}
       </div>
       <Outcome answer={job.answer} show={(found) => <RunResult {...found} />} />
     </section>

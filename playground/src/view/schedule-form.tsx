@@ -1,4 +1,4 @@
-/** Target and schedule: a field for each entry, and a slider for each dim of the tile and of the view. */
+/** Target and schedule: a field for each entry, and a slider for each dim of the view. */
 import { profileFacts } from "../../../ir/profile.js";
 import { formatEntry, profiles, type Schedule } from "../../../ir/schedule.js";
 import { scheduleEntries, wordsOf } from "../../../ir/schedule-entries.js";
@@ -6,7 +6,7 @@ import type { Shown, Vocabulary } from "../jobs/messages.js";
 import type { ScheduleText } from "../jobs/flags.js";
 import type { Change } from "../jobs/program.js";
 import { Choice, TextField } from "./field.js";
-import { Slider } from "./slider.js";
+import { isSchedulable, TileSliders } from "./tile-sliders.js";
 
 interface Props {
   readonly shown: Shown;
@@ -23,41 +23,24 @@ const helpFor: Readonly<Partial<Record<keyof Schedule, string>>> = {
 };
 
 /**
- * Renders the form for a program's target and schedule: a field for each schedule entry, and a slider for
- * each dim of the tile and the view (PyPTO view shape).
+ * Renders the form for target and schedule: a field for each schedule entry, and a slider for each dim of the
+ * view.
  */
 export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
-  const { schedule, target, level, output, verdict, stops } = shown;
-  const off = level === undefined || level === "tile";
+  const { schedule, target, level } = shown;
+  const off = !isSchedulable(shown);
   const set = (entry: ScheduleText["entry"], text: string): Promise<string> =>
     onChange({ kind: "schedule", entries: [{ entry, text }] });
-  const used = verdict.explained?.schedule;
   const text = (entry: keyof Schedule): string => {
     const value = schedule[entry];
     return value === undefined ? "" : formatEntry(value);
   };
-  const sliders = (entry: "tile" | "view") =>
-    output.map((extent, d) => {
-      const entries = schedule[entry] ?? used?.[entry] ?? output;
-      const value = Math.min(entries[d] ?? extent, Math.max(1, extent));
-      return (
-        <Slider
-          key={`${entry}-${d}`}
-          id={`${entry}-${d}`}
-          label={`${entry} dim ${d}`}
-          stops={stops?.[entry][d] ?? [{ entry: value, legal: true }]}
-          value={value}
-          extent={extent}
-          disabled={off}
-          onEntry={(moved) =>
-            void set(entry, output.map((size, k) => (k === d ? moved : (entries[k] ?? size))).join())
-          }
-        />
-      );
-    });
   return (
     <fieldset class="form">
       <legend>Target and schedule</legend>
+      {level === "tile" ? (
+        <p class="soft wide">A tile program has its schedule in its statements: change it in the editor.</p>
+      ) : null}
       <Choice
         id="target"
         label="target"
@@ -89,9 +72,8 @@ export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
           />
         );
       })}
-      <div class="sliders wide">
-        {sliders("tile")}
-        {sliders("view")}
+      <div class="wide">
+        <TileSliders shown={shown} entry="view" onChange={onChange} />
       </div>
     </fieldset>
   );

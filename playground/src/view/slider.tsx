@@ -22,8 +22,9 @@ export function Slider({ id, label, stops, value, extent, disabled, onEntry }: P
   const last = Math.max(1, stops.length - 1);
   const at = stops.findIndex(({ entry }) => entry >= value);
   const legal = stops[at]?.legal ?? true;
+  const onlyOne = stops.length < 2 ? { title: "one entry: nothing to choose" } : {};
   return (
-    <label class="slider">
+    <label class="slider" {...onlyOne}>
       <span>{label}</span>
       <span class="track">
         <span class="ranges">

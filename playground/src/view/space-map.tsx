@@ -2,9 +2,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Asked } from "../jobs/program.js";
 import { long } from "../workers.js";
-import { Diagnostics } from "./diagnostics.js";
+import { RefusedWork } from "./diagnostics.js";
+import { cellBeside, makeTabStop } from "./map-keys.js";
 import type { CellChoice, SpaceMap } from "./pictures.js";
 import { useAnswer } from "./use-answer.js";
+import { useWidth } from "./use-width.js";
 
 interface Props {
   readonly asked: Asked;
@@ -21,46 +23,59 @@ interface Drawn {
 }
 
 /**
- * Renders the heat map of tiles by cost. A click on a cell applies the tile and residency (memory that holds
- * the data) of the cell.
+ * Renders the heat map of all tiles by cost. A click or Enter on a cell applies its tile and residency. The
+ * map is one tab stop: arrow keys move from cell to cell.
  */
 export function SpaceMapView({ asked, space, tile, onCell }: Props) {
   const place = useRef<HTMLElement>(null);
+  const width = useWidth(place);
   const [drawn, setDrawn] = useState<Drawn>();
   const settled = useSettled(space);
   const found = useAnswer(long, "space", settled !== "" ? asked : undefined, settled);
   useEffect(() => {
-    if (found.state !== "done") return undefined;
+    if (found.state !== "done" || width === 0) return undefined;
     let current = true;
     void import("./pictures.js").then(({ spaceMap }) => {
-      if (current) setDrawn({ of: found, map: spaceMap(found.answer) });
+      if (current) setDrawn({ of: found, map: spaceMap(found.answer, width) });
     });
     return () => {
       current = false;
     };
-  }, [found]);
+  }, [found, width]);
   // An answer is no map yet: what draws it is loaded when it is first needed.
   const isDrawn = drawn?.of === found;
   const map = isDrawn ? drawn.map : undefined;
   const isDrawing = settled !== "" && (found.state === "waiting" || (found.state === "done" && !isDrawn));
   useEffect(() => {
-    for (const link of place.current?.querySelectorAll("figure a") ?? []) {
-      link.classList.toggle("current", choiceOf(link, map)?.tile.join() === tile);
-    }
+    const cells = cellsIn(place.current);
+    const current = cells.filter((cell) => choiceOf(cell, map)?.tile.join() === tile);
+    for (const cell of cells) cell.classList.toggle("current", current.includes(cell));
+    const focused = cells.find((cell) => cell === document.activeElement);
+    makeTabStop(cells, focused ?? current[0] ?? cells[0]);
   }, [map, tile]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const from = event.target instanceof SVGAElement ? event.target : undefined;
+    const cells = cellsIn(place.current);
+    const next = from && cellBeside(cells, from, event.key);
+    if (next === undefined) return;
+    event.preventDefault();
+    makeTabStop(cells, next);
+    next.focus();
+  };
   return (
     <section class="space" ref={place} aria-label="every tile by its cost">
       <h2>Every tile</h2>
       {settled === "" ? <p class="soft">A tile program has its tile chosen already.</p> : null}
-      {found.state === "refused" ? <Diagnostics list={found.diagnostics} /> : null}
+      {found.state === "refused" ? <RefusedWork list={found.diagnostics} /> : null}
       {found.state === "failed" ? <p>{found.message}</p> : null}
       {isDrawing ? <p class="soft">Drawing the map…</p> : null}
       {map !== undefined ? (
         <>
           <figure
             data-testid="heat-map"
-            tabIndex={0}
             aria-label="cost by tile"
+            aria-describedby="map-help"
+            onKeyDown={onKeyDown}
             onClick={(event) => {
               const link = event.target instanceof Element ? event.target.closest("a") : null;
               const choice = choiceOf(link, map);
@@ -72,10 +87,9 @@ export function SpaceMapView({ asked, space, tile, onCell }: Props) {
             // drawn.
             dangerouslySetInnerHTML={{ __html: map.markup }}
           />
-          <p class="soft">
-            Each cell is the best schedule of its tile; hatched: no schedule is legal. A small cell is an
-            estimate. A click sets the tile, and the verdict says why where it is refused. The star is the
-            best.
+          <p class="soft" id="map-help">
+            Colour: cycles of the tile's best schedule. Star: the best. Small: an estimate. Hatched: refused.
+            Click a cell to set its tile, or use the arrow keys and Enter.
           </p>
         </>
       ) : null}
@@ -83,6 +97,9 @@ export function SpaceMapView({ asked, space, tile, onCell }: Props) {
     </section>
   );
 }
+
+const cellsIn = (place: HTMLElement | null): readonly SVGAElement[] =>
+  Array.from(place?.querySelectorAll<SVGAElement>("figure a") ?? []);
 
 /** Returns the choice that a cell of the map stands for. Charts write links as SVG 1.1 has them. */
 function choiceOf(link: Element | null, map: SpaceMap | undefined): CellChoice | undefined {

@@ -5,7 +5,8 @@
 import { useState } from "preact/hooks";
 import type { Box, Picked, RunStep, Steps, StepTensor, WithInputs } from "../jobs/messages.js";
 import { long } from "../workers.js";
-import { Diagnostics } from "./diagnostics.js";
+import { Action } from "./action.js";
+import { RefusedWork } from "./diagnostics.js";
 import { useAnswer } from "./use-answer.js";
 
 /**
@@ -18,7 +19,7 @@ export function StepsView({ asked, asks }: { readonly asked: WithInputs; readonl
     case "waiting":
       return <p class="soft">Running the program…</p>;
     case "refused":
-      return <Diagnostics list={found.diagnostics} />;
+      return <RefusedWork list={found.diagnostics} />;
     case "failed":
       return <p>{found.message}</p>;
     case "done":
@@ -50,51 +51,27 @@ function Stepper({
     `${asks} ${made?.offsets.join() ?? ""} ${made?.sizes.join() ?? ""}`,
   );
   if (step === undefined) return <p>The program has no statement: its output is empty.</p>;
+  const moveTo = (to: number) => (): void => {
+    go(to);
+  };
+  const before = now === 0 ? "this is the first statement" : "";
+  const after = now >= steps.length - 1 ? "this is the last statement" : "";
   const picks = made !== undefined && picked.state === "done" ? picked.answer : [];
   return (
     <div class="steps" data-testid="step-view" data-step={now}>
       <div class="row">
-        <button
-          type="button"
-          data-testid="step-first"
-          onClick={() => {
-            go(0);
-          }}
-          disabled={now === 0}
-        >
+        <Action id="step-first" why={before} onAction={moveTo(0)}>
           First
-        </button>
-        <button
-          type="button"
-          data-testid="step-back"
-          onClick={() => {
-            go(now - 1);
-          }}
-          disabled={now === 0}
-        >
+        </Action>
+        <Action id="step-back" why={before} onAction={moveTo(now - 1)}>
           Back
-        </button>
-        <button
-          type="button"
-          class="main"
-          data-testid="step-on"
-          onClick={() => {
-            go(now + 1);
-          }}
-          disabled={now >= steps.length - 1}
-        >
+        </Action>
+        <Action id="step-on" class="main" why={after} onAction={moveTo(now + 1)}>
           Step
-        </button>
-        <button
-          type="button"
-          data-testid="step-last"
-          onClick={() => {
-            go(steps.length - 1);
-          }}
-          disabled={now >= steps.length - 1}
-        >
+        </Action>
+        <Action id="step-last" why={after} onAction={moveTo(steps.length - 1)}>
           Last
-        </button>
+        </Action>
       </div>
       <label class="slider">
         <span>statement</span>

@@ -6,7 +6,7 @@ import { formatSizes } from "../../../ir/symbols/bind.js";
 import type { Asked } from "../jobs/program.js";
 import { long, quick } from "../workers.js";
 import { Charts } from "./charts.js";
-import { Diagnostics } from "./diagnostics.js";
+import { RefusedWork } from "./diagnostics.js";
 import { useSettled } from "./space-map.js";
 import type { StepsView } from "./steps.js";
 import type { TuneView } from "./tune.js";
@@ -85,14 +85,18 @@ function Code({ asked, asks, form }: Asks & { readonly form: "tile-ir" | "wgsl" 
 /** Renders the Timeline tab: charts of the kernel's estimated timing. */
 function TimelineView({ asked, asks }: Asks) {
   const found = useAnswer(long, "timeline", asked, asks);
-  const [markup, setMarkup] = useState("");
-  useEffect(() => {
-    if (found.state !== "done") return;
-    void import("./pictures.js").then(({ timelineMarkup }) => {
-      setMarkup(timelineMarkup(found.answer));
-    });
-  }, [found]);
-  return <Waited found={found} show={() => <Charts markup={markup} id="timeline-charts" />} />;
+  return (
+    <Waited
+      found={found}
+      show={(timeline) => (
+        <Charts
+          id="timeline-charts"
+          of={timeline}
+          draw={async (width) => (await import("./pictures.js")).timelineMarkup(timeline, width)}
+        />
+      )}
+    />
+  );
 }
 
 function StepsTab(props: Parameters<typeof StepsView>[0]) {
@@ -134,7 +138,7 @@ function Waited<T>({
     case "waiting":
       return <p class="soft">Working…</p>;
     case "refused":
-      return <Diagnostics list={found.diagnostics} />;
+      return <RefusedWork list={found.diagnostics} />;
     case "failed":
       return <p>{found.message}</p>;
     case "done":

@@ -7,10 +7,6 @@ import { Charts } from "./charts.js";
 import { Choice } from "./field.js";
 import { Outcome, StartStop, useJob } from "./job.js";
 
-interface Found extends Tuned {
-  readonly charts: string;
-}
-
 interface Props {
   readonly asked: WithInputs;
   /** Flags that lead to a schedule, and the target that it is for. */
@@ -30,12 +26,9 @@ const objectives: readonly (readonly [Objective, string])[] = [
 export function TuneView({ asked, onUse }: Props) {
   const [objective, setObjective] = useState<Objective>("cycles");
   const [budget, setBudget] = useState(50);
-  const job = useJob([asked.text, asked.func], async (options): Promise<Found> => {
-    const tuned = await long.call("tune", { ...asked, objective, budget }, options);
-    const { scatterMarkup, spaceMap } = await import("./pictures.js");
-    const charts = [spaceMap(tuned.result)?.markup ?? "", scatterMarkup(tuned.result)];
-    return { ...tuned, charts: charts.map((chart) => `<figure>${chart}</figure>`).join("") };
-  });
+  const job = useJob([asked.text, asked.func], (options) =>
+    long.call("tune", { ...asked, objective, budget }, options),
+  );
   return (
     <div class="tune">
       <div class="row">
@@ -74,7 +67,7 @@ export function TuneView({ asked, onUse }: Props) {
  * Renders the result of a schedule search: summary, best schedule, charts, and a button that applies the best
  * schedule.
  */
-function TuneAnswer({ result, schedule, standing, flags, charts, onUse }: Found & Pick<Props, "onUse">) {
+function TuneAnswer({ result, schedule, standing, flags, onUse }: Tuned & Pick<Props, "onUse">) {
   const { verdict, complete, target } = result;
   return (
     <div data-testid="tuned">
@@ -94,7 +87,11 @@ function TuneAnswer({ result, schedule, standing, flags, charts, onUse }: Found 
       >
         Use the best
       </button>
-      <Charts markup={charts} id="tune-charts" />
+      <Charts
+        id="tune-charts"
+        of={result}
+        draw={async (width) => (await import("./pictures.js")).searchMarkup(result, width)}
+      />
     </div>
   );
 }

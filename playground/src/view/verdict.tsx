@@ -1,7 +1,9 @@
-/** Legal or refused, every rule with its numbers, the unified buffer by operand, and what to do instead. */
+/** The one place for a verdict and its errors: every rule with its numbers, UB by operand, what to do instead. */
 import { useRef } from "preact/hooks";
 import type { ScheduleText } from "../jobs/flags.js";
 import type { Suggestion, Verdict } from "../jobs/messages.js";
+import type { Diagnostic } from "../../../ir/index.js";
+import type { Span } from "../../../ir/shape.js";
 import { formatSizeVerdict } from "../../../ir/tiling/size-verdicts.js";
 import { Diagnostics } from "./diagnostics.js";
 
@@ -9,41 +11,59 @@ const bytes = (value: number): string => `${value.toLocaleString("en")} B`;
 
 interface Props {
   readonly verdict: Verdict;
+  /** Labels of fields whose text means nothing: the verdict is of the program before. */
+  readonly invalid: readonly string[];
+  /** True while the verdict on a newer text is awaited. */
+  readonly waits: boolean;
+  readonly onPlace: (span: Span) => void;
   readonly onSuggestion: (entries: readonly ScheduleText[]) => void;
 }
 
+const signs = { legal: "✓", refused: "✗", stale: "?" } as const;
+
 /**
- * Renders the verdict on a schedule: headline, use of the unified buffer (UB), suggested schedules, rules and
- * diagnostics.
+ * Renders the verdict on a schedule: headline, errors with their places, use of the unified buffer,
+ * suggestions, rules, warnings. It is grey while a field holds a text that means nothing.
  */
-export function VerdictView({ verdict, onSuggestion }: Props) {
-  const { legal, code, diagnostics, explained, suggestions } = verdict;
+export function VerdictView({ verdict, invalid, waits, onPlace, onSuggestion }: Props) {
+  const { legal, headline, code, diagnostics, explained, suggestions } = verdict;
   const place = useRef<HTMLElement>(null);
+  const state = invalid.length > 0 ? "stale" : legal ? "legal" : "refused";
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const others = diagnostics.filter(({ severity }) => severity !== "error");
   return (
     <section
-      class={legal ? "verdict legal" : "verdict refused"}
+      class={`verdict ${state}`}
       aria-label="verdict"
+      aria-busy={waits}
       ref={place}
       tabIndex={-1}
       data-testid="verdict"
       data-legal={String(legal)}
+      data-stale={String(state === "stale")}
       data-code={code}
     >
       <p class="headline" role="status">
-        <span aria-hidden="true">{legal ? "✓" : "✗"}</span> {legal ? "Legal" : "Refused"}
-        {code === "" ? "" : ` (${code})`}
-        {legal && explained !== undefined ? `, about ${explained.cycles.toLocaleString("en")} cycles` : ""}
-        {explained?.schedule.profile === undefined && explained !== undefined
-          ? ", full load is not in force"
-          : ""}
-        {explained?.judgedTile === undefined ? "" : `, judged as tile ${explained.judgedTile.join()}`}
+        <span aria-hidden="true">{signs[state]}</span>{" "}
+        {state === "stale" ? `Not judged: correct the field ${invalid.join(", ")}` : headline}
       </p>
+      {state === "stale" ? <p data-testid="stale">Of the program before: {headline.toLowerCase()}.</p> : null}
+      {explained?.schedule.profile === undefined && explained !== undefined ? (
+        <p class="soft">Full load is not in force: rows come from global memory.</p>
+      ) : null}
+      {explained?.judgedTile === undefined ? null : <p>Judged as tile {explained.judgedTile.join()}.</p>}
       {explained?.turned === undefined ? null : <p data-testid="turned">{explained.turned}</p>}
       {legal && explained !== undefined ? (
         <p class="figures" data-testid="standing">
           {explained.standing}. Bottleneck: {explained.bottleneck}.
         </p>
       ) : null}
+      {errors.length === 0 ? null : (
+        <div data-testid="problems">
+          {/* What to do instead is a button below; the operands are in the bar and its key. */}
+          <Diagnostics list={explained === undefined ? errors : errors.map(inBrief)} onPlace={onPlace} />
+        </div>
+      )}
       {explained === undefined ? null : <UbBar {...explained.footprint} />}
       <Suggestions
         list={suggestions}
@@ -53,23 +73,7 @@ export function VerdictView({ verdict, onSuggestion }: Props) {
           onSuggestion(entries);
         }}
       />
-      {explained?.infeasible === undefined ? null : <p>No tile is legal: {explained.infeasible}.</p>}
-      {explained === undefined ? null : (
-        <details open={!legal}>
-          <summary>Rules</summary>
-          <ul class="rules">
-            {explained.rules.map(({ rule, pass, detail, source }) => (
-              <li class={pass ? "pass" : "fail"}>
-                <strong>
-                  {pass ? "pass" : "FAIL"} {rule}
-                </strong>{" "}
-                {detail}
-                <div class="soft">{source}</div>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      {explained === undefined ? null : <Rules {...explained} />}
       {explained === undefined || explained.sizes.length === 0 ? null : (
         <ul class="rules" data-testid="sizes">
           {explained.sizes.map((size) => (
@@ -77,15 +81,39 @@ export function VerdictView({ verdict, onSuggestion }: Props) {
           ))}
         </ul>
       )}
-      {legal && explained !== undefined ? (
-        <p class="soft">
-          {bytes(explained.traffic.bytes)} of global memory, {bytes(explained.traffic.compulsory)} at least;{" "}
-          {explained.traffic.tasks.toLocaleString("en")} tasks of{" "}
-          {explained.traffic.tiles.toLocaleString("en")} tiles.
-        </p>
-      ) : null}
-      <Diagnostics list={diagnostics} />
+      {others.length === 0 ? null : <Diagnostics list={others} onPlace={onPlace} />}
     </section>
+  );
+}
+
+/** Returns an error without what the verdict shows beside it: the notes, and the hint that is a button. */
+const inBrief = ({ notes: _, hint: __, ...error }: Diagnostic): Diagnostic => error;
+
+/** Renders the rules with their numbers and sources, and the traffic, folded under a line with their counts. */
+function Rules({ rules, traffic, infeasible }: NonNullable<Verdict["explained"]>) {
+  const broken = rules.filter(({ pass }) => !pass).length;
+  return (
+    <details>
+      <summary>
+        {rules.length - broken} rules pass{broken === 0 ? "" : `, ${broken} refuse`}; bytes moved
+      </summary>
+      {infeasible === undefined ? null : <p>No tile is legal: {infeasible}.</p>}
+      <ul class="rules">
+        {rules.map(({ rule, pass, detail, source }) => (
+          <li class={pass ? "pass" : "fail"}>
+            <strong>
+              {pass ? "pass" : "FAIL"} {rule}
+            </strong>{" "}
+            {detail}
+            <div class="soft">{source}</div>
+          </li>
+        ))}
+      </ul>
+      <p class="soft">
+        {bytes(traffic.bytes)} of global memory, {bytes(traffic.compulsory)} at least;{" "}
+        {traffic.tasks.toLocaleString("en")} tasks of {traffic.tiles.toLocaleString("en")} tiles.
+      </p>
+    </details>
   );
 }
 
@@ -152,7 +180,6 @@ function UbBar({ parts, bytes: used, budget }: Footprint) {
         ))}
         <span class="key">
           <strong>{title}</strong>
-          {over ? `, ${bytes(used - budget)} too many` : ""}
         </span>
       </p>
     </div>

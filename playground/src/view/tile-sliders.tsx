@@ -1,0 +1,43 @@
+/** A slider for each dim of a tile or a view. */
+import type { Schedule } from "../../../ir/schedule.js";
+import type { Shown } from "../jobs/messages.js";
+import type { Change } from "../jobs/program.js";
+import { Slider } from "./slider.js";
+
+interface Props {
+  readonly shown: Shown;
+  readonly entry: "tile" | "view";
+  readonly onChange: (change: Change) => Promise<string>;
+}
+
+/** True if a program has a schedule that the page can change: it is valid and its loops are not yet written. */
+export const isSchedulable = ({ level }: Shown): boolean => level !== undefined && level !== "tile";
+
+/** Renders the sliders of the tile or the view, one for each dim of the output. */
+export function TileSliders({ shown, entry, onChange }: Props) {
+  const { schedule, output, verdict, stops } = shown;
+  const chosen: Partial<Pick<Schedule, "tile" | "view">> = verdict.explained?.schedule ?? {};
+  const entries = schedule[entry] ?? chosen[entry] ?? output;
+  return (
+    <div class="sliders">
+      {output.map((extent, d) => {
+        const value = Math.min(entries[d] ?? extent, Math.max(1, extent));
+        return (
+          <Slider
+            key={`${entry}-${d}`}
+            id={`${entry}-${d}`}
+            label={`${entry} dim ${d}`}
+            stops={stops?.[entry][d] ?? [{ entry: value, legal: true }]}
+            value={value}
+            extent={extent}
+            disabled={!isSchedulable(shown)}
+            onEntry={(moved) => {
+              const text = output.map((size, k) => (k === d ? moved : (entries[k] ?? size))).join();
+              void onChange({ kind: "schedule", entries: [{ entry, text }] });
+            }}
+          />
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+/** Cycles and bytes of a program as it compiles, for a comparison of two programs. */
+import {
+  bindSizes,
+  cyclesOf,
+  defined,
+  dynamicSymbols,
+  keyOf,
+  maxSizes,
+  type Diagnostic,
+  type Func,
+} from "../../ir/index.js";
+import { indexInputs } from "../../backends/index.js";
+import { countedReport } from "../../backends/sim/index.js";
+import type { Pass } from "../../passes/index.js";
+import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
+import { runFigures, tilingOfRun } from "../api/custom-pipeline.js";
+import { randomValue } from "../testing/random.js";
+
+/** Estimated cycles of a program, and the bytes that it moves between global memory and the cores. */
+export interface ProgramCost {
+  readonly cycles: number;
+  readonly bytes: number;
+}
+
+/** Cost of a program, or the diagnostics that refuse it. */
+export type CostOrRefusal =
+  | ({ readonly ok: true; readonly target: string } & ProgramCost)
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+
+/**
+ * Compiles a program and returns its cost; symbols have their largest sizes. `passes`: default, the built-in
+ * pipeline.
+ */
+export function costOfProgram(
+  func: Func,
+  options: Pick<CompileOptions, "target">,
+  passes?: readonly Pass[],
+): CostOrRefusal {
+  const bound = bindSizes(func, maxSizes(dynamicSymbols(func)));
+  if (!bound.ok) return bound;
+  const compiled = tryCompile(bound.func, { ...options, ...defined({ passes }) });
+  if (!compiled.ok) return compiled;
+  const { kernel } = compiled;
+  return { ok: true, target: kernel.target.name, ...costOfKernel(kernel) };
+}
+
+function costOfKernel(kernel: Kernel): ProgramCost {
+  const { access, tile, target } = kernel;
+  const tiling = access && tilingOfRun(kernel, access);
+  if (tiling !== undefined) {
+    const { clock, traffic } = runFigures(kernel, tiling);
+    return { cycles: clock.cycles, bytes: traffic.bytes };
+  }
+  const drawn = indexInputs(tile).map((operand) => [keyOf(operand), randomValue(operand, tile, 1)] as const);
+  const { bytesRead, bytesWritten } = countedReport(kernel, Object.fromEntries(drawn));
+  return { cycles: cyclesOf(tile, target).cycles, bytes: bytesRead + bytesWritten };
+}
