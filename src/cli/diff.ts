@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { counted, defined, type Func } from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
 import { compile } from "../api/compile.js";
-import { costOfProgram, type CostOrRefusal, type ProgramCost } from "../explain/cost-of-program.js";
+import { costOfProgram, type CostOrRefusal, type ProgramCost } from "../api/cost-of-program.js";
 import { outputFormats } from "../output/mark.js";
 import { comparedText } from "../report/compared-text.js";
 import { renderCosts } from "../report/compared-costs.js";

@@ -1,5 +1,5 @@
 /** Cycles and bytes of two sides of a comparison, above their difference. */
-import type { CostOrRefusal, ProgramCost } from "../explain/cost-of-program.js";
+import type { CostOrRefusal, ProgramCost } from "../api/cost-of-program.js";
 import { fasterOf } from "./side-by-side.js";
 import { table } from "./table.js";
 

@@ -12,8 +12,8 @@ import {
 import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
 import type { Pass } from "../../passes/index.js";
-import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
-import { runFigures, tilingOfRun } from "../api/custom-pipeline.js";
+import { tryCompile, type CompileOptions, type Kernel } from "./compile.js";
+import { runFigures, tilingOfRun } from "./custom-pipeline.js";
 import { randomValue } from "../testing/random.js";
 
 /** Estimated cycles of a program, and the bytes that it moves between global memory and the cores. */
