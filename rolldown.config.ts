@@ -97,6 +97,7 @@ const threads = [
 const forked = [
   "dist/bench/cold-process.js",
   "dist/bench/isa-dump.js",
+  "dist/bench/wgpu-side.js",
   "dist/bench/side-process.js",
   "dist/test/fuzz/worker.js",
 ];

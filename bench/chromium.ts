@@ -21,11 +21,11 @@ ${["core", "backend-cpu", "backend-webgpu"]
 <script type="module" src="/dist/bench/page.js"></script>`;
 
 /**
- * Description of the WebGPU adapter that the benchmark page uses. `isFallbackAdapter` is true if the adapter
+ * Description of the WebGPU adapter that the benchmark page uses. `software` is true if the adapter
  * is implemented in software.
  */
 export interface Adapter extends Readonly<Record<string, string | boolean>> {
-  readonly isFallbackAdapter: boolean;
+  readonly software: boolean;
 }
 
 /** Controls of a browser page that runs the WebGPU benchmarks, with the log of the page. */

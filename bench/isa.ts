@@ -21,22 +21,11 @@ import { table } from "../src/report/table.js";
 import { fail } from "./arguments.js";
 import { importBuilt } from "./built.js";
 import { gpuKernels } from "./gpu-kernels.js";
+import { countsIn, figures, spirvIn, type Counts, type Figure } from "./isa-figures.js";
 
 /** RDNA 2, and GCN 4 before it. */
 const families = ["navi21", "polaris10"] as const;
 const packages = "mesa-vulkan-drivers libvulkan-dev spirv-tools gcc";
-
-/** Figures of RADV, by the names that it has for them. */
-const figures = {
-  code: "Code size",
-  instructions: "Instructions",
-  VGPRs: "VGPRs",
-  LDS: "LDS size",
-  waves: "Subgroups per SIMD",
-  throughput: "Inverse Throughput",
-} as const;
-type Figure = keyof typeof figures;
-type Counts = Readonly<Record<Figure, number>>;
 
 interface NamedText {
   readonly name: string;
@@ -141,20 +130,12 @@ function assembled(texts: readonly NamedText[]): ReadonlyMap<string, string> {
   const dump = packageFile("dist/bench/isa-dump.js");
   const printed = run(process.execPath, [dump], JSON.stringify(texts));
   return new Map(
-    printed
-      .split(/^@@@@ /m)
-      .slice(1)
-      .map((part, k) => {
-        const name = part.slice(0, part.indexOf("\n"));
-        const [spirv] = part
-          .split("/* Dumped SPIRV disassembly */\n")
-          .slice(-1)
-          .map((text) => /^[^]*OpFunctionEnd\s*\n/.exec(text)?.[0] ?? "");
-        const [source, file] = [join(work, `${k}.spvasm`), join(work, `${k}.spv`)];
-        writeFileSync(source, spirv ?? "");
-        run(assembler, ["--target-env", "vulkan1.2", source, "-o", file]);
-        return [name, file];
-      }),
+    spirvIn(printed).map(({ name, spirv }, k) => {
+      const [source, file] = [join(work, `${k}.spvasm`), join(work, `${k}.spv`)];
+      writeFileSync(source, spirv);
+      run(assembler, ["--target-env", "vulkan1.2", source, "-o", file]);
+      return [name, file];
+    }),
   );
 }
 
@@ -167,17 +148,7 @@ function counted(files: ReadonlyMap<string, string>, family: string): ReadonlyMa
     RADV_FORCE_FAMILY: family,
     VK_ICD_FILENAMES: icd,
   });
-  const parts = printed.split(/^@@ .*\n/m).slice(1);
-  const valueIn = (part: string, name: string): number =>
-    Number(new RegExp(`^${name}=(\\d+)$`, "m").exec(part)?.[1] ?? NaN);
-  return new Map(
-    [...files.keys()].map((name, k) => [
-      name,
-      Object.fromEntries(
-        Object.entries(figures).map(([figure, label]) => [figure, valueIn(parts[k] ?? "", label)]),
-      ) as Record<Figure, number>,
-    ]),
-  );
+  return countsIn(printed, [...files.keys()]);
 }
 
 const own: Build = { compile, emitWgsl, targets };

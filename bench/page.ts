@@ -1,5 +1,6 @@
 /** Code of the page of bench:webgpu and bench:values: every subject on one adapter, device-resident. */
 import { createRunner } from "../backends/webgpu/index.js";
+import { isSoftwareAdapter } from "../backends/webgpu/software.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
 import type { GpuLibrary } from "./library.js";
@@ -17,8 +18,9 @@ const device = pageDevice();
 
 /** Returns the description that the adapter gives of itself. */
 async function adapter(): Promise<Readonly<Record<string, string | boolean>>> {
-  const { vendor, architecture, device: model, description, isFallbackAdapter } = (await device).adapterInfo;
-  return { vendor, architecture, device: model, description, isFallbackAdapter };
+  const { adapterInfo } = await device;
+  const { vendor, architecture, device: model, description } = adapterInfo;
+  return { vendor, architecture, device: model, description, software: isSoftwareAdapter(adapterInfo) };
 }
 
 /**

@@ -91,7 +91,7 @@ async function inChromium(): Promise<Row[]> {
         .filter((value) => typeof value === "string" && value !== "")
         .join(", "),
     );
-    if (gpu && adapter.isFallbackAdapter)
+    if (gpu && adapter.software)
       throw new Error("--gpu: Chrome has no GPU here, only an adapter in software");
     for (const workload of chosen) {
       console.error(`${workload.name}: ${describe(workload)}`);

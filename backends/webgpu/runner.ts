@@ -44,6 +44,7 @@ import { bufferUsage, requireBuffers, type GpuBuffers } from "./buffers.js";
 import { buffersRefused, deviceFaults, deviceLost, kernelRefused } from "./errors.js";
 import { scoped } from "./scoped.js";
 import { maxPerAccess, noneBad, statusIn, unwritten } from "./status.js";
+import { isSoftwareAdapter } from "./software.js";
 import { limitsOf, targetOf } from "./target.js";
 import {
   describePipeline,
@@ -219,7 +220,7 @@ class DeviceRunner implements Runner {
     private readonly arithmetic: Arithmetic,
   ) {
     this.limits = limitsOf(device.limits);
-    this.target = targetOf(this.limits, device.adapterInfo?.isFallbackAdapter);
+    this.target = targetOf(this.limits, isSoftwareAdapter(device.adapterInfo));
     this.pipelines = new BoundedCache({ limit: pipelines });
     this.work = workOn(device, deviceFaults);
     // Not every platform has the symbol, nor every `lib` its type.

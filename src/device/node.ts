@@ -5,6 +5,7 @@
  */
 import "../../backends/platform.js";
 import { constants } from "node:os";
+import { isSoftwareAdapter } from "../../backends/webgpu/software.js";
 import { oneOf, type Fields } from "../../backends/index.js";
 import { error, throwIfErrors, type Diagnostic } from "../../ir/index.js";
 import { checkOptions } from "../api/check-options.js";
@@ -64,7 +65,7 @@ export async function acquireGpu(options: NodeGpuOptions = {}): Promise<NodeGpuR
   const dawn = await loadDawn();
   if ("problem" in dawn) return none(dawn.problem);
   const system = hasVulkanLoader() ? await requestAdapter(dawn, options) : undefined;
-  if (system !== undefined && !isSoftware(system)) return open(system, options);
+  if (system !== undefined && !isSoftwareAdapter(system.info)) return open(system, options);
   if (process.platform !== "linux")
     return system === undefined ? none(noDevice("no GPU adapter found")) : open(system, options);
   const prepared = await prepareSwiftShader();
@@ -110,11 +111,6 @@ async function requestAdapter(dawn: DawnModule, options: NodeGpuOptions): Promis
   return (await gpu.requestAdapter()) ?? undefined;
 }
 
-function isSoftware(adapter: GPUAdapter): boolean {
-  const { description, architecture, device } = adapter.info;
-  return /swiftshader|llvmpipe|software|\bcpu\b/i.test(`${description} ${architecture} ${device}`);
-}
-
 /**
  * Opens a WebGPU device on an adapter. It requests timestamp queries and f16 shaders if the adapter has them,
  * and the limits that the options select.
@@ -136,7 +132,7 @@ async function open(adapter: GPUAdapter, options: NodeGpuOptions): Promise<NodeG
   });
   const { info } = adapter;
   const description = info.description || info.device || info.vendor || "unnamed adapter";
-  return { ok: true, gpu: { device, description, software: isSoftware(adapter) } };
+  return { ok: true, gpu: { device, description, software: isSoftwareAdapter(info) } };
 }
 
 let swiftShader: Promise<SwiftShader> | undefined;

@@ -1,5 +1,6 @@
 /** The device for tests: one a process, and a loud absence. */
 import type { TestContext } from "vitest";
+import { asGpu } from "../../bench/as-gpu.js";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
 import { acquireGpu, type NodeGpu, type NodeGpuOptions } from "../../src/device/node.js";
 
@@ -48,14 +49,7 @@ export async function hardwareRunnerOr(context: TestContext): Promise<Runner> {
     context.skip();
     throw new Error("a skipped test goes on");
   }
-  const device = new Proxy(gpu.device, {
-    get(device, name) {
-      if (name === "adapterInfo") return { isFallbackAdapter: false };
-      const value: unknown = Reflect.get(device, name, device);
-      return typeof value === "function" ? (value.bind(device) as unknown) : value;
-    },
-  });
-  const runner = hardwareRunners.get(gpu) ?? createRunner(device);
+  const runner = hardwareRunners.get(gpu) ?? createRunner(asGpu(gpu.device));
   hardwareRunners.set(gpu, runner);
   return runner;
 }
