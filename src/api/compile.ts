@@ -8,7 +8,8 @@ import {
   yesOrNo,
   type Fields,
 } from "../../backends/index.js";
-import { emitWgsl, type WgslKernel } from "../../backends/webgpu/index.js";
+import { emitWgsl, type WgslKernel, type WgslOptions } from "../../backends/webgpu/index.js";
+import { arithmetics } from "../../backends/wgsl/index.js";
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
 import { emitPypto, emitPyptoValue } from "../../backends/pypto/index.js";
 import {
@@ -174,8 +175,11 @@ export interface Kernel {
    * for sizes that it does not take, TC204 where its map does not hold at these, TC502 for an altered tile.
    */
   bind(sizes: Sizes): Kernel;
-  /** WGSL, bindings and dispatch for any limits; no device is needed. */
-  wgsl(limits?: WgslLimits): WgslKernel;
+  /**
+   * WGSL, bindings and dispatch for any limits; no device is needed. With `arithmetic: "native"`, f32 is
+   * computed as the device computes it, whose bits are its own.
+   */
+  wgsl(limits?: WgslLimits, options?: Pick<WgslOptions, "arithmetic">): WgslKernel;
   /**
    * PTO-ISA C++, its parameters and what the host launches. Throws a CompileError (TC505) where it cannot be
    * expressed.
@@ -344,10 +348,13 @@ function kernelOf(compiled: TileFunc, pieces: KernelFields): Kernel {
       }
       return atSizes.at(this, sizes);
     },
-    wgsl(limits = defaultLimits) {
-      throwIfErrors(checkOptions("wgsl", limits, limitFields, { allowsOthers: true, needs: limitNames }));
+    wgsl(limits = defaultLimits, options = {}) {
+      throwIfErrors([
+        ...checkOptions("wgsl", limits, limitFields, { allowsOthers: true, needs: limitNames }),
+        ...checkOptions("wgsl", options, { arithmetic: oneOf(arithmetics) }),
+      ]);
       const kernel = this.forTarget(anyDevice);
-      return emitWgsl(kernel.tile, { limits, target: kernel.target });
+      return emitWgsl(kernel.tile, { ...options, limits, target: kernel.target });
     },
     pto() {
       return emitPto(this.tile, this.target);

@@ -1,6 +1,7 @@
 /** One run of a suite: tests on backends, and what it came to. */
 import { defined, error, RunError, warning, type Diagnostic } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
+import type { Arithmetic } from "../../backends/webgpu/index.js";
 import type { Pass } from "../../passes/index.js";
 import { nameOf, type BackendChoice } from "../api/backends.js";
 import type { TensorValue } from "../formats/tensor.js";
@@ -25,6 +26,9 @@ export interface SuiteSettings {
   readonly required: ReadonlySet<string>;
   readonly project: Project;
   readonly executor?: Executor;
+  /** Arithmetic of WebGPU, and the units in the last place that its results may be off. */
+  readonly arithmetic?: Arithmetic;
+  readonly allowedUlp?: number;
   readonly passes?: readonly Pass[];
   /** The folder for outputs. */
   readonly dump?: OutputFolder;
@@ -54,14 +58,17 @@ export interface SuiteRun extends SuiteReport, Pick<SuiteResults, "bugs"> {}
  * opened first and closed at the end.
  */
 export async function runSuite(tests: readonly NamedTest[], settings: SuiteSettings): Promise<SuiteRun> {
-  const { backends, required, project, executor, passes, dump, onMismatch, onExcess } = settings;
+  const { backends, required, project, executor, arithmetic, allowedUlp } = settings;
+  const { passes, dump, onMismatch, onExcess } = settings;
   const start = performance.now();
-  const device = backends.includes("webgpu") ? await openRunner().catch(runErrorsOnly) : undefined;
+  const device = backends.includes("webgpu")
+    ? await openRunner(defined({ arithmetic })).catch(runErrorsOnly)
+    : undefined;
   const gpu = device instanceof RunError ? undefined : device;
   const [problem] = device instanceof RunError ? device.diagnostics : [];
   const contextOf = (test: NamedTest): CheckContext => ({
     ...checkSettings(project),
-    ...defined({ executor, passes, runner: gpu?.runner, problem }),
+    ...defined({ executor, allowedUlp, passes, runner: gpu?.runner, problem }),
     onMismatch: (backend, actual) => {
       onMismatch(test, backend, actual);
     },

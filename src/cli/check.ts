@@ -22,7 +22,7 @@ import {
   type NamedTest,
   type SuiteRun,
 } from "./check-suite.js";
-import { executorOption, parseShard, projectOf } from "./options.js";
+import { arithmeticOption, executorOption, parseShard, projectOf, ulpOption } from "./options.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { withPeer } from "../api/missing-peer.js";
 import { UsageError } from "./usage-error.js";
@@ -31,13 +31,14 @@ import { github } from "./reporters/github.js";
 import { pretty } from "./reporters/pretty.js";
 import { countOf, type SuiteReport } from "./reporters/suite-report.js";
 import { parseBackends, refuseWithoutSim } from "./run.js";
+import { ulpOf, type UlpFlags } from "./ulp.js";
 import { addForce, Outputs, type OutputFlags } from "./outputs.js";
 import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
 const defaultBackends = "reference,sim";
 const reporters = ["pretty", "json", "junit", "github"] as const;
 
-interface CheckFlags extends PipelineFlags, OutputFlags, ForeignFlags {
+interface CheckFlags extends PipelineFlags, OutputFlags, ForeignFlags, UlpFlags {
   readonly backend: string;
   readonly reporter?: (typeof reporters)[number];
   readonly require?: string;
@@ -57,7 +58,9 @@ export function checkCommand(program: Command): void {
     .command("check")
     .argument("<files...>", "case files (.json), text tests (.tir), models (.onnx) or folders")
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, defaultBackends)
-    .addOption(executorOption());
+    .addOption(executorOption())
+    .addOption(arithmeticOption())
+    .addOption(ulpOption());
   addForeignOptions(addForce(addPipelineOptions(command)))
     .option("--require <list>", "backends that must run; the variable TILEC_REQUIRE adds to them")
     .addOption(
@@ -127,6 +130,9 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   const absent = [...required].find((name) => flags.require !== undefined && !names.includes(name));
   if (absent !== undefined)
     throw new UsageError(`--require ${absent} is not in --backend ${names.join(",")}`);
+  const allowedUlp = ulpOf(flags, backends);
+  if (allowedUlp !== undefined && flags.update === true)
+    throw new UsageError("--update writes the stated bits, which --arithmetic native does not have");
   const pipeline = await pipelineOf(flags);
   const all = foreign?.tests ?? files.flatMap((file) => testsIn(file, project.operators));
   const tests = selected(all, flags);
@@ -138,7 +144,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
     required,
     project,
     ...pipeline,
-    ...defined({ executor: flags.executor }),
+    ...defined({ executor: flags.executor, arithmetic: flags.arithmetic, allowedUlp }),
     ...(flags.dump === undefined ? {} : { dump: outputs.folder(flags.dump) }),
     bail: flags.bail === true,
     onExcess: (test, measured) => excesses.set(test, measured),

@@ -144,6 +144,10 @@ export const arithmeticOption = (): Option =>
     ...arithmetics,
   ]);
 
+/** Returns the option `--ulp`, the largest difference that results of native arithmetic may have. */
+export const ulpOption = (): Option =>
+  new Option("--ulp <n>", "units in the last place that native arithmetic may be off");
+
 /**
  * Returns the option `--executor`, which chooses the interpreter that runs programs in the simulator backend
  * `sim`.

@@ -27,12 +27,7 @@ import {
 } from "../../ir/index.js";
 import { isBug } from "../../ir/faults.js";
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
-import {
-  createRunner,
-  type Arithmetic,
-  type Runner,
-  type RunnerOptions,
-} from "../../backends/webgpu/index.js";
+import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
 import type { HostValue } from "../../backends/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { otherKernel } from "../explain/other-schedule.js";
@@ -61,6 +56,7 @@ import { collect } from "./collect.js";
 import {
   addProgramOptions,
   arithmeticOption,
+  ulpOption,
   executorOption,
   parseCount,
   projectOf,
@@ -69,6 +65,7 @@ import {
 } from "./options.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { programKind } from "../formats/program-kind.js";
+import { ulpOf, type UlpFlags } from "./ulp.js";
 import { UsageError } from "./usage-error.js";
 import { matching } from "./matching.js";
 import { noProgress, taskProgress } from "./progress.js";
@@ -91,7 +88,7 @@ import { defaultSeed } from "../tune/options.js";
 import { addForce, Outputs, type OutputFlags } from "./outputs.js";
 import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
-interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags {
+interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags, UlpFlags {
   readonly backend: string;
   readonly input: readonly string[];
   readonly out: readonly string[];
@@ -101,8 +98,6 @@ interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags {
   readonly compare?: string;
   readonly executor?: Executor;
   readonly threads?: string;
-  readonly arithmetic?: Arithmetic;
-  readonly ulp?: string;
   readonly json?: boolean;
 }
 
@@ -120,7 +115,7 @@ export function runCommand(program: Command): void {
     .addOption(executorOption())
     .option("--threads <n>", "threads of the fast executor")
     .addOption(arithmeticOption())
-    .option("--ulp <n>", "units in the last place that native arithmetic may be off")
+    .addOption(ulpOption())
     .option("--seed <n>", "seed of random inputs")
     .option("--trace <file>", "simulated timeline: Chrome trace .json, or a page .html")
     .option("--compare <schedule>", "another schedule on the page of --trace, or default")
@@ -321,6 +316,11 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
   const backends = parseBackends(flags.backend, flags.project);
   refuseWithoutSim(backends, flags);
   const allowedUlp = ulpOf(flags, backends);
+  if (allowedUlp !== undefined && flags.against !== undefined)
+    throw new UsageError(
+      "--against compares bits, which --arithmetic native does not state",
+      "--backend reference,webgpu --ulp 1",
+    );
   const file = outputFile(flags, loaded.func);
   const outputs = new Outputs("run", flags);
   const targeted = {
@@ -527,32 +527,6 @@ async function runDraw(
           ? same
           : "DIFFERENT bits",
   };
-}
-
-/**
- * Returns the allowed difference of WebGPU results in units in the last place (ULP); undefined unless
- * `--arithmetic native` is given. Throws a UsageError for flags that do not fit together.
- */
-function ulpOf(
-  { arithmetic, ulp, against }: RunFlags,
-  backends: readonly BackendChoice[],
-): number | undefined {
-  if (arithmetic !== "native") {
-    if (ulp !== undefined)
-      throw new UsageError("--ulp goes with --arithmetic native", "proved arithmetic has the stated bits");
-    return undefined;
-  }
-  if (!backends.includes("webgpu"))
-    throw new UsageError(
-      "--arithmetic goes with webgpu, and --backend leaves it out",
-      "--backend reference,webgpu",
-    );
-  if (against !== undefined)
-    throw new UsageError(
-      "--against compares bits, which --arithmetic native does not state",
-      "--backend reference,webgpu --ulp 1",
-    );
-  return ulp === undefined ? 0 : parseCount(ulp, "ulp");
 }
 
 /**

@@ -31,6 +31,7 @@ import type { Executor } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
+import { beyondUlp, formatUlpDifference, ulpDifference } from "../api/ulp-difference.js";
 import type { RunInputs } from "../api/origin-of.js";
 import type { Case } from "../formats/cases.js";
 import type { CaseTensor } from "../formats/case-tensor.js";
@@ -70,6 +71,11 @@ export interface CheckContext {
   readonly problem?: Diagnostic;
   /** Executor of `sim`; default `checked`. */
   readonly executor?: Executor;
+  /**
+   * Units in the last place that outputs of `webgpu` may be off, for a runner with native arithmetic. Absent:
+   * outputs have the expected bits.
+   */
+  readonly allowedUlp?: number;
   /** Looks up what is no built-in target; default: none. */
   readonly findTarget?: (name: string) => Target | undefined;
   /** The profile of programs that state none; absent: `strict`. */
@@ -179,9 +185,11 @@ async function runCompiled(
         (backend === "reference"
           ? run.value
           : await runCase(inputsOfRun(kernel, inputs()), kernel, definition, "reference", context));
+      const { allowedUlp } = context;
       const judged = judgeOutput(backend, expected, run.value, {
         ...resultOn(backend, kernel, context),
         inputs: inputs(),
+        ...(backend === "webgpu" ? defined({ allowedUlp }) : {}),
       });
       if (judged.status === "fail") context.onMismatch?.(name, run.value);
       results.push({ ...base, milliseconds, ...judged, ...(judged.status === "pass" ? ascendHint() : {}) });
@@ -345,7 +353,7 @@ function judgeOutput(
   backend: BackendChoice,
   expected: TensorValue,
   actual: TensorValue,
-  run: RunInputs,
+  { allowedUlp, ...run }: RunInputs & Pick<CheckContext, "allowedUlp">,
 ): Pick<CheckResult, "status" | "code" | "message" | "expected" | "actual"> {
   const [want, got] = [formatType(expected.type), formatType(actual.type)];
   if (want !== got)
@@ -356,6 +364,16 @@ function judgeOutput(
       expected: want,
       actual: got,
     };
+  if (allowedUlp !== undefined && actual.strings === undefined) {
+    const distance = ulpDifference(actual.type.dtype, expected.bytes, actual.bytes);
+    const beyond = beyondUlp(["expected", nameOf(backend)], distance, allowedUlp);
+    if (beyond === undefined)
+      return {
+        status: "pass",
+        ...(distance.differing === 0 ? {} : { message: formatUlpDifference(distance) }),
+      };
+    return { status: "fail", code: beyond.code, message: beyond.message };
+  }
   const difference = differenceFrom(run, expected, actual, "output");
   if (difference === undefined) return { status: "pass" };
   return {

@@ -6,6 +6,8 @@ import { gpuKernels } from "../../bench/gpu-kernels.js";
 import { beyondUlp, formatUlpDifference, ulpDifference } from "../../src/api/ulp-difference.js";
 import { runOn } from "../../src/api/backends.js";
 import { compile, onnx, targets, torch, type Kernel } from "../../src/index.js";
+import { readCases } from "../../src/formats/cases.js";
+import { checkCase } from "../../src/testing/check-case.js";
 import { randomInputs } from "../../src/testing/random.js";
 import { requireGpu } from "../support/gpu.js";
 import { runHere } from "../support/run-here.js";
@@ -43,7 +45,7 @@ describe("native arithmetic in a kernel", () => {
     expect(wgslOf(rows, "native")).toBe(wgslOf(rows));
   });
 
-  it("takes fewer than 4 instructions for a byte of a quantized embedding: whole words, stores of 16 bytes", () => {
+  it("takes fewer than 4 instructions for a byte of a quantized embedding: stores of 16 bytes, of whole sectors", () => {
     const gpuKernel = gpuKernels.find(({ name }) => name === "quantized-f32");
     if (gpuKernel === undefined) throw new Error("the kernel is there");
     const { tile, target } = compile(gpuKernel.func, { target: targets.webgpu });
@@ -55,8 +57,70 @@ describe("native arithmetic in a kernel", () => {
         [bytesPerAccess, perOutputByte],
       ]),
     );
-    // A word of the table, and a scale, for eight elements of 4 B.
-    expect(each).toMatchObject({ gm_data: [4, 1 / 32], gm_scales: [4, 1 / 32], gm_output: [16, 1 / 16] });
+    // A word of the table, which two lanes share, and a scale, for four elements of 4 B.
+    expect(each).toMatchObject({ gm_data: [4, 1 / 16], gm_scales: [4, 1 / 16], gm_output: [16, 1 / 16] });
+    expect(stats?.buffers.map(({ sectorEfficiency }) => sectorEfficiency)).toEqual([1, 1, 1, 1]);
+  });
+});
+
+describe("kernel.wgsl", () => {
+  it("takes the arithmetic, and refuses any other name", () => {
+    const kernel = compile(bags, { target: targets.webgpu });
+    expect(kernel.wgsl(undefined, { arithmetic: "native" }).code).toBe(wgslOf(kernel, "native"));
+    expect(kernel.wgsl().code).toBe(wgslOf(kernel));
+    expect(() => kernel.wgsl(undefined, { arithmetic: "fast" as "native" })).toThrow("TC702");
+  });
+});
+
+describe("a case on a runner with native arithmetic", () => {
+  const text = `func @f(%x: tensor<3x2xf32>, %i: tensor<2xi32>) -> tensor<2x2xf32> {
+  %y = access.gather %x, %i (d0, d1)
+    let t = error(%i[d0] in 3)
+    yield %x[t, d1] * %x[t, d1] {oob = error}
+  return %y
+}
+`;
+  /** Squares of whole numbers, one of which is stated two units in the last place too high. */
+  const stated = {
+    id: "squares",
+    source: "ours",
+    op: "map",
+    tir: text,
+    inputs: {
+      x: { dtype: "f32", shape: [3, 2], values: [1, 2, 3, 4, 5, 6] },
+      i: { dtype: "i32", shape: [2], values: [2, 0] },
+    },
+    output: { dtype: "f32", shape: [2, 2], bits: ["41c80002", "42100000", "3f800000", "40800000"] },
+    expect: "ok",
+  };
+
+  it("passes within the distance that is allowed, and fails beyond it", async (context) => {
+    const gpu = await requireGpu();
+    if (gpu === undefined) {
+      context.skip();
+      return;
+    }
+    const runner = await createRunner(gpu.device, { arithmetic: "native" });
+    const [test] = readCases(JSON.stringify([stated]), "squares.json");
+    if (test === undefined) throw new Error("the case is read");
+    const checked = async (allowedUlp?: number) => {
+      const [result] = await checkCase(test, ["webgpu"], {
+        runner,
+        ...(allowedUlp === undefined ? {} : { allowedUlp }),
+      });
+      return result;
+    };
+    const message = "1 of 4 elements differ, by 2 units in the last place at most";
+    expect(await checked(2)).toMatchObject({ status: "pass", message });
+    expect(await checked(1)).toMatchObject({
+      status: "fail",
+      code: "TC610",
+      message: `expected and webgpu: ${message}`,
+    });
+    expect(await checked()).toMatchObject({ status: "fail", code: "TC610" });
+    // The reference has no units to spare.
+    const [reference] = await checkCase(test, ["reference"], { allowedUlp: 2 });
+    expect(reference).toMatchObject({ status: "fail" });
   });
 });
 
@@ -152,6 +216,8 @@ describe("--arithmetic", () => {
       ["compile", ...op, "--emit", "wat", "--arithmetic", "native"],
       ["run", ...op, "--backend", "reference,sim", "--arithmetic", "native"],
       ["run", ...op, "--ulp", "3"],
+      ["check", "test/conformance/cases/maps.json", "--backend", "reference", "--arithmetic", "native"],
+      ["check", "test/conformance/cases/maps.json", "--backend", "webgpu", "--ulp", "3"],
     ];
     for (const line of refusals) expect((await runHere(line)).status, line.join(" ")).toBe(2);
   });

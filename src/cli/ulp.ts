@@ -1,0 +1,29 @@
+/** Units in the last place by which results of native arithmetic may be off. */
+import type { Arithmetic } from "../../backends/webgpu/index.js";
+import type { BackendChoice } from "../api/backends.js";
+import { parseCount } from "./flag-values.js";
+import { UsageError } from "./usage-error.js";
+
+/** Flags that choose the arithmetic of WebGPU and the difference that it may have. */
+export interface UlpFlags {
+  readonly arithmetic?: Arithmetic;
+  readonly ulp?: string;
+}
+
+/**
+ * Returns the allowed difference of WebGPU results in units in the last place (ULP); undefined unless
+ * `--arithmetic native` is given. Throws a UsageError for flags that do not fit together.
+ */
+export function ulpOf({ arithmetic, ulp }: UlpFlags, backends: readonly BackendChoice[]): number | undefined {
+  if (arithmetic !== "native") {
+    if (ulp !== undefined)
+      throw new UsageError("--ulp goes with --arithmetic native", "proved arithmetic has the stated bits");
+    return undefined;
+  }
+  if (!backends.includes("webgpu"))
+    throw new UsageError(
+      "--arithmetic goes with webgpu, and --backend leaves it out",
+      "--backend reference,webgpu",
+    );
+  return ulp === undefined ? 0 : parseCount(ulp, "ulp");
+}
