@@ -11,11 +11,12 @@ import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { entryOf } from "../../ir/entry-of.js";
 import { inputsOf, keyOf, outputOf, type DynamicTile, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
+import { isScatter, writtenIndices } from "../../ir/access.js";
 import { mayReject } from "../../ir/policy.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { taskOfTile } from "../../ir/task/index.js";
-import { hasScatter, type GatherStmt } from "../../ir/tile.js";
-import { alignUp, at, byteCount, elementCount, elementTypes, invariant } from "../../ir/types.js";
+import { hasScatter } from "../../ir/tile.js";
+import { alignUp, at, byteCount, elementCount, elementTypes, invariant, type Shape } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
 import { checkKernel, checkRunnable } from "../check-kernel.js";
 import { emptyOutputSteps } from "../empty-output.js";
@@ -24,8 +25,8 @@ import { inSlices } from "../long-run.js";
 import { findBadIndex } from "../bad-index.js";
 import { checkScatter } from "../check-points.js";
 import { scatterMapOf } from "../scatter-map.js";
-import { inputTensor, type HostInputs } from "../memory.js";
-import { badIndex, indicesAt } from "../resolved-indices.js";
+import { coordinates, inputTensor, type HostInputs } from "../memory.js";
+import { badIndex, duplicateWrite, indicesAt, type MappedOperands } from "../resolved-indices.js";
 import { indexSources } from "../index-inputs.js";
 import { checkTensors, outputData, toHosts, type GatherData, type TensorData } from "../values.js";
 import {
@@ -43,7 +44,7 @@ import {
 import { bufferUsage, requireBuffers, type GpuBuffers } from "./buffers.js";
 import { buffersRefused, deviceFaults, deviceLost, kernelRefused } from "./errors.js";
 import { scoped } from "./scoped.js";
-import { maxPerAccess, noneBad, statusIn, unwritten } from "./status.js";
+import { duplicateIn, maxPerAccess, noneBad, statusIn, unwritten } from "./status.js";
 import { isSoftwareAdapter } from "./software.js";
 import { limitsOf, targetOf } from "./target.js";
 import {
@@ -305,8 +306,8 @@ class DeviceRunner implements Runner {
         async (message) => (await pipeline.fault) ?? kernelRefused(message, wgsl.code),
       );
       invariant(output !== undefined, "a kernel writes its output");
-      const firstBad = statusIn(status);
-      if (firstBad !== noneBad) throw await this.outOfRange(tile, firstBad, boundBy(ofCaller(wgsl), bound));
+      if (statusIn(status) !== noneBad)
+        throw await this.rejection(tile, status ?? unwritten(), boundBy(ofCaller(wgsl), bound));
       const written = writtenInput(tile, inputs);
       written?.set(output.subarray(0, bytes));
       return written ?? output.subarray(0, bytes);
@@ -395,11 +396,9 @@ class DeviceRunner implements Runner {
     const checked = [status, ...indices];
     const bound = requireBuffers(buffers, checked, "COPY_SRC");
     const bufferOf = boundBy(checked, bound);
-    const element = statusIn(await readBuffer(this.work, bufferOf(status.key), [0, 4], buffersRefused));
-    if (element === noneBad) return;
-    throw hasScatter(tile.body) || element < elementCount(outputOf(tile).type.shape)
-      ? await this.outOfRange(tile, element, bufferOf)
-      : staleStatus(element, "which the output does not have");
+    const range = [0, status.bytes] as const;
+    const words = await readBuffer(this.work, bufferOf(status.key), range, buffersRefused);
+    if (statusIn(words) !== noneBad) throw await this.rejection(tile, words, bufferOf);
   }
 
   /** Looks up the index values of an output without elements, for which nothing is launched. */
@@ -427,21 +426,32 @@ class DeviceRunner implements Runner {
   }
 
   /**
-   * Returns the error for a reported access, which begins at the output element `from`. It names the first
-   * element with a rejected index, and the first of its indices that a policy rejects.
+   * Returns the error for a reported access, which begins at an output element or at a point of a scatter. It
+   * names the first element with a rejected index, and the first of its indices that a policy rejects; or the
+   * points of a scatter that write one element.
    */
-  private async outOfRange(
+  private async rejection(
     tile: TileFunc,
-    from: number,
+    status: Uint8Array,
     bufferOf: (key: string) => GPUBuffer,
   ): Promise<Error> {
-    if (hasScatter(tile.body)) return this.rejectedScatter(tile, from, bufferOf);
-    const { map } = gatherOf(tile);
+    const { mapped, extents, perAccess } = reportedBy(tile);
+    const duplicate = duplicateIn(status);
+    if (duplicate !== undefined) {
+      const { point, earlier, element } = duplicate;
+      const isOfLaunch =
+        point < elementCount(extents) && earlier < point && element < elementCount(outputOf(tile).type.shape);
+      return isOfLaunch
+        ? duplicateWrite(mapped, coordinates(point, extents), coordinates(earlier, extents), element)
+        : staleStatus(point, "whose element no point before it writes");
+    }
+    const from = statusIn(status);
+    if (from >= elementCount(extents)) return staleStatus(from, "which the output does not have");
     const values = new Map<string, bigint>();
     const bad = await findBadIndex(
-      (point) => indicesAt({ map, operands: tile.operands, tile }, point),
-      outputOf(tile).type.shape,
-      [from, from + maxPerAccess],
+      (point) => indicesAt(mapped, point),
+      extents,
+      [from, from + perAccess],
       async (table, position) => {
         const key = `${table} ${position}`;
         const operand = at(tile.operands, table);
@@ -454,21 +464,9 @@ class DeviceRunner implements Runner {
         return value;
       },
     );
-    if (bad !== undefined) return badIndex(bad);
-    return staleStatus(from);
-  }
-
-  /**
-   * Rejects with the RunError of a scatter whose index values are bad, or whose points write an element
-   * twice. Resolves to the error for a status word that no launch wrote if there is no such value or point.
-   */
-  private async rejectedScatter(
-    tile: TileFunc,
-    from: number,
-    bufferOf: (key: string) => GPUBuffer,
-  ): Promise<Error> {
-    await inSlices(unwrittenSteps(tile, await this.indexInputsOf(tile, bufferOf)), () => 0, 0, {});
-    return staleStatus(from);
+    return bad === undefined
+      ? staleStatus(from)
+      : badIndex(bad, isScatter(mapped.map) && writtenIndices(mapped.map).has(bad.at.index));
   }
 
   async time(kernel: GpuKernel, buffers: GpuBuffers, runs = 9): Promise<LaunchTime> {
@@ -622,10 +620,24 @@ function writtenInput(tile: TileFunc, inputs: HostInputs): Uint8Array | undefine
   return written === undefined ? undefined : inputTensor(inputs, written).bytes;
 }
 
-function gatherOf(tile: TileFunc): GatherStmt {
+/** Map that a status word speaks of: its extents, and how many of its elements one report stands for. */
+interface Reported {
+  readonly mapped: MappedOperands;
+  readonly extents: Shape;
+  readonly perAccess: number;
+}
+
+/** Returns the map of a program's gather with the elements of its output, or of its scatter with its points. */
+function reportedBy(tile: TileFunc): Reported {
+  const { operands } = tile;
+  if (hasScatter(tile.body)) {
+    const map = scatterMapOf(tile);
+    return { mapped: { map, operands }, extents: map.domain, perAccess: 1 };
+  }
   const stmt = taskOfTile(tile).gather?.stmt;
   invariant(stmt !== undefined, "a program that found a bad index has a gather");
-  return stmt;
+  const extents = outputOf(tile).type.shape;
+  return { mapped: { map: stmt.map, operands, tile }, extents, perAccess: maxPerAccess };
 }
 
 /**

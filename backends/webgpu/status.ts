@@ -1,6 +1,6 @@
 /**
  * The status word of kernels that report an index out of range: the number of an output element, from which
- * on it is looked for.
+ * on it is looked for, or of a point of a scatter. Scatters that reject duplicates have two more words.
  */
 
 /** Value of the status word if every index was in range. */
@@ -21,3 +21,24 @@ export const unwritten = (): Uint8Array<ArrayBuffer> => new Uint8Array(4).fill(0
  */
 export const statusIn = (bytes: Uint8Array | undefined): number =>
   bytes === undefined ? noneBad : new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+
+/** Points of a scatter that write one element, by their numbers, and the number of the element. */
+export interface DuplicatePoints {
+  readonly point: number;
+  readonly earlier: number;
+  readonly element: number;
+}
+
+/** Bit of the status word that marks the number of a point whose element an earlier point wrote. */
+const duplicateMark = 2 ** 31;
+
+/**
+ * Returns the points that the status words in `bytes` name as writing one element. Undefined if they name none:
+ * the first word is then an index out of range, or `noneBad`.
+ */
+export function duplicateIn(bytes: Uint8Array): DuplicatePoints | undefined {
+  const first = statusIn(bytes);
+  if (bytes.length < 12 || first < duplicateMark || first === noneBad) return undefined;
+  const word = (k: number): number => statusIn(bytes.subarray(4 * k));
+  return { point: first - duplicateMark, earlier: word(1), element: word(2) };
+}

@@ -291,7 +291,13 @@ function scatterBindings(func: TileFunc, names: Names, move: ScatterMove): Bound
     ];
   });
   const scratch = { width: 1, access: "read_write", atomic: true } as const;
-  const status = { ...scratch, name: "status", role: "status", key: keys.status, bytes: 4 } as const;
+  const status = {
+    ...scratch,
+    name: "status",
+    role: "status",
+    key: keys.status,
+    bytes: owners?.isFirst === true ? 12 : 4,
+  } as const;
   const owner = {
     ...scratch,
     name: "owner",

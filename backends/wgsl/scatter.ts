@@ -1,10 +1,9 @@
 /** scatter: the text of a kernel that writes points, an entry point for each of its steps. */
 import { fillBytes, gatheredTable } from "../../ir/access.js";
-import { addressOf } from "../../ir/addressing.js";
 import { inputOf, outputBytes, outputOf } from "../../ir/func.js";
 import { printTypes, printStmtHead } from "../../ir/text/print.js";
 import type { Amount } from "../../ir/text/form-text.js";
-import { constant, dim, type Linear } from "../../ir/linear.js";
+import type { Linear } from "../../ir/linear.js";
 import { assertNever, at, elementCount, invariant, strides, type Shape } from "../../ir/types.js";
 import { bitsOfNumber, isFloatValue, isValueType, numberOf, type SourceType } from "../../ir/values/index.js";
 import { nativeArithmetic } from "./arithmetic.js";
@@ -197,12 +196,12 @@ function emitOwners(
     });
   emitReport(context, point);
   if (owners === undefined) return;
-  const key = keyOfPoint(owners.isFirst, "number");
+  const place = context.address(point.addresses.output, coords);
+  const key = keyOfPoint(owners.isFirst, `(${place})`);
   context.guarded([...inRange(context, move, owners.entry, coords, "entry", owners.entries)], () => {
     if (kind === "clear") out.line("atomicStore(&owner[entry], 0u);");
     if (kind === "own") out.line(`atomicMax(&owner[entry], ${key});`);
     if (kind === "compare") {
-      const place = context.address(point.addresses.output, coords);
       out.line(
         `if (atomicLoad(&owner[entry]) != ${key}) { atomicMin(&status[0], (${place}) | ${duplicate}); }`,
       );
@@ -251,9 +250,10 @@ function emitWrite(
   { carrying }: Extract<PointStep, { readonly kind: "write" }>,
 ): void {
   const { out } = context;
-  const { map, group, inPlace, reports } = move;
+  const { map, group, inPlace, reports, owners } = move;
   // A run that is rejected has written nothing.
-  if (inPlace && reports) out.line(`if (atomicLoad(&status[0]) != ${none}) { return; }`);
+  if (inPlace && reports && owners?.isFirst !== true)
+    out.line(`if (atomicLoad(&status[0]) != ${none}) { return; }`);
   if (carrying.length === 0) {
     emitPoint(context, move, declareCoords(context, map.domain, "number", group));
     return;
@@ -275,7 +275,7 @@ function emitWrite(
 /** Emits the write of a point, or of a group of neighbours, at a coordinate. */
 function emitPoint(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): void {
   const { out, plan } = context;
-  const { point, owners, written, group } = move;
+  const { point, owners, written, group, inPlace } = move;
   declareBad(context, point);
   declareIndices(context, point, { coords });
   const elements = elementCount(outputOf(plan.func).type.shape);
@@ -291,17 +291,21 @@ function emitPoint(context: WgslContext, move: ScatterMove, coords: readonly Amo
       return;
     }
     const entry = numberOfForm(context, move, owners.entry, coords);
-    const rowPlace = { offsets: coords.map(() => constant(0)), strides: strides(owners.points) };
     const ofRow = coords.map((coord, d) => (at(owners.points, d) === 1 ? zero : coord));
-    const number = context.address(
-      addressOf(
-        coords.map((_, d) => dim(d)),
-        rowPlace,
-      ),
-      ofRow,
-    );
+    const number = context.address(point.addresses.output, ofRow);
     const key = keyOfPoint(owners.isFirst, `(${number})`);
-    out.block(`if (atomicLoad(&owner[${entry}]) == ${key})`, store);
+    if (!owners.isFirst) {
+      out.block(`if (atomicLoad(&owner[${entry}]) == ${key})`, store);
+      return;
+    }
+    const place = context.address(point.addresses.output, coords);
+    out.line("let rejected = atomicLoad(&status[0]);");
+    out.line(`let kept = atomicLoad(&owner[${entry}]);`);
+    out.block(`if (rejected == ((${place}) | ${duplicate}))`, () => {
+      out.line(`atomicStore(&status[1], ${none} - kept);`);
+      out.line("atomicStore(&status[2], to);");
+    });
+    out.block(`if (kept == ${key}${inPlace ? ` && rejected == ${none}` : ""})`, store);
   });
   emitReport(context, point);
 }

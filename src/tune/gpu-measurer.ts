@@ -42,7 +42,7 @@ export function gpuMeasurer(runner: Runner, device: string, task: MeasuredTask):
     kernel.tile,
     (operand) =>
       operand === inPlace || operand.role === "output" ? output : upload(inputTensor(inputs, operand).bytes),
-    upload(new Uint8Array(4).fill(0xff)),
+    upload(new Uint8Array(12).fill(0xff)),
     owners === undefined ? undefined : resources.buffer(owners.bytes, usage),
   );
 
