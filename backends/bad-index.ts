@@ -228,6 +228,30 @@ export function describeBadIndex({
   };
 }
 
+/** Points of a scatter that write one element, by their numbers, and the number of the element. */
+export interface DuplicatePoints {
+  readonly point: number;
+  readonly earlier: number;
+  readonly element: number;
+}
+
+/**
+ * Returns the message and the data of two points of a scatter that write one element. `extents`: those in
+ * which points are numbered.
+ */
+export function describeDuplicate(
+  { key, type }: IndexTable,
+  extents: readonly number[],
+  { point, earlier, element }: DuplicatePoints,
+) {
+  const [first, second] = [coordinates(earlier, extents), coordinates(point, extents)];
+  const where = coordinates(element, type.shape);
+  return {
+    message: `points ${formatShape(first)} and ${formatShape(second)} both write ${key}${formatShape(where)}`,
+    data: { point: second, earlier: first, element, coordinates: where },
+  };
+}
+
 /**
  * Element type of index values: the name of the JavaScript typed array that contains them, and the size of an
  * element in bits.

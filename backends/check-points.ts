@@ -7,7 +7,6 @@ import { outputOf } from "../ir/func.js";
 import { dimsOf } from "../ir/linear.js";
 import { noElement, outOfRange } from "../ir/policy.js";
 import { at, elementCount, strides, type Shape } from "../ir/types.js";
-import { coordinates } from "./memory.js";
 import { mapAddresses, type MapAddresses } from "./map-addresses.js";
 import { pointsOf } from "./region-points.js";
 import { badIndexAt, duplicateWrite, type MappedInputs } from "./resolved-indices.js";
@@ -48,8 +47,7 @@ export function* checkPoints(
     done++;
   }
   if (duplicate === undefined) return;
-  const { point, earlier, element } = duplicate;
-  throw duplicateWrite(mapped, coordinates(point, domain), coordinates(earlier, domain), element);
+  throw duplicateWrite(mapped, domain, duplicate);
 }
 
 /**

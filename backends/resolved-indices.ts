@@ -12,7 +12,9 @@ import { constant, evaluateExact, indicesOf, type Env, type Linear } from "../ir
 import { at, formatShape, InternalError, strides } from "../ir/types.js";
 import {
   describeBadIndex,
+  describeDuplicate,
   resolvingIndices,
+  type DuplicatePoints,
   type IndexFunction,
   type IndexLocation,
   type IndexResolution,
@@ -165,24 +167,18 @@ export function resolvedIndices(mapped: MappedInputs, point: readonly number[]):
 
 /**
  * Returns the error (TC607) for two points of a scatter that write one element, which `duplicates = error`
- * forbids. `element`: 0-based row-major number of that element in the output.
+ * forbids. `extents`: those in which points are numbered.
  */
 export function duplicateWrite(
   { map, operands }: MappedOperands,
-  point: readonly number[],
-  earlier: readonly number[],
-  element: number,
+  extents: readonly number[],
+  duplicate: DuplicatePoints,
 ): RunError {
   const output = outputOf({ operands });
-  const coords = coordinates(element, output.type.shape);
-  const message =
-    `points ${formatShape(earlier)} and ${formatShape(point)} both write ` +
-    `${keyOf(output)}${formatShape(coords)}`;
+  const { message, data } = describeDuplicate({ ...output, key: keyOf(output) }, extents, duplicate);
   const otherwise =
     map.write.combine === "set" ? "let the later point win: duplicates = last" : "leave out duplicates";
-  const hint = `mend the indices, or ${otherwise}`;
-  const data = { point: [...point], earlier: [...earlier], element, coordinates: coords };
-  return new RunError([error("TC607", message, { hint, data })]);
+  return new RunError([error("TC607", message, { hint: `mend the indices, or ${otherwise}`, data })]);
 }
 
 /**

@@ -65,7 +65,6 @@ export class WrittenElements {
     for (const [element, [earlier, point]] of this.points)
       if (point !== Infinity && point < (again?.point ?? Infinity)) again = { point, earlier, element };
     if (again === undefined) return;
-    const at = (point: number): number[] => coordinates(point, domain);
-    throw duplicateWrite(this.mapped, at(again.point), at(again.earlier), again.element);
+    throw duplicateWrite(this.mapped, domain, again);
   }
 }

@@ -25,7 +25,7 @@ import { inSlices } from "../long-run.js";
 import { findBadIndex } from "../bad-index.js";
 import { checkScatter } from "../check-points.js";
 import { scatterMapOf } from "../scatter-map.js";
-import { coordinates, inputTensor, type HostInputs } from "../memory.js";
+import { inputTensor, type HostInputs } from "../memory.js";
 import { badIndex, duplicateWrite, indicesAt, type MappedOperands } from "../resolved-indices.js";
 import { indexSources } from "../index-inputs.js";
 import { checkTensors, outputData, toHosts, type GatherData, type TensorData } from "../values.js";
@@ -442,7 +442,7 @@ class DeviceRunner implements Runner {
       const isOfLaunch =
         point < elementCount(extents) && earlier < point && element < elementCount(outputOf(tile).type.shape);
       return isOfLaunch
-        ? duplicateWrite(mapped, coordinates(point, extents), coordinates(earlier, extents), element)
+        ? duplicateWrite(mapped, extents, duplicate)
         : staleStatus(point, "whose element no point before it writes");
     }
     const from = statusIn(status);
@@ -627,7 +627,9 @@ interface Reported {
   readonly perAccess: number;
 }
 
-/** Returns the map of a program's gather with the elements of its output, or of its scatter with its points. */
+/**
+ * Returns the map of a program's gather with the elements of its output, or of its scatter with its points.
+ */
 function reportedBy(tile: TileFunc): Reported {
   const { operands } = tile;
   if (hasScatter(tile.body)) {

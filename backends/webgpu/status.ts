@@ -3,6 +3,8 @@
  * on it is looked for, or of a point of a scatter. Scatters that reject duplicates have two more words.
  */
 
+import type { DuplicatePoints } from "../bad-index.js";
+
 /** Value of the status word if every index was in range. */
 export const noneBad = 0xffffffff;
 
@@ -22,19 +24,12 @@ export const unwritten = (): Uint8Array<ArrayBuffer> => new Uint8Array(4).fill(0
 export const statusIn = (bytes: Uint8Array | undefined): number =>
   bytes === undefined ? noneBad : new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
 
-/** Points of a scatter that write one element, by their numbers, and the number of the element. */
-export interface DuplicatePoints {
-  readonly point: number;
-  readonly earlier: number;
-  readonly element: number;
-}
-
 /** Bit of the status word that marks the number of a point whose element an earlier point wrote. */
 const duplicateMark = 2 ** 31;
 
 /**
- * Returns the points that the status words in `bytes` name as writing one element. Undefined if they name none:
- * the first word is then an index out of range, or `noneBad`.
+ * Returns the points that the status words in `bytes` name as writing one element. Undefined if they name
+ * none: the first word is then an index out of range, or `noneBad`.
  */
 export function duplicateIn(bytes: Uint8Array): DuplicatePoints | undefined {
   const first = statusIn(bytes);

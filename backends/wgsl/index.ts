@@ -5,7 +5,7 @@ export { isNative } from "./value-proofs.js";
 export { planWgsl, type WgslMove, type WgslOptions, type WgslPlan } from "./plan.js";
 export { beyondLimits } from "./refusals.js";
 export { movesOf } from "./moves.js";
-export { keysWith, type WgslBinding, type WgslKernel } from "./kernel.js";
+export { keysWith, type KernelStep, type WgslBinding, type WgslKernel } from "./kernel.js";
 export { neededLimits, raisedLimits, type LimitedKernel } from "./needed-limits.js";
 export { defaultLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
 export {

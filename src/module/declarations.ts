@@ -1,6 +1,7 @@
 /** The types of a module, for its caller. */
 import { inputsOf, keyOf, outputOf, type Operand } from "../../ir/func.js";
 import { elementTypes, isPacked } from "../../ir/types.js";
+import { isInPlace } from "../../backends/scatter-map.js";
 import { printKey, type ModuleProgram } from "./module-facts.js";
 
 /** Kind of an emitted JavaScript module: `module` runs its kernel on WebGPU, `module-cpu` on WebAssembly. */
@@ -50,7 +51,7 @@ ${symbols.map(({ name, most }) => `  /** At most ${most}. */\n  readonly ${name}
  * \`check\` to name the index.
  */
 export interface Buffers {
-${fields(program.operands, () => "GPUBuffer")}}
+${fields(isInPlace(program) ? inputsOf(program) : program.operands, () => "GPUBuffer")}}
 `
       : ""
   }
@@ -59,7 +60,7 @@ export interface Gather {
   run(inputs: Inputs${sizes}): Promise<{ readonly outputs: Outputs }>;
 ${
   gpu
-    ? `  /** One dispatch in the caller's compute pass: no copies, no synchronization. Throws a GatherError (TC702). */
+    ? `  /** One launch in the caller's compute pass: no copies, no synchronization. Throws a GatherError (TC702). */
   encode(pass: GPUComputePassEncoder, buffers: Buffers${sizes}): void;
   /** Rejects with a GatherError (TC601) where a launch since the last check met an index out of range. */
   check(): Promise<void>;

@@ -1,11 +1,11 @@
 /** A kernel as a JavaScript file that imports nothing, and its declarations. */
 import { clockVersion, cyclesOf } from "../../ir/clock/index.js";
 import { throwIfErrors } from "../../ir/diagnostic.js";
-import type { AccessFunc } from "../../ir/func.js";
+import type { AccessFunc, TileFunc } from "../../ir/func.js";
 import { mayReject } from "../../ir/policy.js";
 import { deviceLimits, webgpu, type Target } from "../../ir/target.js";
-import { taskOfTile } from "../../ir/task/index.js";
 import { printFunc, printSchedule } from "../../ir/text/print.js";
+import { isInPlace, scatterMapOf } from "../../backends/scatter-map.js";
 import { refuseScatter } from "../../backends/refuse-scatter.js";
 import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
 import {
@@ -14,6 +14,7 @@ import {
   isNative,
   nativeArithmetic,
   neededLimits,
+  type WgslKernel,
   planWgsl,
   type Arithmetic,
 } from "../../backends/wgsl/index.js";
@@ -24,6 +25,8 @@ import {
   printLines,
   printObject,
   printTrips,
+  isScatterProgram,
+  moduleMap,
   moduleProgram,
   type ModuleProgram,
 } from "./module-facts.js";
@@ -42,9 +45,9 @@ export type Runtime = string;
 
 /**
  * Names of the runtimes that emitted modules contain: WebGPU with static sizes, WebGPU with dynamic sizes,
- * and WebAssembly.
+ * scatters on WebGPU, and WebAssembly.
  */
-export const runtimes = ["gpu", "gpu-dynamic", "cpu"] as const;
+export const runtimes = ["gpu", "gpu-dynamic", "gpu-scatter", "cpu"] as const;
 
 /** Function that returns the JavaScript source of a runtime by its name in {@link runtimes}. */
 export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
@@ -52,9 +55,9 @@ export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
 /**
  * Returns the JavaScript code and type declarations of a module that runs a kernel. For the kind `module`,
  * `device` is the target for which a kernel of another target kind is compiled again, and `arithmetic` is the
- * arithmetic of its values. Throws a CompileError: TC505 for a scatter; TC502 if the program exceeds the
- * device's limits, has no code for every dynamic size, or leaves a bound in a sum of index values unstated;
- * TC702 if the access map of a tile program differs between tiles.
+ * arithmetic of its values. Throws a CompileError: TC505 for a scatter on WebAssembly or with open sizes;
+ * TC502 if the program exceeds the device's limits, has no code for every dynamic size, or leaves a bound in
+ * a sum of index values unstated; TC702 if the access map of a tile program differs between tiles.
  */
 export function emitModule(
   kernel: Kernel,
@@ -63,11 +66,11 @@ export function emitModule(
   device: Target = webgpu,
   arithmetic: Arithmetic = "proved",
 ): EmittedModule {
-  refuseScatter(kernel.tile, "a module");
   switch (kind) {
     case "module":
       return emitGpu(kernel.forTarget(device), kernel, runtimeOf, arithmetic);
     case "module-cpu":
+      refuseScatter(kernel.tile, "a module of WebAssembly");
       return emitCpu(kernel, runtimeOf);
   }
 }
@@ -95,14 +98,16 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf, arithmetic
     .filter(([, value]) => value > 0)
     .map(([name, value]) => [name, `${value}`] as const);
   // A runtime for numbers alone does without outputs that have no elements.
-  const isDynamic = program.symbolic !== undefined || plan.gather === undefined;
+  const isWrite = isScatterProgram(program);
+  const isDynamic = !isWrite && (program.symbolic !== undefined || plan.gather === undefined);
   const rejects = plan.gather?.reports ?? rejectsIndices(program);
   const fields = {
     ...printFacts(kernel, program, rejects),
     code: "code",
     bindings: printLines(
-      plan.bindings.map(({ access, width }) =>
+      plan.bindings.map(({ access, width, role }) =>
         printObject({
+          role: isWrite && (role === "status" || role === "owner") ? JSON.stringify(role) : undefined,
           access: access === "read" ? undefined : JSON.stringify(access),
           width: width === 1 || !isDynamic ? undefined : `${width}`,
         }),
@@ -118,15 +123,17 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf, arithmetic
           dispatch: JSON.stringify(plan.grid.dispatch),
           bytes: JSON.stringify(plan.bindings.map(({ bytes }) => bytes)),
         }),
+    ...(isWrite ? scatterFields(program, text) : {}),
     requiredLimits: "requiredLimits",
   };
+  const runtime = isWrite ? "gpu-scatter" : isDynamic ? "gpu-dynamic" : "gpu";
   const body = `const code = \`${shortened(code)}\`;
 export const requiredLimits = ${printObject(Object.fromEntries(requiredLimits))};
-${printPlan(fields)}${printRuntime(runtimeOf(isDynamic ? "gpu-dynamic" : "gpu"))}export const create = (device) => runtime.create(device, plan);
+${printPlan(fields)}${printRuntime(runtimeOf(runtime))}export const create = (device) => runtime.create(device, plan);
 `;
   const again =
     kernel === given ? "" : `// compiled again for webgpu: the program's target is ${given.target.name}\n`;
-  const { values } = plan.gather ?? {};
+  const { values } = plan.gather ?? plan.scatter?.move.point ?? {};
   const native = values !== undefined && isNative(values) ? `// ${nativeArithmetic}\n` : "";
   return files(kernel, program, "module", body, again + native);
 }
@@ -151,9 +158,19 @@ function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
   return files(kernel, program, "module-cpu", body, "");
 }
 
+/** Returns the fields of a module's plan that only a scatter has. */
+const scatterFields = (
+  program: TileFunc,
+  { before = [] }: WgslKernel,
+): Readonly<Record<string, string | undefined>> => ({
+  before: JSON.stringify(before),
+  points: JSON.stringify(scatterMapOf(program).domain),
+  inPlace: `${isInPlace(program)}`,
+});
+
 /** True if a run of a program may end at an index value. */
 function rejectsIndices(program: ModuleProgram): boolean {
-  const map = taskOfTile(program).gather?.stmt.map;
+  const map = moduleMap(program);
   return map !== undefined && mayReject(map);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Facts of a program that modules for every machine contain as JavaScript: operands, index values and sizes.
  */
-import { indexed, isRead } from "../../ir/access.js";
+import { indexed, isRead, type AccessMap } from "../../ir/access.js";
 import { addressOf, mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { maxSizes, dynamicFormOf } from "../../ir/symbols/index.js";
@@ -28,6 +28,8 @@ import {
 import { coordinatesOf } from "../../ir/intervals/index-bounds.js";
 import { hasDynamicTrips, taskOfTile, type ParallelLoop } from "../../ir/task/index.js";
 import { at, bitsOf, elementTypes, isPacked, isSigned, maxElements, strides } from "../../ir/types.js";
+import { hasScatter } from "../../ir/tile.js";
+import { isInPlace, scatterMapOf } from "../../backends/scatter-map.js";
 import { pickedBy } from "../../backends/resolved-indices.js";
 import { indexSteps } from "../../backends/index-walk.js";
 import type { Kernel } from "../api/compile.js";
@@ -54,6 +56,18 @@ export function moduleProgram(kernel: Kernel): ModuleProgram {
   const sizes = Object.entries(max).map(([name, size]) => `${name}=${size}`);
   throw new CompileError([error("TC502", message, { hint: `choose sizes: --bind ${sizes.join(",")}` })]);
 }
+
+/** True if a module's program is a scatter, or has nothing to write in the memory of an input. */
+export const isScatterProgram = (program: ModuleProgram): boolean =>
+  hasScatter(program.body) || isInPlace(program);
+
+/** Returns the map of a module's program. Undefined for a program with neither a gather nor a scatter. */
+export const moduleMap = (program: ModuleProgram): AccessMap | undefined =>
+  isScatterProgram(program) ? scatterMapOf(program) : taskOfTile(program).gather?.stmt.map;
+
+/** Returns the map of a module's program over whole tensors. Undefined if it is another in each tile. */
+const mapOfTensors = (program: ModuleProgram): AccessMap | undefined =>
+  isScatterProgram(program) ? scatterMapOf(program) : mapOverTensors(program, taskOfTile(program));
 
 /**
  * Returns the JavaScript source of an object with the given fields. `fields` maps a field name to the
@@ -86,9 +100,9 @@ export function printFacts(
   rejects: boolean,
 ): Readonly<Record<string, string | undefined>> {
   const { operands, symbolic } = program;
-  const gather = taskOfTile(program).gather;
+  const map = moduleMap(program);
   const numbers = (symbolic?.symbols ?? []).map(({ name }) => `${name}: n.${name}`);
-  for (const [s, index] of (gather?.stmt.map.indices ?? []).entries()) {
+  for (const [s, index] of (map?.indices ?? []).entries()) {
     for (const [bound, name] of Object.entries(index.dynamic ?? {})) {
       const form = boundOf(program, s, bound === "extent" ? "extent" : "wrapNegativeBy");
       const value = `${name}: Math.max(0, ${printSizeForm(form)})`;
@@ -107,7 +121,6 @@ export function printFacts(
       shape: `n=>[${extents.map((extent) => printSizeForm(extent)).join(",")}]`,
     });
   });
-  const map = gather?.stmt.map;
   const reduced = map?.reduced;
   const { type } = outputOf(program);
   const mayBeEmpty = type.shape.includes(0) || typeof symbolic?.outermost[outputPlace(program)] === "string";
@@ -123,7 +136,7 @@ export function printFacts(
       : {}),
     ...(reduced === undefined || !rejects
       ? {}
-      : { reduced: JSON.stringify(mapOverTensors(program, taskOfTile(program))?.reduced ?? reduced) }),
+      : { reduced: JSON.stringify(mapOfTensors(program)?.reduced ?? reduced) }),
   };
 }
 
@@ -132,7 +145,7 @@ export function printFacts(
  * Throws a CompileError (TC702) if the program's access map differs between tiles.
  */
 function printIndices(kernel: Kernel, program: ModuleProgram): string {
-  const map = mapOverTensors(program, taskOfTile(program));
+  const map = mapOfTensors(program);
   if (map === undefined) {
     const message = `the map of @${kernel.name} is another in each tile, and a module could not say which index is out of range`;
     const hint = "compile the operator, or a policy other than error";
@@ -146,7 +159,8 @@ function printIndices(kernel: Kernel, program: ModuleProgram): string {
   });
   const steps = indexSteps(map, forms, operands);
   return printLines(
-    steps.map(({ index, table, form, rule, wrapNegativeBy, dynamic, inReduction, ends }) => {
+    steps.map(({ index, table, form, rule, wrapNegativeBy, dynamic, inReduction, ends, isOfValue }) => {
+      const needs = isOfValue && !inReduction ? indicesOf(form) : undefined;
       const { axis, picks } = pickedBy(map, operands, index);
       const printNumber = (value: number | undefined, name: string | undefined): string | undefined =>
         value === undefined ? undefined : name === undefined ? `${value}` : `n.${name}`;
@@ -164,6 +178,7 @@ function printIndices(kernel: Kernel, program: ModuleProgram): string {
           })})`,
         wrapNegativeBy: wrap && `n=>${wrap}`,
         inReduction: inReduction ? "true" : undefined,
+        needs: needs && JSON.stringify(needs),
         ends: ends && printObject({ from: `${ends.from}`, max: `${ends.max}` }),
         axis: `${axis}`,
         picks: JSON.stringify(picks),

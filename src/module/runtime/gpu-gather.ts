@@ -15,6 +15,7 @@ import {
   workOn,
   type AtFault,
   type DeviceWork,
+  type Pipeline,
 } from "../../../backends/webgpu/work.js";
 import { badElement, badIndexIn, readingBytes, type ReadIndex } from "./bad-index.js";
 import { GatherError } from "./gather-error.js";
@@ -63,11 +64,25 @@ const refused =
  */
 export const buffersRefused = refused("buffers");
 
+/** Returns a buffer of the caller. Throws a GatherError (TC702) for one that does not fit. */
+export function bufferFor(buffer: GPUBuffer | undefined, key: string, needed: number): GPUBuffer {
+  if (buffer === undefined || buffer.size < needed || (buffer.usage & storageUsage) === 0)
+    throw new GatherError(
+      "TC702",
+      `buffers.${key} needs ${needed} B and usage STORAGE; it ${buffer === undefined ? "is missing" : `has ${buffer.size} B and usage ${buffer.usage}`}`,
+      { role: key, bytes: needed, size: buffer?.size, usage: buffer?.usage },
+    );
+  return buffer;
+}
+
+/** Facts of a plan that its pipelines are made from. */
+type PipelinePlan = GpuPlan & { readonly before?: readonly { readonly entryPoint: string }[] };
+
 /**
- * Creates the gather of a WebGPU module on a device, from the plan of the module. Rejects with a GatherError
- * if the device is lost (TC504) or does not reach the kernel's required limits (TC502).
+ * Creates the pipelines of a module on a device. Rejects if the device is lost (TC504) or below the kernel's
+ * limits (TC502).
  */
-export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: LaunchAt): Promise<Gather> {
+export async function createPipeline(work: DeviceWork, plan: PipelinePlan): Promise<Pipeline> {
   const { device } = work;
   const limits = device.limits as unknown as Numbers;
   for (const [limit, needed] of Object.entries(plan.requiredLimits)) {
@@ -79,11 +94,19 @@ export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: La
         needed,
       });
   }
-  const { code, bindings } = plan;
-  const { descriptors, layout } = describePipeline(work, { code, entryPoint: "main", bindings });
+  const { descriptors, layout } = describePipeline(work, { entryPoint: "main", ...plan });
   const kernelRefused = refused("kernel");
   const steps = await settle(work, () => pipelinesOf(work, descriptors, kernelRefused), kernelRefused);
-  const pipeline = { steps, layout, bindings };
+  return { steps, layout, bindings: plan.bindings };
+}
+
+/**
+ * Creates the gather of a WebGPU module on a device, from the plan of the module. Rejects with a GatherError
+ * if the device is lost (TC504) or does not reach the kernel's required limits (TC502).
+ */
+export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: LaunchAt): Promise<Gather> {
+  const { bindings } = plan;
+  const pipeline = await createPipeline(work, plan);
   const owned = resourcesOn(work);
   /** Buffer of the status word that launches of `encode` write. */
   let status: GPUBuffer | undefined;
@@ -154,16 +177,7 @@ export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: La
         // Behind the operands lies the status word.
         if (operand === undefined)
           return (status ??= owned.buffer(4, storageUsage | copySrcUsage | copyDstUsage, unwritten()));
-        const { key } = operand;
-        const buffer = entryCalled(buffers, operand, keys);
-        const needed = launch.bytes[k] ?? 0;
-        if (buffer === undefined || buffer.size < needed || (buffer.usage & storageUsage) === 0)
-          throw new GatherError(
-            "TC702",
-            `buffers.${key} needs ${needed} B and usage STORAGE; it ${buffer === undefined ? "is missing" : `has ${buffer.size} B and usage ${buffer.usage}`}`,
-            { role: key, bytes: needed, size: buffer?.size, usage: buffer?.usage },
-          );
-        return buffer;
+        return bufferFor(entryCalled(buffers, operand, keys), operand.key, launch.bytes[k] ?? 0);
       });
       const at = launch.operands.length - 1;
       const shared = bound.findIndex((buffer, k) => k !== at && buffer === bound[at]);

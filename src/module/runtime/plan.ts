@@ -5,7 +5,7 @@
 import type { Reduced } from "../../../ir/access.js";
 import type { IndexFunction, Numbers } from "../../../backends/bad-index.js";
 import type { DType } from "../../../ir/types.js";
-import type { WgslBinding } from "../../../backends/wgsl/index.js";
+import type { KernelStep, WgslBinding } from "../../../backends/wgsl/index.js";
 
 /** Operand of a module: one of the inputs, or the output, which comes last. */
 export interface ModuleOperand {
@@ -45,6 +45,8 @@ export interface ModulePlan {
 
 /** A buffer that the kernel binds. */
 interface ModuleBinding {
+  /** Purpose of a buffer of a scatter that is no operand. */
+  readonly role?: "status" | "owner";
   /** Absent: it is read. */
   readonly access?: Exclude<WgslBinding["access"], "read">;
   /** 32-bit words of one access; 1 where it is absent. */
@@ -69,6 +71,26 @@ export interface GpuPlan extends ModulePlan {
 export interface FixedPlan extends GpuPlan {
   readonly dispatch: readonly [number, number, number];
   readonly bytes: readonly number[];
+}
+
+/** Index value of a scatter's point. */
+export interface ScatterIndex extends IndexFunction {
+  /**
+   * Index values by which it is read and that may select no element. Present if only the value of the point
+   * needs it: where it selects none, the value is the fill bits.
+   */
+  readonly needs?: readonly number[];
+}
+
+/** Plan of a WebGPU module that writes points. */
+export interface ScatterPlan extends FixedPlan {
+  readonly sites: readonly ScatterIndex[];
+  /** Dispatches before the last one. */
+  readonly before: readonly KernelStep[];
+  /** Extents of the points. */
+  readonly points: readonly number[];
+  /** True if the first input is written, and is the output. */
+  readonly inPlace: boolean;
 }
 
 /** Iterations of each parallel loop. */
