@@ -9,7 +9,7 @@ import type { GatherAddresses } from "../../ir/addressing.js";
 import { inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { rangesOf } from "../../ir/intervals/intervals.js";
 import { constant, dimsOf, indicesOf, type Linear } from "../../ir/linear.js";
-import { rangeOf, type Ranges } from "../../ir/intervals/range.js";
+import { boundOf, type Ranges } from "../../ir/intervals/range.js";
 import { sizeRanges } from "../../ir/symbols/symbols.js";
 import { mayReport } from "../../ir/policy.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
@@ -125,4 +125,4 @@ const withinStages = (address: Linear, last: number): Linear => ({
 
 /** Returns the maximum of each size over all iterations of `loops`, at least 0. */
 export const maxSizesOf = (sizes: readonly Linear[], loops: readonly ForStmt[]): Shape =>
-  sizes.map((size) => Math.max(0, rangeOf(size, { loops })[1]));
+  sizes.map((size) => Math.max(0, boundOf(size, { loops }, "most")));

@@ -17,7 +17,7 @@ import {
   substitute,
   type Linear,
 } from "../../ir/linear.js";
-import { rangeOf } from "../../ir/intervals/range.js";
+import { boundOf } from "../../ir/intervals/range.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import {
@@ -93,7 +93,7 @@ export function elementCopies(body: readonly Stmt[], loops: readonly ForStmt[]):
 }
 
 const trips = (loop: ForStmt, loops: readonly ForStmt[]): number =>
-  Math.max(0, Math.ceil(rangeOf(sub(loop.upper, loop.lower), { loops })[1] / loop.step));
+  Math.max(0, Math.ceil(boundOf(sub(loop.upper, loop.lower), { loops }, "most") / loop.step));
 
 /**
  * Returns a serial loop as a parallel loop of tasks. Each task takes the iterations that move up to `max`

@@ -2,7 +2,7 @@
  * State that the parts of a kernel share while the kernel is emitted: lines, names of tiles and types, and
  * printed linear forms.
  */
-import { rangeOf } from "../../ir/intervals/range.js";
+import { boundOf } from "../../ir/intervals/range.js";
 import { isConstant, largestValue, scale, type Linear } from "../../ir/linear.js";
 import { printAddend, printForm, printOperand, type FormLanguage } from "../../ir/text/form-text.js";
 import type { Pipe, UbBuffer } from "../../ir/tile.js";
@@ -129,7 +129,7 @@ export class PtoContext {
 
   private mayBeNegative(of: Linear): boolean {
     const { gather } = this.plan;
-    return gather === undefined || rangeOf(of, gather.ranges)[0] < 0;
+    return gather === undefined || boundOf(of, gather.ranges, "least") < 0;
   }
 
   /** Functions that what was printed calls. */

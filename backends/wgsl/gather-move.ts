@@ -22,7 +22,7 @@ import {
   type TileFunc,
 } from "../../ir/func.js";
 import { dimRanges, rangesOf, reductionLength } from "../../ir/intervals/intervals.js";
-import { rangeOf, residue, type Ranges } from "../../ir/intervals/range.js";
+import { boundOf, rangeOf, residue, type Ranges } from "../../ir/intervals/range.js";
 import {
   atomsOf,
   constant,
@@ -817,5 +817,5 @@ function pageRun(
 /** True if a linear expression has a quotient or a remainder whose dividend may be 2^32 or more. */
 export const isLarge = (form: Linear, ranges: Ranges): boolean =>
   atomsOf(form).some(
-    (of) => (of.kind === "div" || of.kind === "mod") && rangeOf(of.of, ranges)[1] >= 2 ** 32,
+    (of) => (of.kind === "div" || of.kind === "mod") && boundOf(of.of, ranges, "most") >= 2 ** 32,
   );

@@ -5,7 +5,7 @@
  */
 import { evaluate, isConstant, loopVariables, symbolsOf, type Env, type Linear } from "../linear.js";
 import type { ForStmt } from "../tile.js";
-import { rangeOf } from "./range.js";
+import { boundOf } from "./range.js";
 
 /**
  * Result of a bounds check: `holds`, `fails` or `unproved`. `fails` has an iteration (`env`) in which the
@@ -28,7 +28,7 @@ const maxTried = 4096;
  */
 export function neverNegative(form: Linear, loops: readonly ForStmt[]): Judgement {
   if (isConstant(form)) return form.at >= 0 ? holds : firstFailure(form, loops);
-  if (rangeOf(form, { loops })[0] >= 0) return holds;
+  if (boundOf(form, { loops }, "least") >= 0) return holds;
   return firstFailure(form, loops);
 }
 

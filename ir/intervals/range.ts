@@ -37,31 +37,49 @@ export interface Ranges {
  * Returns bounds of a form that hold at every point and in every iteration. They are reached if the terms do
  * not depend on each other. A variable without a range is unbounded.
  */
-export const rangeOf = (form: Linear, ranges: Partial<Ranges>): Interval => [
-  lowerBound(form, ranges),
-  0 - lowerBound(scale(form, -1), ranges),
-];
+export function rangeOf(form: Linear, ranges: Partial<Ranges>): Interval {
+  const scope = { ...ranges, rounded: new Map<RoundedAtom, Interval>() };
+  return [boundIn(form, scope, "least"), boundIn(form, scope, "most")];
+}
+
+/** Returns one bound of a form: an end of its {@link rangeOf}. */
+export const boundOf = (form: Linear, ranges: Partial<Ranges>, end: End): number =>
+  boundIn(form, { ...ranges, rounded: new Map() }, end);
+
+/** Ranges of variables, and of the quotients and remainders whose ranges are already computed. */
+interface Scope extends Partial<Ranges> {
+  /** A nested remainder needs both bounds of its form: without the cache, each level doubles the work. */
+  readonly rounded: Map<RoundedAtom, Interval>;
+}
+
+/** One end of an interval. */
+export type End = "least" | "most";
 
 /**
- * Returns the lower bound of a form. A minimum with a positive factor may be either side: the smaller bound
- * of both counts. A minimum with a negative factor gives at least the bound of either side.
+ * Returns one bound of a form. A minimum that is added may be either side: the smaller bound of both counts.
+ * A minimum that is subtracted gives the larger bound of both. Minima that move the bound outwards come
+ * first, which keeps it tight.
  */
-function lowerBound(unjoined: Linear, ranges: Partial<Ranges>): number {
+function boundIn(unjoined: Linear, scope: Scope, end: End): number {
   const form = rejoined(unjoined);
   const rounded = form.terms.find(isRounded);
   if (rounded !== undefined) {
-    const [least, max] = roundedRange(rounded.of, ranges);
-    return rounded.by * (rounded.by > 0 ? least : max) + lowerBound(without(form, rounded), ranges);
+    const bound = endOf(roundedRange(rounded.of, scope), rounded.by, end);
+    return rounded.by * bound + boundIn(without(form, rounded), scope, end);
   }
   const minima = form.terms.filter(({ of }) => of.kind === "min");
-  const minimum = minima.find(({ by }) => by > 0) ?? minima[0];
+  const minimum = minima.find(({ by }) => by > 0 === (end === "least")) ?? minima[0];
   if (minimum?.of.kind === "min") {
     const rest = without(form, minimum);
-    const sides = minimum.of.of.map((side) => lowerBound(add(rest, scale(side, minimum.by)), ranges));
+    const sides = minimum.of.of.map((side) => boundIn(add(rest, scale(side, minimum.by)), scope, end));
     return minimum.by > 0 ? Math.min(...sides) : Math.max(...sides);
   }
-  return affineBound(form, ranges);
+  return affineBound(form, scope, end);
 }
+
+/** Returns the value in an interval at which `by` times the value is least or greatest. */
+const endOf = ([least, max]: Interval, by: number, end: End): number =>
+  by > 0 === (end === "least") ? least : max;
 
 const without = ({ at: constantTerm, terms }: Linear, term: Term): Linear => ({
   at: constantTerm,
@@ -75,40 +93,45 @@ const isRounded = (term: Term): term is Term & { readonly of: RoundedAtom } =>
   term.of.kind === "div" || term.of.kind === "mod";
 
 /** Returns bounds of a quotient or remainder; they may not be reached. */
-function roundedRange(of: RoundedAtom, ranges: Partial<Ranges>): Interval {
-  const [least, max] = rangeOf(of.of, ranges);
+function roundedRange(of: RoundedAtom, scope: Scope): Interval {
+  const cached = scope.rounded.get(of);
+  if (cached !== undefined) return cached;
+  const [least, max] = [boundIn(of.of, scope, "least"), boundIn(of.of, scope, "most")];
   const periods = [quotient(least, of.by), quotient(max, of.by)] as const;
-  if (of.kind === "div") return periods;
   const onePeriod = periods[0] === periods[1] && Number.isFinite(least);
-  return onePeriod ? [remainder(least, of.by), remainder(max, of.by)] : [0, of.by - 1];
+  const remainders: Interval = onePeriod ? [remainder(least, of.by), remainder(max, of.by)] : [0, of.by - 1];
+  const range = of.kind === "div" ? periods : remainders;
+  scope.rounded.set(of, range);
+  return range;
 }
 
 /**
- * Returns the lower bound of a form without div, mod and minima. The innermost loop variable comes first: its
- * first value if its factor is positive, otherwise its last.
+ * Returns one bound of a form without div, mod and minima. The innermost loop variable comes first: its first
+ * value or its last, by the sign of its factor.
  */
-function affineBound(form: Linear, ranges: Partial<Ranges>): number {
-  const { loops = [] } = ranges;
+function affineBound(form: Linear, scope: Scope, end: End): number {
+  const { loops = [] } = scope;
   const depth = loops.findLastIndex(({ iv }) => form.terms.some(({ of }) => variesWith(of, iv)));
   const term = form.terms.find(({ of }) => variesWith(of, loops[depth]?.iv));
   if (depth === -1 || term === undefined) {
-    return form.terms.reduce((sum, { by, of }) => {
-      const [least, max] = rangeOfVariable(of, ranges);
-      return sum + by * (by > 0 ? least : max);
-    }, form.at);
+    return form.terms.reduce(
+      (sum, { by, of }) => sum + by * endOf(rangeOfVariable(of, scope), by, end),
+      form.at,
+    );
   }
   const loop = at(loops, depth);
-  const outer = loops.slice(0, depth);
+  const outer = { ...scope, loops: loops.slice(0, depth), rounded: new Map() };
   const rest = without(form, term);
-  const put = (value: Linear): number =>
-    lowerBound(add(rest, scale(value, term.by)), { ...ranges, loops: outer });
-  return term.by > 0 ? put(loop.lower) : Math.max(...lastValues(loop, outer).map(put));
+  const put = (value: Linear): number => boundIn(add(rest, scale(value, term.by)), outer, end);
+  if (term.by > 0 === (end === "least")) return put(loop.lower);
+  const bounds = lastValues(loop, outer.loops).map(put);
+  return end === "least" ? Math.max(...bounds) : Math.min(...bounds);
 }
 
 const unbounded: Interval = [-Infinity, Infinity];
 
 /** Returns the range of a dim, an index operand or a symbol. */
-function rangeOfVariable(of: Atom, { dims, indices, symbols }: Partial<Ranges>): Interval {
+function rangeOfVariable(of: Atom, { dims, indices, symbols }: Scope): Interval {
   const range =
     of.kind === "dim"
       ? dims?.[of.dim]

@@ -3,7 +3,7 @@ import { defined } from "../defined.js";
 import type { AccessMap, DynamicBounds, IndexOperand } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { DynamicForm, TileFunc } from "../func.js";
-import { rangeOf, type Ranges } from "../intervals/range.js";
+import { boundOf, type Ranges } from "../intervals/range.js";
 import { equalLinear, isConstant, indicesOf, type Env, type Linear } from "../linear.js";
 import { taskOfTile } from "../task/index.js";
 import { invariant, maxElements, type TensorType } from "../types.js";
@@ -16,7 +16,7 @@ import { sizeRanges, type Symbolic, type SymbolicIndex } from "./symbols.js";
  */
 export function dynamicMap({ map, symbols }: Symbolic, inputs: readonly TensorType[]): AccessMap {
   const ranges: Ranges = { dims: [], indices: [], symbols: sizeRanges(symbols) };
-  const largest = (form: Linear): number => Math.max(0, rangeOf(form, ranges)[1]);
+  const largest = (form: Linear): number => Math.max(0, boundOf(form, ranges, "most"));
   const placed = coordinatesOf(map, inputs);
   /**
    * Returns the largest extent of an index operand: a coordinate has no index value beyond its own extent,

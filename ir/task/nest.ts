@@ -1,7 +1,7 @@
 /** The perfect nest of parallel loops around a tile program: one iteration of it is a task. */
 import type { TileFunc } from "../func.js";
 import { isFixed, soleAtom, sub, symbolsOf, type Env } from "../linear.js";
-import { rangeOf } from "../intervals/range.js";
+import { boundOf } from "../intervals/range.js";
 import { sizesAround, sizesAt } from "../symbols/symbols.js";
 import type { ForStmt, Stmt } from "../tile.js";
 
@@ -61,7 +61,7 @@ function tripsOf({ lower, upper, step }: ForStmt, around: readonly ForStmt[]): n
   const only = soleAtom(upper);
   const lengths = (only?.kind === "min" ? only.of : [upper]).map((end) => sub(end, lower));
   if (!lengths.some(isFixed)) return undefined;
-  const longest = Math.min(...lengths.map((length) => rangeOf(length, { loops: around })[1]));
+  const longest = Math.min(...lengths.map((length) => boundOf(length, { loops: around }, "most")));
   return Math.max(0, Math.ceil(longest / step));
 }
 

@@ -9,7 +9,7 @@ import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { outputOf, outputPlace, inputsOf, type AccessFunc } from "../func.js";
 import { rangesOf, staysWithin } from "../intervals/intervals.js";
-import { rangeOf, rejoined, type Interval, type Ranges } from "../intervals/range.js";
+import { boundOf, rejoined, type Interval, type Ranges } from "../intervals/range.js";
 import {
   add,
   atomsOf,
@@ -279,7 +279,7 @@ function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true
     const group = { at: 0, terms };
     const minimum = sizes.has(name) ? leastOver(group, name, sizes) : undefined;
     exact &&= minimum !== undefined;
-    least += minimum?.value ?? rangeOf(group, { symbols: sizes })[0];
+    least += minimum?.value ?? boundOf(group, { symbols: sizes }, "least");
     if (minimum !== undefined) worst.push(`${name} is ${minimum.size}`);
   }
   if (least >= 0) return true;

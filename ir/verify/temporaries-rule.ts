@@ -4,7 +4,7 @@
  */
 import type { Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
-import { rangeOf } from "../intervals/range.js";
+import { boundOf } from "../intervals/range.js";
 import { isParam, ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
 import { taskOfTile } from "../task/index.js";
@@ -21,7 +21,7 @@ export function verifyTemporaries(func: TileFunc, target: Target): Diagnostic[] 
   const { gather } = taskOfTile(func);
   if (gather === undefined || !targetFacts[target.kind].vectorUnit) return [];
   const { from, map, to, chunk, scratch = [], span } = gather.stmt;
-  const tile = to.sizes.map((size) => Math.max(0, rangeOf(size, { loops: gather.loops })[1]));
+  const tile = to.sizes.map((size) => Math.max(0, boundOf(size, { loops: gather.loops }, "most")));
   if (tile.includes(0)) return [];
   const inUb = (table: number): boolean => !isParam(func, at(from, table).buffer);
   const needed = [

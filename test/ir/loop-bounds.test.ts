@@ -2,17 +2,23 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   add,
-  rangeOf,
   constant,
+  dim,
+  div,
   evaluate,
+  index,
   iterations,
   iv,
   min,
+  mod,
   neverNegative,
   parseModule,
+  rangeOf,
+  scale,
   sub,
   verifyStructure,
   type ForStmt,
+  type Linear,
 } from "../../ir/index.js";
 import { loopsAndForms } from "../support/loops.js";
 
@@ -29,6 +35,47 @@ describe("bounds of a form over its loops", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it("hold at every point of dims and index values, of quotients and remainders too", () => {
+    const rounded = fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 5 }));
+    const round = (form: Linear, rounds: readonly (readonly [boolean, number])[]): Linear =>
+      rounds.reduce((of, [quotient, by]) => (quotient ? div(of, by) : mod(of, by)), form);
+    const term = fc
+      .tuple(
+        fc.constantFrom(dim(0), dim(1), index(0)),
+        fc.constantFrom(1, -1, 3),
+        fc.array(rounded, { maxLength: 3 }),
+      )
+      .map(([atom, by, rounds]) => scale(round(scale(atom, 2), rounds), by));
+    fc.assert(
+      fc.property(fc.array(term, { maxLength: 4 }), fc.integer({ min: -3, max: 3 }), (terms, offset) => {
+        const form = terms.reduce(add, constant(offset));
+        const ranges = {
+          dims: [
+            [0, 4],
+            [0, 2],
+          ],
+          indices: [[-2, 3]],
+        } as const;
+        const [least, most] = rangeOf(form, ranges);
+        const values: number[] = [];
+        for (let a = 0; a <= 4; a++)
+          for (let b = 0; b <= 2; b++)
+            for (let s = -2; s <= 3; s++)
+              values.push(evaluate(form, new Map(), { dims: [a, b], indices: [s] }));
+        expect(least).toBeLessThanOrEqual(Math.min(...values));
+        expect(most).toBeGreaterThanOrEqual(Math.max(...values));
+        if (terms.length === 1 && terms[0]!.terms.every(({ of }) => of.kind !== "div" && of.kind !== "mod"))
+          expect([least, most]).toEqual([Math.min(...values), Math.max(...values)]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("of 200 nested remainders are found in as many steps, not in 2^200", () => {
+    const nested = Array.from({ length: 200 }, (_, k) => 1000 - k).reduce(mod, dim(0));
+    expect(rangeOf(nested, { dims: [[0, 5000]] })).toEqual([0, 800]);
   });
 
   it("prove the tail of a long loop, which is too long to be tried", () => {
