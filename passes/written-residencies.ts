@@ -5,32 +5,46 @@ import { outputOf, type AccessFunc } from "../ir/func.js";
 import { formatEntry, type Residencies, type Residency } from "../ir/schedule.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import { anyLegal, residencyChoices, shortest, writeRulesOf } from "../ir/tiling/index.js";
+import { pinsResidency } from "./remedies.js";
 import { withDefaults } from "./with-defaults.js";
 
 type Choices<T> = readonly [T, ...T[]];
 
-/** Returns where a target, or an operator of PyPTO, writes points first. */
-function preferred({ map, ...func }: AccessFunc, target: Target): Choices<Residency> {
-  if (targetFacts[target.kind].gathersInPlace) return ["gm", "ub"];
-  const { combine } = map.write;
-  if (combine === "set" && writeRulesOf(func)?.writesGm === true) return ["gm", "ub"];
-  return combine === "set" || isOrderFree(map.write, outputOf(func).type.dtype) ? ["ub", "gm"] : ["ub"];
+/** True if the operator's framework writes points to global memory: PyPTO's scatter_update and index_put_. */
+const writesInGm = (func: AccessFunc): boolean =>
+  func.map.write.combine === "set" && writeRulesOf(func)?.writesGm === true;
+
+/**
+ * Returns the memories to which a target, or an operator of PyPTO, can write points; the preferred one first.
+ */
+function preferred(func: AccessFunc, target: Target): Choices<Residency> {
+  const { write } = func.map;
+  if (targetFacts[target.kind].gathersInPlace || writesInGm(func)) return ["gm", "ub"];
+  const takesGm = write.combine === "set" || isOrderFree(write, outputOf(func).type.dtype);
+  return takesGm ? ["ub", "gm"] : ["ub"];
 }
 
 /**
- * Returns the candidate residencies (memories of the operands) of a scatter. A stated residency, in its
- * shortest form, is the only candidate; `auto` gives all. Otherwise the only candidate is the first under
- * which some tile is legal, or the preferred one if no tile is legal.
+ * Returns the candidate residencies (memories of the operands) of a scatter, the preferred one first. A
+ * stated residency, in its shortest form, is the only candidate; `auto` gives all. Otherwise they are those
+ * under which some tile is legal, or the preferred one if there are none, and the clock decides. The first of
+ * them is the only candidate on a target that writes elements in place, for an operator whose framework
+ * writes to global memory, and if the schedule states an entry that concerns full stores.
  */
 export function writtenResidencies(func: AccessFunc, target: Target): Choices<Residencies> {
-  const { residency } = func.schedule;
+  const { schedule, framework } = func;
+  const { residency } = schedule;
   if (residency !== undefined && residency !== "auto") return [shortest(func, target, residency)];
   // A tile of an operator whose framework loads input and index whole is judged so on every target.
-  const isTyped = func.schedule.tile !== undefined || func.schedule.view !== undefined;
-  const loads = isTyped && func.framework !== undefined && func.sharedDims.length > 0;
+  const isTyped = schedule.tile !== undefined || schedule.view !== undefined;
+  const loads = isTyped && framework !== undefined && func.sharedDims.length > 0;
   const choices = residencyChoices(func, target, loads ? ["ub"] : preferred(func, target));
   if (residency === "auto") return choices;
-  return [choices.find((other) => anyLegal(withDefaults(func, other, target))) ?? choices[0]];
+  const isPossible = (other: Residencies): boolean => anyLegal(withDefaults(func, other, target));
+  const isFixed = target.defaultResidency === "auto" || writesInGm(func) || pinsResidency(schedule);
+  if (isFixed) return [choices.find(isPossible) ?? choices[0]];
+  const [first = choices[0], ...others] = choices.filter(isPossible);
+  return [first, ...others];
 }
 
 /**

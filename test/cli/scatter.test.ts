@@ -87,7 +87,15 @@ describe("run of a scatter in tiles", () => {
 }
 `,
     );
-    const { status, stdout, stderr } = await runHere(["run", cast, ...both, "--seed", "1"]);
+    const { status, stdout, stderr } = await runHere([
+      "run",
+      cast,
+      ...both,
+      "--seed",
+      "1",
+      "--residency",
+      "ub",
+    ]);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("the same bits");
     expect(stdout).not.toContain("Ascend cores");

@@ -31,6 +31,26 @@ const quantized = onnx.gatherBlockQuantized({
   quantizeAxis: 1,
 });
 
+const kv = parsed(`
+func @kv(%x: inout tensor<4096x64xf16>, %i: tensor<8xi64>, %u: tensor<8x64xf16>) -> tensor<4096x64xf16> {
+  %y = access.scatter %x, %i, %u (d0 < 8, d1 < 64) -> (%i[d0], d1) yield %u[d0, d1] {oob = skip, duplicates = last}
+  return %y
+}`);
+const square = ["f32", [1024, 1024]] as const;
+const scatterElements = (axis: number, reduction: "none" | "add") =>
+  onnx.scatterElements({ data: square, indices: ["i64", [1024, 1024]], updates: square, axis, reduction });
+const moved = pypto.scatterInPlace({
+  input: ["f32", [64, 80]],
+  index: ["i32", [32, 64]],
+  src: ["f32", [32, 64]],
+  dim: 0,
+});
+const updated = pypto.scatterUpdate({
+  input: ["f16", [4096, 64]],
+  index: ["i64", [2, 4]],
+  src: ["f16", [8, 64]],
+});
+
 const residencyOf = ({ tile }: Kernel) => tile.schedule.residency;
 const cycles = ({ tile, target }: Kernel): number => cyclesOf(tile, target).cycles;
 
@@ -42,6 +62,11 @@ describe("a program without a residency", () => {
     ["a table of pages", paged],
     ["an open size", symbolic],
     ["a quantized table", quantized],
+    ["rows that are written", kv],
+    ["elements that are written along dim 0", scatterElements(0, "none")],
+    ["elements that are written along dim 1", scatterElements(1, "none")],
+    ["elements that are added", scatterElements(0, "add")],
+    ["elements that PyPTO writes", moved],
     ["tuples", onnx.gatherNd({ data: ["f16", [300, 4, 50]], indices: ["i64", [5000, 1]] })],
   ])("takes as few cycles as auto does: %s", (_, func) => {
     for (const target of ascend) {
@@ -63,6 +88,27 @@ describe("a program without a residency", () => {
     expect(own).toBe(cycles(kernel));
     expect(other).toBeGreaterThan(own!);
     expect(other).toBeLessThanOrEqual(cycles(full));
+  });
+
+  it("writes points to global memory where that is faster, and says so", () => {
+    for (const func of [kv, scatterElements(0, "none"), scatterElements(1, "none")]) {
+      const kernel = compile(func, { target: targets.ascendA2 });
+      expect(residencyOf(kernel)).toBe("gm");
+      expect(cycles(compile(func, { target: targets.ascendA2, residency: "ub" }))).toBeGreaterThan(
+        cycles(kernel),
+      );
+      const said = kernel.diagnostics.filter(({ code }) => code === "TC907").map(({ message }) => message);
+      expect(said).toEqual([
+        expect.stringMatching(
+          /^residency gm, estimated \d+ cycles against .* with ub, the default of ascend-a2$/,
+        ),
+      ]);
+    }
+  });
+
+  it("adds in the unified buffer, and writes where PyPTO's operator does", () => {
+    expect(residencyOf(compile(scatterElements(0, "add"), { target: targets.ascendA2 }))).toBe("ub");
+    expect(residencyOf(compile(updated, { target: targets.ascendA2 }))).toBe("gm");
   });
 
   it("says nothing where the full load is the fastest", () => {
