@@ -39,6 +39,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
     100,
     "works every example of the page in a browser that draws in software",
   ],
+  ["test/report/next-step.test.ts", 12, "follows what explain says to try, one compilation after another"],
   ["test/browser/report.test.ts", 9, "draws pages in a browser"],
   ["test/cli/compare.test.ts", 19, "follows each flag that explain compares, one compilation after another"],
   ["test/cli/standard-input.test.ts", 12, "pipes programs into processes, one after another"],

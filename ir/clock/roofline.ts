@@ -76,15 +76,15 @@ export function rooflineOf(
 const figure = (value: number): string =>
   value >= 100 ? withCommas(value) : String(Number(value.toPrecision(3)));
 
-/** Formats microseconds: `273`, or `15 to 24` for a range. */
+/** Formats microseconds: `273 us`, or `20 us (15 to 24)` with a range. */
 const span = (
   microseconds: number,
   { clockMhz }: MachineRates,
   range: { readonly low: number; readonly high: number } | undefined,
 ): string =>
   range === undefined
-    ? figure(microseconds)
-    : `${figure(range.low / clockMhz)} to ${figure(range.high / clockMhz)}`;
+    ? `${figure(microseconds)} us`
+    : `${figure(microseconds)} us (${figure(range.low / clockMhz)} to ${figure(range.high / clockMhz)})`;
 
 /** Returns `2.8`, or `31` from 10 on. */
 const formatFactor = (ratio: number): string => (ratio < 10 ? ratio.toFixed(1) : withCommas(ratio));
@@ -100,7 +100,7 @@ export const formatLowerBound = ({ cycles, limit }: LowerBound): string =>
   `lower bound ${withCommas(cycles)} cycles (${limit})`;
 
 /**
- * Returns the time of a schedule as text: `273 us at 1,850 MHz`, or `15 to 24 us at 1,850 MHz` for a range of
+ * Returns the time of a schedule as text: `273 us at 1,850 MHz`, or `20 us (15 to 24) at 1,850 MHz` with a range of
  * cycles. Undefined if the duration of a cycle is unknown.
  */
 export const formatTime = (
@@ -110,7 +110,7 @@ export const formatTime = (
 ): string | undefined =>
   microseconds === undefined || machine === undefined
     ? undefined
-    : `${span(microseconds, machine, range)} us at ${withCommas(machine.clockMhz)} MHz`;
+    : `${span(microseconds, machine, range)} at ${withCommas(machine.clockMhz)} MHz`;
 
 /**
  * Returns the memory rate of a schedule and of the machine as text: `565 of 1,425 GB/s`. If L2 raises the

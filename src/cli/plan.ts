@@ -155,7 +155,7 @@ function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, is
   print(table(head, rows, width));
   print("");
   print(planStatuses.map((status) => `${totals[status]} ${status}`).join(", "));
-  print(`${count(totals.bytes)} bytes, ${count(totals.cycles)} cycles, clock ${clock}`);
+  print(`moves ${count(totals.bytes)} B; estimated ${count(totals.cycles)} cycles (cost model ${clock})`);
   printFolds(nodes);
   for (const { indices, nodes: names } of shared)
     print(table([positionsOf(names), `share the index tensor ${JSON.stringify(indices)}`], [], width));

@@ -636,6 +636,14 @@ const figures = (candidate: Candidate) => ({
   ...(candidate.status === "measured" ? { ms: candidate.ms } : {}),
 });
 
+/** Returns the cost of a candidate as text: its measured time if it has one, its cycles and its bytes. */
+const costText = (candidate: Candidate): string =>
+  [
+    ...(candidate.status === "measured" ? [`measured ${candidate.ms.toPrecision(4)} ms`] : []),
+    `estimated ${withCommas(candidate.cycles)} cycles (cost model ${candidate.clock})`,
+    `moves ${withCommas(candidate.bytes)} B`,
+  ].join("; ");
+
 /**
  * Prints the result of a search: the best and the default schedule with their estimated or measured cost, and
  * a table of the best candidates.
@@ -658,8 +666,9 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
     if (objective !== "ms" && candidate.status === "error") printReport("        refused by the passes");
     else {
       const range = estimates ? rangeOf(candidate) : undefined;
+      printReport(`        ${costText(candidate)}`);
       printReport(`        ${formatRoofline(candidate, ratesOf(target), range)}`);
-      if (range !== undefined) printReport(`        ${rangeText(range)}`);
+      if (range !== undefined) printReport(`        range ${rangeText(range)}`);
       if (estimates) printReport(`        ${why(candidate)}`);
     }
     if (best.id === standard.id) break;

@@ -21,6 +21,8 @@ import {
   throwIfErrors,
   sameShape,
   withCommas,
+  codes,
+  type ClockResult,
   type ResolvedSchedule,
 } from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
@@ -131,13 +133,7 @@ export function renderExplanation(explanation: Explanation, options: RenderExpla
   if (explanation.lowering !== undefined) lines.push("", ...renderLowering(explanation.lowering, verbose));
   if (explanation.ascend !== undefined) lines.push("", ...renderAscend(explanation.ascend));
   if (comparison !== undefined)
-    lines.push(
-      "",
-      ...renderAlternatives(
-        "other schedules",
-        comparison.alternatives.filter((other) => other.schedule.ubBytes === schedule.ubBytes),
-      ),
-    );
+    lines.push("", ...renderAlternatives("other schedules", ofThisMachine(comparison, schedule)));
   lines.push(...renderFramework(explanation));
   return lines.join("\n");
 }
@@ -154,13 +150,17 @@ const idleText = ({ traffic: { tasks }, schedule: { cores } }: Explanation): str
     ? undefined
     : `${counted(tasks, "task")} ${tasks === 1 ? "leaves" : "leave"} ${cores - tasks} of ${cores} cores idle`;
 
-const pipeNames: Readonly<Record<Explanation["bottleneck"]["pipe"], string>> = {
+const pipeWords: Readonly<Record<ClockResult["bottleneck"], string>> = {
   gm: "global memory",
-  MTE2: "loads (MTE2)",
-  V: "the vector unit (V)",
-  MTE3: "stores (MTE3)",
-  S: "the scalar unit (S)",
+  MTE2: "loads",
+  V: "the vector unit",
+  MTE3: "stores",
+  S: "the scalar unit",
 };
+
+/** Returns a pipe in words with its name: `loads (MTE2)`. */
+const pipeText = (pipe: ClockResult["bottleneck"]): string =>
+  pipe === "gm" ? pipeWords.gm : `${pipeWords[pipe]} (${pipe})`;
 
 /**
  * Returns the summary lines of a legal schedule: its cycles with their range, the lower bound in cycles, the
@@ -177,27 +177,50 @@ function renderLegalSummary(explanation: Explanation): string[] {
     ...lineIf(atSizes),
   ];
   const limit = [
-    `${pipeNames[bottleneck.pipe]}, busy ${percent} % of the time`,
+    `${pipeText(bottleneck.pipe)}, busy ${percent} % of the time`,
     ...lineIf(formatRate(explanation, machine)),
     ...lineIf(idleText(explanation)),
   ];
   return [
     ...lineIf(turnedText(pages)),
     ...labelled("estimated", estimate.join("; ")),
-    ...labelled("", cyclesRange && rangeText(cyclesRange)),
+    ...labelled("range", cyclesRange && rangeText(cyclesRange)),
     ...labelled(
       "lower bound",
       `${withCommas(floor.cycles)} cycles (${floor.limit}); this schedule takes ${formatTimes(floor.ratio)} that`,
     ),
     ...labelled("limited by", limit.join("; ")),
+    ...conditionsOf(explanation).flatMap((condition) => labelled("but", condition)),
     ...labelled("try", nextStep(explanation)),
   ];
+}
+
+/** Returns the conditions that a legal schedule leaves open: where it does not run, or not with these bits. */
+function conditionsOf({ rules, ascend, framework }: Explanation): string[] {
+  return [
+    ...rules.flatMap(({ condition }) => lineIf(condition)),
+    ...(ascend === undefined
+      ? []
+      : ascend.ok
+        ? ascend.assumes.map((one) => `text for Ascend cores gives the bits only of ${conditionText(one)}`)
+        : [`no text for Ascend cores: ${ascend.refused}`]),
+    ...(framework?.tile === undefined || framework.tile.tail.aligned ? [] : [tailText(framework)]),
+  ];
+}
+
+/** Returns the rule of a framework on the last entry of a tile that breaks it, with a tile that keeps it. */
+function tailText(words: FrameworkWords): string {
+  const { title, tailBytes } = frameworkFacts[words.name];
+  const [instead] = words.tile?.tail.instead ?? [];
+  const next = instead === undefined ? "" : `; ${callOf(words, instead)} is taken by all`;
+  return `refused by operators of ${title} that want rows of whole ${tailBytes} B${next}`;
 }
 
 /** Returns the summary lines of a refused schedule: the rules that it breaks and one step to try. */
 function renderRefusedSummary({
   pages,
   rules,
+  diagnostics,
   schedule,
   nearest,
   infeasible,
@@ -205,6 +228,7 @@ function renderRefusedSummary({
 }: Explanation): string[] {
   const [near] = nearest;
   const [remedy] = infeasible?.waysOut ?? [];
+  const code = diagnostics.find(({ severity }) => severity === "error")?.code;
   const next =
     infeasible === undefined
       ? near && `${suggestionText(schedule, near)}${callText(framework, near, schedule, ": ")}`
@@ -214,9 +238,12 @@ function renderRefusedSummary({
   return [
     ...lineIf(turnedText(pages)),
     ...(infeasible === undefined
-      ? rules
-          .filter(({ pass }) => !pass)
-          .flatMap(({ rule, detail }) => labelled("refused by", `${rule}: ${detail}`))
+      ? [
+          ...rules
+            .filter(({ pass }) => !pass)
+            .flatMap(({ rule, detail }) => labelled("refused by", `${rule}: ${detail}`)),
+          ...labelled("meaning", code && `${codes[code].title}; tilec explain ${code} has more`),
+        ]
       : labelled("refused", `no tile is legal: ${infeasible.arithmetic}`)),
     ...labelled("try", next),
   ];
@@ -383,11 +410,11 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
 }
 
 /**
- * Returns the target's parameters that cause a range of cycles, as text, each with its range: `range of
- * loadLatencyCycles 150 to 420 (model of others)`.
+ * Returns a range of cycles with the target's parameters that cause it, each with its range: `735 to 1,637
+ * cycles, by loadLatencyCycles 150 to 420 (model of others)`.
  */
-export const rangeText = ({ figures }: CyclesRange): string =>
-  `range of ${figures.map(({ figure, kind, range: [low, high] }) => `${figure} ${low} to ${high} (${kind})`).join(", ")}`;
+export const rangeText = ({ low, high, figures }: CyclesRange): string =>
+  `${withCommas(low)} to ${withCommas(high)} cycles, by ${figures.map(({ figure, kind, range: [low, high] }) => `${figure} ${low} to ${high} (${kind})`).join(", ")}`;
 
 /** Above this ratio to the lower bound a search is worth its time. */
 const nearLowerBound = 1.05;
@@ -396,14 +423,22 @@ const nearLowerBound = 1.05;
  * Returns the step to try next: the flags of a better schedule; else a search by `tilec tune` if the schedule
  * takes over 1.05 times the lower bound; else a text that there is nothing to try.
  */
-function nextStep({ comparison, floor, framework, schedule }: Explanation): string {
+function nextStep({ comparison, cycles, floor, framework, schedule }: Explanation): string {
   const better = comparison?.better;
   if (better !== undefined)
     return `${better.flags}: about ${withCommas(better.cycles)} cycles${callText(framework, better, schedule, ", ")}`;
-  return floor.ratio > nearLowerBound
-    ? "tilec tune, which searches other schedules"
-    : "nothing: no schedule is more than 5 % faster";
+  if (floor.ratio <= nearLowerBound) return "nothing: no schedule is more than 5 % faster";
+  const least = Math.min(cycles, ...ofThisMachine(comparison, schedule).map((other) => other.cycles));
+  const known = least < cycles ? `one of ${withCommas(least)} cycles, listed below` : "no faster schedule";
+  return `tilec tune, which searches on; the compiler knows ${known}`;
 }
+
+/** Returns the compared schedules in the UB size that the user has. */
+const ofThisMachine = (
+  comparison: Explanation["comparison"],
+  { ubBytes }: Pick<ResolvedSchedule, "ubBytes">,
+): Comparison["alternatives"] =>
+  comparison?.alternatives.filter((other) => other.schedule.ubBytes === ubBytes) ?? [];
 
 /**
  * Returns a table of schedules with their estimated cycles, as two entries: the title line and the table's
@@ -423,5 +458,10 @@ function renderAlternatives(title: string, alternatives: Comparison["alternative
         other.idleCores,
       ]),
     ),
+    `  busiest: ${pipesInWords(alternatives.map(({ busiest }) => busiest))}`,
   ];
 }
+
+/** Returns the meaning of the names of pipes that a table has: `MTE2 is loads, V is the vector unit`. */
+const pipesInWords = (names: readonly ClockResult["bottleneck"][]): string =>
+  [...new Set(names)].map((name) => `${name} is ${pipeWords[name]}`).join(", ");

@@ -2,7 +2,15 @@
  * From what a search costed or measured to its result: counts, the best against the default, and a sentence
  * about it.
  */
-import { defined, CompileError, error, formatEntry, printSchedule, scheduleEntries } from "../../ir/index.js";
+import {
+  defined,
+  CompileError,
+  error,
+  formatEntry,
+  printSchedule,
+  scheduleEntries,
+  withCommas,
+} from "../../ir/index.js";
 import { compareCandidates } from "./cost.js";
 import { defaultSeed, type Search } from "./options.js";
 import type { Candidate, CandidateStatus, Objective, PrunedCandidate, RunOff, TuneResult } from "./result.js";
@@ -151,7 +159,7 @@ function verdictOf(
   const shown = shownDifference(best, chosen);
   if (!beats) {
     const none = `no schedule beats the default, ${figure(chosen, objective)}${rounds}`;
-    return best.id === chosen.id ? none : `${none}; ${shown} is as good, and better in what breaks ties`;
+    return best.id === chosen.id ? none : `${none}; ${shown} ties with it, and is better in what breaks ties`;
   }
   if (objective !== "ms" && !hasFigure(chosen))
     return `${shown}: ${figure(best, objective)}; the passes refuse the default`;
@@ -173,5 +181,5 @@ function figure(candidate: Candidate, objective: Objective): string {
   const value = figureOf(candidate, objective);
   if (value === Infinity) return objective === "ms" ? "which did not run" : "which the passes refuse";
   if (objective === "ms") return `${value.toPrecision(4)} ms`;
-  return `${value} ${objective === "bytes" ? "B" : "cycles"}`;
+  return `${withCommas(value)} ${objective === "bytes" ? "B" : "cycles"}`;
 }

@@ -143,10 +143,25 @@ describe("cycles that are known so far", () => {
 
   it("are printed as times, with the figures", async () => {
     const { stdout } = await runHere(["explain", ...rows]);
-    expect(stdout).toMatch(/; \d+(\.\d)? to \d+(\.\d)? us at 1,850 MHz/);
-    expect(stdout).toMatch(/\n +range of rowIndexCycles 0 to 11\.8 \(assumption\)\n/);
+    const found = JSON.parse((await runHere(["explain", ...rows, "--json"])).stdout) as {
+      cycles: number;
+      microseconds: number;
+      cyclesRange: { low: number; high: number };
+    };
+    const { low, high } = found.cyclesRange;
+    const [point, least, most] = [found.cycles, low, high].map((cycles) => {
+      const us = cycles / 1850;
+      return us >= 100 ? Math.round(us).toLocaleString("en") : String(Number(us.toPrecision(3)));
+    });
+    // The point stands beside its range.
+    expect(stdout).toContain(`; ${point} us (${least} to ${most}) at 1,850 MHz\n`);
+    expect(stdout).toContain(
+      `\nrange        ${low.toLocaleString("en")} to ${high.toLocaleString("en")} cycles, by rowIndexCycles 0 to 11.8 (assumption)\n`,
+    );
     const tuned = await runHere(["tune", ...rows, "--budget", "2"]);
-    expect(tuned.stdout).toMatch(/ to \d+(\.\d)? us at 1,850 MHz.*\n +range of rowIndexCycles/);
+    expect(tuned.stdout).toMatch(
+      / us \(\S+ to \S+\) at 1,850 MHz.*\n +range [\d,]+ to [\d,]+ cycles, by rowIndexCycles/,
+    );
     const json = JSON.parse((await runHere(["explain", ...rows, "--json"])).stdout) as Record<
       string,
       unknown

@@ -30,8 +30,8 @@ const sections: readonly Section[] = [
         says: "The estimated cycles of the slowest core, without the launch of the kernel, and the time at the clock rate of the chip. A number after `cost model` is its version; cycles of two versions do not compare.",
       },
       {
-        lines: /^ +range of /,
-        says: "The figures of the target that are known only as a range and that change the cycles by more than 10 %. The time above is then a range too. The word in parentheses says how the figure is known.",
+        lines: /^range /,
+        says: "The cycles at the ends of the ranges of figures that are known only as a range, where these change the cycles by more than 10 %. The time above then has its range in parentheses. The word after a figure says how it is known.",
       },
       {
         lines: /^lower bound /,
@@ -40,6 +40,10 @@ const sections: readonly Section[] = [
       {
         lines: /^limited by /,
         says: "The part of the machine that is busy longest under this schedule: loads from global memory (MTE2), the vector unit (V), stores (MTE3), the scalar unit (S), or global memory, which all cores share. Then the bytes moved over the time, beside the bandwidth of global memory; and the cores without a task, if there are any.",
+      },
+      {
+        lines: /^but /,
+        says: "A condition that `legal` leaves open: bits that the text for Ascend cores does not give, a buffer that not every device grants, or here PyPTO's rule on the last entry of a tile.",
       },
       {
         lines: /^try /,
@@ -140,6 +144,7 @@ const sections: readonly Section[] = [
       { lines: /^ {2}(?:buffers \S+, residency)/, says: "The schedule that is explained." },
       { lines: /^ {2}buffers \d+ {2,}\[/, says: "The same with another number of copies." },
       { lines: /^ {2}the compiler's choice/, says: "The schedule that you get without `--tile`." },
+      { lines: /^ {2}busiest: /, says: "The names of that column in words." },
     ],
   },
   {

@@ -50,7 +50,7 @@ describe("a pipeline that overwrites the tile of every candidate", () => {
     const { candidates, best, default: own, verdict, counts, pruned } = await tune(op, { passes, budget: 9 });
     expect(candidates.map(({ schedule }) => schedule.tile)).toEqual([[8, 64]]);
     expect([best, counts.estimated]).toEqual([own, 1]);
-    expect(verdict).toBe(`no schedule beats the default, ${own.cycles} cycles`);
+    expect(verdict).toBe(`no schedule beats the default, ${own.cycles.toLocaleString("en")} cycles`);
     // What was costed is not what was left out.
     expect(counts.pruned).toBe(pruned.length);
     const plain = await tune(op, { budget: 9 });
@@ -83,7 +83,7 @@ describe("a pipeline that refuses some candidates", () => {
     expect(candidates.slice(1).map((candidate) => "reason" in candidate && candidate.reason)).toEqual(
       Array.from({ length: 5 }, () => "mine takes no such tile"),
     );
-    expect(verdict).toMatch(/^no schedule beats the default, \d+ cycles$/);
+    expect(verdict).toMatch(/^no schedule beats the default, [\d,]+ cycles$/);
   });
 
   it("goes on where the default is refused, which is said, and any other tile is the best", async () => {

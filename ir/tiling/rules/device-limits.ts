@@ -3,6 +3,7 @@
  * of gpuweb, section 3.6.2.
  */
 import { isScatter } from "../../access.js";
+import { withCommas } from "../../counted.js";
 import type { AccessFunc } from "../../func.js";
 import { inputsOf, keyOf, outputOf, type Operand } from "../../func.js";
 import { mayReport } from "../../policy.js";
@@ -87,5 +88,11 @@ export function bufferBytes({ operands, symbolic }: AccessFunc, target: Target):
   const every = defaultLimits.maxStorageBufferBindingSize;
   const more = pass && bytes > every ? `; request it: every device has ${every} B` : "";
   const detail = `${keyOf(largest)} ${bytes} B ${pass ? "<=" : ">"} ${limit} B (maxStorageBufferBindingSize, maxBufferSize)${more}`;
-  return [{ rule: "buffer-bytes", pass, detail, source }];
+  const condition =
+    more === ""
+      ? {}
+      : {
+          condition: `the device has to grant buffers of ${withCommas(bytes)} B; every device grants ${withCommas(every)} B`,
+        };
+  return [{ rule: "buffer-bytes", pass, detail, source, ...condition }];
 }

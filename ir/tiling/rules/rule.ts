@@ -17,6 +17,8 @@ export interface RuleVerdict {
   readonly pass: boolean;
   readonly detail: string;
   readonly source: string;
+  /** Condition under which the program runs although the rule passes; absent if there is none. */
+  readonly condition?: string;
   /** The figures of `exact-width`. */
   readonly width?: ExactWidth;
 }

@@ -1,0 +1,68 @@
+/** The line `try` of an explanation: following it gives what it says. */
+import { describe, expect, it } from "vitest";
+import { explain, gather, gatherElements, pypto, targets, type CompileOptions } from "../../src/index.js";
+import { renderSummary } from "../../src/report/index.js";
+import type { Func } from "../../ir/index.js";
+import { parseEntry } from "../../src/cli/flag-values.js";
+import { scheduleEntries } from "../../ir/schedule-entries.js";
+
+const target = targets.ascendA2;
+const columns = pypto.gather({ input: ["f32", [64, 4096]], dim: 0, index: ["i32", [64, 4096]] });
+const rows = gather({ data: ["f32", [32000, 128]], indices: ["i32", [1536]], axis: 0 });
+const square = gatherElements({ data: ["f32", [512, 300]], indices: ["i32", [400, 300]], axis: 0 });
+
+/** Schedules as a user types them: refused, slow, and near the best. */
+const typed: readonly (readonly [Func, CompileOptions])[] = [
+  ...[1024, 240, 64, 8, 1].map((entry) => [columns, { tile: [64, entry] }] as const),
+  ...[16, 8].map((entry) => [columns, { tile: [entry, 64] }] as const),
+  ...[1, 8, 32, 512].map((entry) => [rows, { tile: [entry, 128], residency: "gm" }] as const),
+  [rows, { residency: "ub" }],
+  ...[1, 7, 20, 300].map((entry) => [square, { tile: [512, entry] }] as const),
+  ...[columns, rows, square].map((program) => [program, {}] as const),
+];
+
+/** Returns the schedule that flags state, over the one that was typed. */
+function following(options: CompileOptions, flags: string): CompileOptions {
+  const entries = [...flags.matchAll(/--([a-z-]+) (\S+)/g)].map(([, flag = "", text = ""]) => {
+    const entry = Object.values(scheduleEntries).find((one) => one.flag === flag);
+    if (entry === undefined) throw new Error(`--${flag} is no entry of a schedule`);
+    return [entry.key, parseEntry(entry.key, text)] as const;
+  });
+  return { ...options, ...Object.fromEntries(entries) };
+}
+
+describe("what explain says to try", () => {
+  const kinds = new Set<string>();
+  it.each(typed.map(([program, options], k) => ({ k, program, options })))(
+    "helps as it says: $k, $options",
+    ({ program, options }) => {
+      const before = explain(program, { ...options, target });
+      const [, text = ""] = /^try +(.*)$/m.exec(renderSummary(before)) ?? [];
+      const [, flags = "", cycles] =
+        /^((?:--[a-z-]+ [^\s:]+ ?)+)(?:: about ([\d,]+) cycles)?/.exec(text) ?? [];
+      const best = Math.min(
+        ...(before.comparison?.alternatives ?? [])
+          .filter(({ schedule }) => schedule.ubBytes === before.schedule.ubBytes)
+          .map((other) => other.cycles),
+      );
+      if (flags === "") {
+        expect(before.legal).toBe(true);
+        kinds.add(text.startsWith("nothing") ? "nothing" : "search");
+        // Nothing that the compiler knows is faster by a tenth, and what it knows is stated.
+        expect(best).toBeGreaterThanOrEqual(0.9 * before.cycles);
+        if (best < before.cycles) expect(text).toContain(`one of ${best.toLocaleString("en")} cycles`);
+        else expect(text).toMatch(/no faster schedule$|^nothing/);
+        return;
+      }
+      const after = explain(program, { ...following(options, flags), target });
+      kinds.add(before.legal ? "faster" : "legal");
+      expect(after.legal).toBe(true);
+      if (before.legal) expect(after.cycles).toBeLessThan(0.9 * before.cycles);
+      if (cycles !== undefined) expect(after.cycles.toLocaleString("en")).toBe(cycles);
+    },
+  );
+
+  it("is each kind of step in these programs", () => {
+    expect([...kinds].sort()).toEqual(["faster", "legal", "search"]);
+  });
+});
