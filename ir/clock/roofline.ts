@@ -100,8 +100,8 @@ export const formatLowerBound = ({ cycles, limit }: LowerBound): string =>
   `lower bound ${withCommas(cycles)} cycles (${limit})`;
 
 /**
- * Returns the time of a schedule as text: `273 us at 1,850 MHz`, or `20 us (15 to 24) at 1,850 MHz` with a range of
- * cycles. Undefined if the duration of a cycle is unknown.
+ * Returns the time of a schedule as text: `273 us at 1,850 MHz`, or `20 us (15 to 24) at 1,850 MHz` with a
+ * range of cycles. Undefined if the duration of a cycle is unknown.
  */
 export const formatTime = (
   { microseconds }: Pick<Roofline, "microseconds">,

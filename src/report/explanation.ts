@@ -195,7 +195,9 @@ function renderLegalSummary(explanation: Explanation): string[] {
   ];
 }
 
-/** Returns the conditions that a legal schedule leaves open: where it does not run, or not with these bits. */
+/**
+ * Returns the conditions that a legal schedule leaves open: where it does not run, or not with these bits.
+ */
 function conditionsOf({ rules, ascend, framework }: Explanation): string[] {
   return [
     ...rules.flatMap(({ condition }) => lineIf(condition)),
@@ -429,8 +431,8 @@ function nextStep({ comparison, cycles, floor, framework, schedule }: Explanatio
     return `${better.flags}: about ${withCommas(better.cycles)} cycles${callText(framework, better, schedule, ", ")}`;
   if (floor.ratio <= nearLowerBound) return "nothing: no schedule is more than 5 % faster";
   const least = Math.min(cycles, ...ofThisMachine(comparison, schedule).map((other) => other.cycles));
-  const known = least < cycles ? `one of ${withCommas(least)} cycles, listed below` : "no faster schedule";
-  return `tilec tune, which searches on; the compiler knows ${known}`;
+  const knows = least < cycles ? `one of ${withCommas(least)} cycles, listed below` : "no faster schedule";
+  return `tilec tune, which searches on; the compiler knows ${knows}`;
 }
 
 /** Returns the compared schedules in the UB size that the user has. */
