@@ -323,9 +323,10 @@ function firstThatHolds(low: number, high: number, holds: (value: number) => boo
 }
 
 /**
- * Returns `given` with the weakest bounds of one kind that remove every fault (step with possibly other bits)
- * that this kind can remove. All inputs in `tables` share one exponent, but an input for which less is enough
- * gets a weaker bound. Undefined if no bound is strong enough.
+ * Returns `given` with bounds of one kind that remove every fault (step with possibly other bits) that this
+ * kind can remove. First finds the weakest exponent that is enough for all inputs in `tables` (indices of
+ * inputs). Then gives a weaker bound to each input that needs much less than that. Undefined if no bound is
+ * strong enough.
  */
 function solved(
   tables: readonly number[],
@@ -354,7 +355,8 @@ function solved(
 
 /**
  * Returns whether an Ascend core gives the stated bits of a map's value, and under which conditions on the
- * elements. `inputs`: operands that the map reads, by their number.
+ * elements. `inputs`: operands that the map reads, in the order of the indices by which the map refers to
+ * them.
  */
 export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): AscendAnswer {
   if (isMove(map)) return { ok: true, assumes: [] };

@@ -80,8 +80,9 @@ export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocati
 }
 
 /**
- * State of one scatter point (one update to write) while its index operands are resolved. An index operand
- * that only the value needs may select no element; the point is still written. Gathers do not use this state.
+ * State of one scatter point (one update to write) while its index operands are resolved. Some index operands
+ * determine only the value that is written, not the place. If one of these selects no element, the point
+ * writes the fill bits. Gathers do not use this state.
  */
 export interface ScatterPoint {
   /** True if an index operand cannot be resolved. */
@@ -105,7 +106,7 @@ export interface IndexFunctions {
 }
 
 /**
- * Position of an index value to read: the number of its input, and the 0-based row-major position in that
+ * Location of an index value to read: the index of its input, from 0, and the row-major position in that
  * input, in elements.
  */
 export type IndexRead = readonly [table: number, position: number];
@@ -175,9 +176,10 @@ export function* resolvingIndices(
 }
 
 /**
- * Finds the first out-of-range index value that output elements `from` to `end` (exclusive) need; undefined
- * if there is none. Elements are numbered row-major over `extents`. `read` returns the index value at a
- * position.
+ * Resolves to the first out-of-range index operand that output elements `from` to `end` (exclusive) need;
+ * undefined if there is none. Elements are numbered row-major over `extents`. `resolving` returns the
+ * generator that resolves the index operands of one element. `read` returns the index value at a position of
+ * an input.
  */
 export async function findBadIndex(
   resolving: (point: readonly number[]) => IndexResolution,

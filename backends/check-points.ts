@@ -18,7 +18,8 @@ const pointsAtOnce = 2 ** 12;
  * Checks the index values of all points of a scatter before any element is written. Yields 0 regularly, since
  * nothing is written. Throws a RunError (TC601) for the first point with an index out of range. Otherwise,
  * under `duplicates = error`, throws a RunError (TC607) for the first two points that write one element.
- * `written` returns the row-major number of the element that the current point writes.
+ *
+ * `written`: returns the row-major position, in the output, of the element that the current point of `addresses` writes.
  */
 export function* checkPoints(
   mapped: MappedInputs,
@@ -51,10 +52,10 @@ export function* checkPoints(
 }
 
 /**
- * Returns the extents of a smaller domain whose check covers all points of a scatter. An extent becomes 1
- * along a dim that no index value depends on and that alone determines a written coordinate. That coordinate
- * is the dim times a factor plus a constant. Points that write one element then also do so at 0 along these
- * dims, and the points at 0 come first.
+ * Returns the extents of a smaller domain, on which {@link checkPoints} finds a fault if and only if the
+ * whole scatter has one. The extent of a dim becomes 1 if no index value and only one written coordinate
+ * depends on the dim. That coordinate must be the dim times a factor plus a constant. The first fault is then
+ * at coordinate 0 of these dims.
  */
 export function tellingPoints(map: AccessMap): Shape {
   if (elementCount(map.domain) === 0) return map.domain;

@@ -221,8 +221,9 @@ export const lacking = (what: string, name: string, { code, takes }: Field): Dia
   error(code, `${what} lacks ${name}; it takes ${takes}`);
 
 /**
- * Returns the diagnostic that a validation rule rejects `value` as a whole. `path`: path of the value in
- * messages, empty for the checked value itself. `meant`: optional hint.
+ * Returns a diagnostic saying that a validation rule rejects `value` itself, rather than one of its parts.
+ * `path`: path of the value in messages; empty for the checked value itself. `meant`: optional hint at what
+ * the user probably meant.
  */
 export const refusal = (
   { code, takes }: Pick<Field, "code" | "takes">,

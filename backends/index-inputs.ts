@@ -12,15 +12,15 @@ import { isIndexDType } from "../ir/types.js";
 export const indexSources = (tile: TileFunc): readonly Operand[] => taken(tile, (map) => sourceTables(map));
 
 /**
- * Returns the inputs of a tile program that contain indices. These are inputs from which index values are
- * read, and inputs declared as indices that no value is computed from.
+ * Returns the inputs of a tile program that contain indices. These are the inputs from which index values are
+ * read, and unread inputs that have the role `indices` and an index type.
  */
 export const indexInputs = (tile: TileFunc): readonly Operand[] =>
   taken(tile, (map) => indexTables(map, tile));
 
 /**
- * Returns the numbers of the inputs that contain indices. These are inputs from which index values are read,
- * and inputs declared as indices that no value is computed from.
+ * Returns the positions, from 0 in the list of inputs, of the inputs that contain indices. These are the
+ * inputs from which index values are read, and unread inputs that have the role `indices` and an index type.
  */
 export function indexTables(
   map: Pick<AccessMap, "indices" | "reads">,
@@ -42,8 +42,9 @@ const mapIn = (tile: TileFunc): AccessMap | undefined =>
   flatten(tile.body).flatMap((stmt) => (stmt.op === "scatter" ? [stmt.map] : []))[0];
 
 /**
- * Returns the inputs of a tile program whose numbers are in the set that `tables` returns for the program's
- * access map. A program with neither a gather nor a scatter counts as a map without index operands and reads.
+ * Returns the inputs of a tile program that `tables` selects. `tables` gets the program's access map and
+ * returns the indices of the selected inputs, from 0. If the program has neither a gather nor a scatter,
+ * `tables` gets a map without index operands and reads.
  */
 function taken(
   tile: TileFunc,

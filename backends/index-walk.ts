@@ -86,9 +86,11 @@ export interface ReductionRun {
 }
 
 /**
- * Returns the range of r, the number of a reduction element, for an output element whose index values are
- * known. The end is exclusive. `run`: the range that one execution processes; all reduction elements if
- * absent. r counts from `run.from`, except in a segment.
+ * Returns the range of r (position along the reduction dim) for an output element whose index values are
+ * known. The end is exclusive. `run`: range of reduction elements that one execution processes; all if
+ * absent.
+ *
+ * In a segment, r is a position in the list that the segments partition. Otherwise r counts from `run.from`.
  */
 export function reductionRange(
   { reduced }: AccessMap,

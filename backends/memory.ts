@@ -26,7 +26,7 @@ import {
 
 /**
  * Tensor in host memory: its type, and its elements as bytes. Elements of a string tensor are u32 handles
- * (numbers of strings).
+ * (indices in a list of strings).
  */
 export interface HostTensor {
   readonly type: TensorType;
@@ -109,8 +109,8 @@ export const alignedTo = (size: number, bytes: Uint8Array): Uint8Array =>
 
 /**
  * Returns a tensor's bytes as an array of units, with the number of units in an element (`per`). A unit has
- * 1, 2 or 4 bytes, the most that divide an element. Packed elements have units of one byte, which several
- * elements share.
+ * 1, 2 or 4 bytes: the element size, but at most 4. Packed elements have units of one byte, and several
+ * elements share a unit.
  */
 export function unitsOf(
   bytes: Uint8Array,
@@ -187,8 +187,9 @@ export function unitsAt(
 }
 
 /**
- * Function that returns the index value at a 0-based position of an input. The number is exact up to 2^53; a
- * greater value gives a number that exceeds every extent. `exact` returns the exact bigint.
+ * Function that returns the index value at a 0-based position of an input. The number is exact if its
+ * magnitude is at most 2^53. Otherwise it is rounded, but still lies outside every extent. `exact` returns
+ * the exact bigint.
  */
 export interface IndexReader {
   (position: number): number;

@@ -8,13 +8,13 @@ import type { TileFunc } from "../ir/func.js";
 import { ubBuffers } from "../ir/regions.js";
 
 /**
- * Method by which a kernel carries out a statement. `elided`: nothing moves, and the bytes are used in place.
- * `copy`: contiguous ranges of bytes. `rows`: contiguous ranges, each selected by one index value. `across`:
- * such ranges, written by accesses that may span two of them. `groups`: several elements at a time, each with
- * a separate index. `words`: one element at a time. `packed`: elements
- * that share 32-bit words. `computed`: elements whose values are computed, neighbours together if the kernel
- * supports it. `table`: indices are resolved into a table before anything moves. `sites`: index values are
- * read inside the loops over output dims. `barrier`: lanes wait for each other.
+ * Method by which a kernel carries out a statement.
+ *
+ * `elided`: nothing moves, and the bytes are used in place. `copy`: contiguous ranges of bytes. `rows`: contiguous ranges, each selected by one index value. `across`: ranges as in `rows`, but one access may write the end of a range and the start of the next.
+ *
+ * `groups`: several elements at a time, each with a separate index. `words`: one element at a time. `packed`: elements that share 32-bit words. `computed`: elements that arithmetic computes, several neighbours at a time if the kernel supports it.
+ *
+ * `table`: indices are resolved into a table before anything moves. `sites`: index values are read inside the loops over output dims. `barrier`: lanes wait for each other.
  */
 export type How =
   | "elided"
@@ -79,9 +79,9 @@ const printFigures = (figures: Figures): string =>
     .join(", ");
 
 /**
- * Returns a hint (TC908) that the second copies of double-buffered tiles are not used; an empty list if there
- * are none. It is for machines on which the lanes or the thread that load also gather, so that loads never
- * overlap gathers.
+ * Returns a list with a hint (TC908) that the second copies of double-buffered tiles are never used. Returns
+ * an empty list if no tile is double-buffered. Callers use it for machines on which loads never overlap
+ * gathers, because the same lanes or thread do both.
  */
 export function singleCopies(func: TileFunc): Diagnostic[] {
   const double = [...ubBuffers(func).values()].filter((buffer) => buffer.buffers === 2);

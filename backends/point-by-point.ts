@@ -26,9 +26,11 @@ const pointsAtOnce = 2 ** 12;
 
 /**
  * Computes the output of a scatter point by point and returns its bytes. If the scatter writes in place,
- * these are the bytes of the base (the initial values). Yields the progress as a number of output elements.
- * Throws a RunError for the first point with an index out of range (TC601), else for the first duplicate
- * under `duplicates = error` (TC607). Nothing is then written.
+ * these are the memory of the base (the initial values), which is changed. Yields the progress as a number of
+ * output elements.
+ *
+ * Throws a RunError before anything is written: TC601 for the first point with an index out of range. If
+ * there is none, the error is TC607 for the first duplicate under `duplicates = error`.
  */
 export function* pointByPoint(mapped: MappedInputs, addresses: MapAddresses): Generator<number, Uint8Array> {
   const { map } = mapped;

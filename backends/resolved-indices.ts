@@ -26,8 +26,8 @@ import { coordinates, indexReader, inputTensor, type HostInputs } from "./memory
 import { joinRuns } from "./plan/join-runs.js";
 
 /**
- * Access map with the operands that it relates: the inputs by their number in the map, then the output. Used
- * to locate an index out of range.
+ * Access map, and the operands that it refers to: the inputs in the order of their indices in the map, then
+ * the output. Used to locate an index out of range.
  */
 export interface MappedOperands {
   readonly map: AccessMap;
@@ -36,7 +36,7 @@ export interface MappedOperands {
   readonly tile?: TileFunc;
 }
 
-/** Access map with the operands that it relates, and the tensors of the inputs. */
+/** Access map, with the operands that it refers to and the tensors of the inputs. */
 export interface MappedInputs extends MappedOperands {
   readonly inputs: HostInputs;
 }
@@ -94,9 +94,10 @@ function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
 }
 
 /**
- * Returns the dim along which an index operand selects elements (`axis`), and its name in messages (`picks`).
- * The dim belongs to a scatter's output, else to the data, else to the first input that the index operand
- * addresses. `axis` is -1 for a dim of an input other than the data, and for a segment bound or a sum.
+ * Returns the dim along which an index operand selects elements. `axis`: position of the dim in the output of
+ * a scatter if it is written by this index, otherwise in the data. `axis` is -1 for a dim of another input, a
+ * segment bound or a sum. `picks`: phrase for messages, such as `data dim 1`. `index`: position of the index
+ * operand in the map.
  */
 export function pickedBy(
   map: AccessMap,

@@ -7,7 +7,7 @@ import { scatterOverTensors } from "../ir/scatter-over-tensors.js";
 
 /**
  * Returns the access map over whole tensors of a program's scatter. Throws a CompileError (TC505) if the
- * program's tiles are not the points of its domain in order.
+ * program's tiles do not cover the scatter's domain exactly once, in an order that gives the same bits.
  */
 export const scatterMapOf = derivedOnce((tile: TileFunc): AccessMap => {
   const map = scatterOverTensors(tile);

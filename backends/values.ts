@@ -50,7 +50,7 @@ export type TensorData =
   | readonly string[];
 
 /**
- * Host tensor with its strings. The elements of a string tensor are handles: numbers of entries in `strings`.
+ * Host tensor with its strings. The elements of a string tensor are handles: indices in the list `strings`.
  */
 export interface HostValue extends HostTensor {
   /** Strings that the handles of a string tensor refer to; handle 0 is the empty string. */
@@ -93,8 +93,8 @@ const largeHint =
   'split the tensors; simulate with { executor: "fast" } reads data of any length, of which few elements are named';
 
 /**
- * Converts an array of strings to a tensor of handles (numbers of strings). Throws a CompileError (TC702) if
- * `given` is not an array of strings, or if its length is not the number of elements.
+ * Converts an array of strings to a tensor of handles (indices in a list of strings). Throws a CompileError
+ * (TC702) if `given` is not an array of strings, or if its length is not the number of elements.
  */
 function stringsToHost(name: string, type: TensorType, given: unknown): HostValue {
   const refused = (shown: string): CompileError => mismatch(name, type, shown, passHint(type));
@@ -327,8 +327,9 @@ export function stringsOf(hosts: StringInputs): readonly string[] {
 }
 
 /**
- * Returns the inputs with string handles that all refer to one table, that of {@link stringsOf}. Equal
- * handles then stand for equal strings in all inputs.
+ * Returns the inputs with their string handles renumbered to refer to one shared table, the result of {@link
+ * stringsOf}. Equal handles then stand for equal strings in all inputs. Unchanged if the inputs have at most
+ * one table.
  */
 export function shareStrings<T extends HostTensor & Pick<HostValue, "strings">>(
   hosts: Readonly<Record<string, T>>,

@@ -13,9 +13,9 @@ const leastCalls = 3;
 const mostCalls = 200;
 
 /**
- * Calls two functions in the order A B B A and resolves to the two results of each. The order cancels a
- * steady drift of the machine's speed, which would favour one build. A is the first function if `ownFirst` is
- * true, otherwise the second.
+ * Calls two functions in the order A, B, B, A. This order cancels a steady drift of the machine's speed,
+ * which would favour one function. A is the first function, `own`, if `ownFirst` is true; otherwise it is
+ * `other`. Resolves to the two results of `own`, followed by the two results of `other`.
  */
 export async function inTurns<T>(
   [own, other]: Pair<() => Promise<T>>,
@@ -42,8 +42,9 @@ interface Timed {
 }
 
 /**
- * Measures a benchmarked implementation on both builds and resolves to the fastest call of each build, in
- * milliseconds. `verified` is true if both outputs are correct.
+ * Measures one implementation in two tilec builds in alternation. Resolves to the fastest call of each build,
+ * in milliseconds. `verified` is true if the outputs of both builds are correct. `ownFirst` is true if this
+ * build is measured before the other.
  */
 async function timedOnce([own, other]: Pair<Side>, key: SubjectKey, ownFirst: boolean): Promise<Timed> {
   const opened: Opened[] = [];
@@ -68,11 +69,11 @@ function summaryOf(times: readonly Pair<number>[]): { readonly ms: Pair<number>;
 }
 
 /**
- * Compares the times of benchmarked implementations on two builds and resolves to a row for each. Each run
- * restarts both builds, because memory placement and compiled code stay the same within a process. The
- * confidence interval is over the ratios of the runs, which are independent. Rejects if an implementation
- * fails in the first run. In later runs, a failing implementation is left out, because a busy machine may not
- * start its threads in time.
+ * Compares the times of the implementations in `keys` between two tilec builds. Resolves to one {@link
+ * Comparison} for each key; its confidence interval is over the ratios of the `runs` runs. Every run calls
+ * `start` to load both builds anew, because memory placement and compiled code stay the same within a
+ * process. Rejects if an implementation fails in the first run. A failure in a later run is left out, because
+ * a busy machine may not start its threads in time.
  */
 export async function compareBuilds(
   start: () => Promise<Pair<Side>>,

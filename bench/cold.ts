@@ -13,15 +13,15 @@ import { expectedOf } from "./workloads.js";
 const mostRuns = 200;
 
 /**
- * Computes the expected output, as bytes, of the first gather of a series (see {@link unseenGather}) with
- * this number of rows.
+ * Computes the expected output, as bytes, of gather 0 of the series with `rows` rows (see {@link
+ * unseenGather}).
  */
 export const unseenOutput = (rows: number): Uint8Array =>
   expectedOf(unseenGather(rows, 0), unseenInputs(rows, 0)(0));
 
 /**
- * Returns a benchmarked implementation, with one thread, that runs `call`. Its time in milliseconds and its
- * output are those that `call` reports.
+ * Returns an implementation to measure (a {@link Subject}) with the name `subject` and one thread. Each run
+ * calls `call`, which reports the milliseconds and the output of the run.
  */
 function subjectOf(subject: string, call: () => Promise<Called>): Subject {
   let output: Uint8Array = new Uint8Array();
@@ -38,8 +38,8 @@ function subjectOf(subject: string, call: () => Promise<Called>): Subject {
 }
 
 /**
- * Returns a benchmarked implementation that measures a library's first gather in a process. Each run starts a
- * new process, in which only the library is loaded before the measured call.
+ * Returns an implementation to measure (a {@link Subject}): a library's first gather in a process. Each run
+ * starts a new process, in which only the library is loaded before the measured call.
  */
 export const firstCalls = (library: Library, rows: number): Subject =>
   subjectOf(`${library}-cold`, () => inProcess(library, rows));
@@ -62,8 +62,8 @@ async function inProcess(library: Library, rows: number): Promise<Called> {
 }
 
 /**
- * Returns a benchmarked implementation that runs a different gather on each call, all in this process. The
- * 201st run throws an Error.
+ * Resolves to an implementation to measure (a {@link Subject}): a library that gets a gather with a new row
+ * length in each run. All runs are in this process. The 201st run throws an Error.
  */
 export async function newCalls(library: Library, rows: number): Promise<Subject> {
   const call = await callOf(library);

@@ -14,8 +14,9 @@ const rounds = 2;
 const figures = { median, "99th percentile": percentile99 } as const;
 
 /**
- * Measures a compile step of each program several times on both builds, after warm-up passes. Resolves to the
- * fastest time of each program on each build, in milliseconds of CPU time.
+ * Measures a compile step of programs in two tilec builds, in alternation and after warm-up passes.
+ * `programs` has the 0-based positions of the programs among the loaded ones. Resolves to two lists, one for
+ * each build, with the fastest time of each program in milliseconds of CPU time.
  */
 async function timedPrograms(
   [own, other]: Pair<CompileSide>,
@@ -37,9 +38,10 @@ async function timedPrograms(
 }
 
 /**
- * Compares the compilers of two builds on the programs of the conformance cases. Resolves to rows for the
- * median and the 99th percentile of each compile step. Each run restarts both builds; the confidence interval
- * is over the ratios of the runs.
+ * Compares the compile times of two tilec builds on the programs of the conformance cases that both builds
+ * compile. Resolves to a {@link Comparison} of the median and one of the 99th percentile for each compile
+ * step. Every run calls `start` to load both builds anew. The confidence interval is over the ratios of the
+ * runs.
  */
 export async function compareCompilers(
   start: () => Promise<Pair<CompileSide>>,

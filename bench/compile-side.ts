@@ -9,8 +9,8 @@ export const compileSteps = ["compile", "compile and emit WGSL"] as const;
 export type CompileStep = (typeof compileSteps)[number];
 
 /**
- * Compiler of one of the two builds that bench:compile compares: loads programs and measures the times to
- * compile them.
+ * Object that loads programs and measures their compile times in one of the two tilec builds that
+ * bench:compile compares.
  */
 export interface CompileSide {
   /**
@@ -37,8 +37,8 @@ export function takeStep(library: CompileLibrary, func: SourceFunc, step: Compil
 }
 
 /**
- * Returns the compiler of a build in the form that bench:compile compares with another build. Its times are
- * in milliseconds of CPU time.
+ * Returns an object that measures the compile times of one tilec build, in milliseconds of CPU time.
+ * `library` is the API of the build.
  */
 export function compileSide(library: CompileLibrary): CompileSide {
   let funcs: readonly (SourceFunc | undefined)[] = [];

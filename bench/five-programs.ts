@@ -39,8 +39,9 @@ export const shownSchedule = ({ residency, tile }: ResolvedSchedule): string =>
   `\`${formatEntry(residency)}\` \`${formatShape(tile)}\``;
 
 /**
- * Computes the documentation table of five programs. It has the best schedule found for each, its estimated
- * cycles, the difference from the default schedule in percent, and the reason.
+ * Computes the documentation table of five programs. Each row has the best schedule found for a program, the
+ * estimated cycles, and the reduction in percent from the default schedule. The last column explains why this
+ * schedule is the best.
  */
 export async function fiveProgramsTable(): Promise<Rows> {
   const rows: (readonly (string | number)[])[] = [];

@@ -27,8 +27,9 @@ interface Step {
 }
 
 /**
- * Returns the Add node of the benchmark's ONNX model as a separate kernel, with the names of its input and
- * output tensors. The kernel is needed if no gather kernel includes the Add.
+ * Returns the step that computes the Add node of the benchmark's ONNX model in a kernel of its own, for
+ * `tokens` tokens. The step has the names of the tensors that the kernel reads and writes. It is needed if no
+ * gather kernel includes the Add.
  */
 function addOf(tokens: number): Step {
   const type = `tensor<1x${tokens}x${columns}xf32>`;
@@ -97,9 +98,9 @@ interface Prepared {
 }
 
 /**
- * Measures the kernels of the benchmark's ONNX model for a number of tokens. This is done under each fold
- * policy (rule by which gather kernels include nodes around the gather). Resolves to the measured rows, and
- * to the estimated cycles of each policy's kernels with their launches.
+ * Measures the kernels of the benchmark's ONNX model for a number of tokens, under each fold policy. A fold
+ * policy decides whether gather kernels include the nodes around the gather. Resolves to `rows` with the
+ * measured times, and to `cycles` with the estimated cycles of each policy's kernels, launches included.
  */
 async function measureTokens(runner: Runner, tokens: number, rounds: number, now: () => number) {
   const { device } = runner;
@@ -181,10 +182,10 @@ async function measureLaunch(runner: Runner, rounds: number, now: () => number):
 }
 
 /**
- * Measures the kernels of the benchmark's ONNX model for 64 and 512 tokens and resolves to the rows. This is
- * done under each fold policy (rule by which gather kernels include nodes around the gather). Prints the
- * ratio of policy `cost` to each other policy, in time and in estimated cycles. If the adapter is implemented
- * in software, times are CPU times of this process.
+ * Measures the kernels of the benchmark's ONNX model for 64 and 512 tokens, under each fold policy. A fold
+ * policy decides whether gather kernels include the nodes around the gather. Resolves to one row of times for
+ * each policy and number of tokens. Prints the ratio of policy `cost` to each other policy, in time and in
+ * estimated cycles. If the adapter is implemented in software, times are CPU times of this process.
  */
 export async function measureFolds({ device, software }: NodeGpu, rounds: number): Promise<readonly Row[]> {
   const runner = await createRunner(device);

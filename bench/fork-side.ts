@@ -6,8 +6,8 @@ import type { CompileSide } from "./compile-side.js";
 import type { Side } from "./side.js";
 
 /**
- * Types of a build under test, by the kind of measurement. `sim` measures the fast executor (WebAssembly),
- * `webgpu` the WebGPU kernels on Dawn, `compile` the compiler.
+ * Types of the objects that measure a tilec build, by the kind of measurement. `sim` measures the fast
+ * executor (WebAssembly), `webgpu` the WebGPU kernels on Dawn, `compile` the compiler.
  */
 export interface Sides {
   readonly sim: Side;
@@ -15,7 +15,7 @@ export interface Sides {
   readonly compile: CompileSide;
 }
 
-/** Kind of measurement of a build under test: `sim` (WebAssembly executor), `webgpu` or `compile`. */
+/** Kind of measurement of a tilec build: `sim` (WebAssembly executor), `webgpu` or `compile`. */
 export type SideKind = keyof Sides;
 
 /** Methods of a side that can be requested, apart from `close`. */
@@ -31,8 +31,9 @@ interface Answer {
 }
 
 /**
- * Starts a process that loads the build in a folder. Resolves to an object whose methods run in that process.
- * Rejects if the process ends early, for example because the folder has no build.
+ * Starts a process that loads the tilec build in a folder. Resolves to an object that measures the build in
+ * that process; `kind` selects the type of the object (see {@link Sides}). Rejects if the process ends early,
+ * for example because the folder has no build.
  */
 export async function forkSide<K extends SideKind>(kind: K, folder: string): Promise<Sides[K]> {
   const child = fork(packageFile("dist/bench/side-process.js"), [kind, folder], {

@@ -2,7 +2,7 @@
 import { onnx, pypto, type SourceFunc } from "../src/index.js";
 import { describe, workloads, type Workload } from "./workloads.js";
 
-/** Gather operator with the name that benchmark tables show. */
+/** Pair of the name of a gather in benchmark tables and the gather as a source-level function. */
 export type Named = readonly [name: string, func: SourceFunc];
 
 /**

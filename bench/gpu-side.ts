@@ -4,8 +4,9 @@ import type { GpuLibrary } from "./library.js";
 import { keptTensors, localSide, type Side } from "./side.js";
 
 /**
- * Returns a build under test that runs its kernels on a GPU device. `launches` is the number of launches in
- * each measured call. `now` returns the time in milliseconds.
+ * Returns an object (a {@link Side}) that measures the WebGPU kernels of a tilec build on `device`. `library`
+ * is the API of the build. Each measured call makes `launches` launches. `now` returns the time in
+ * milliseconds.
  */
 export function gpuSide(library: GpuLibrary, device: GPUDevice, launches: number, now: () => number): Side {
   const tensorsOf = keptTensors();

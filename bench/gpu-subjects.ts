@@ -11,8 +11,8 @@ import { bytesOf, count, outputBytes, type Inputs, type Workload } from "./workl
 const usage = { mapRead: 1, copySrc: 4, copyDst: 8, storage: 128 } as const;
 
 /**
- * GPU buffers of a workload's inputs, output and status word, shared by all benchmarked implementations.
- * `outputBytes` is the size of the output in bytes.
+ * GPU buffers of one workload: inputs, output and status word. All implementations that are measured on the
+ * workload share these buffers. `outputBytes` is the size of the output in bytes.
  */
 export interface Resident {
   readonly data: GPUBuffer;
@@ -94,9 +94,9 @@ export async function timed(
 }
 
 /**
- * Resolves to four benchmarked implementations of a workload on the GPU: tilec, a plain kernel, a
- * hand-written kernel, and a copy of the output's bytes. `launches` is the number of launches in each run,
- * for a device on which one launch is too short to time.
+ * Resolves to four implementations of a workload to measure on the GPU (see {@link Subject}). They are
+ * tilec's kernel, a plain kernel, a hand-written kernel, and a copy of as many bytes as the output has. Each
+ * run makes `launches` launches, because one launch can be too short to time.
  */
 export async function gpuSubjects(
   library: GpuLibrary,
@@ -129,16 +129,16 @@ export async function gpuSubjects(
 }
 
 /**
- * Returns a function that adds an `output` method to a benchmarked implementation. The method downloads the
- * shared output buffer as bytes.
+ * Returns a function that copies an implementation to measure (a {@link Subject}) and adds an `output`
+ * method. The method downloads the output buffer of the workload, which all implementations share, as bytes.
  */
 export const withOutput =
   (device: GPUDevice, { output, outputBytes }: Resident) =>
   (subject: Subject): Subject => ({ ...subject, output: () => download(device, output, outputBytes) });
 
 /**
- * Resolves to a benchmarked implementation that runs tilec's kernel on the GPU. `library` can be any build of
- * tilec; `now` returns the time in milliseconds.
+ * Resolves to an implementation to measure (a {@link Subject}): tilec's kernel for a workload on the GPU.
+ * `library` is the API of any build of tilec. `now` returns the time in milliseconds.
  */
 export async function tilecOnGpu(
   library: GpuLibrary,
@@ -178,8 +178,8 @@ interface HandKernel {
 }
 
 /**
- * Returns a benchmarked implementation that runs hand-written WGSL, in workgroups of 256 invocations. More
- * than 65535 workgroups are dispatched over two dims.
+ * Returns an implementation to measure (a {@link Subject}) that runs the WGSL in `code` on the GPU. A launch
+ * has workgroups of 256 invocations. More than 65535 workgroups are spread over the dims x and y.
  */
 function handKernel(
   device: GPUDevice,

@@ -101,8 +101,9 @@ function tools(): { readonly assembler: string; readonly icd: string; readonly c
 }
 
 /**
- * Returns the WGSL of the benchmark kernels as a build emits it. If `arithmetics` has a second entry, kernels
- * whose code differs with it are added, with the suffix `, native`.
+ * Returns the WGSL of the benchmark kernels, as a tilec build emits it. `arithmetics` has the arithmetic
+ * modes of the WGSL emitter to use. The first mode gives one entry for each kernel. If the second mode
+ * changes the WGSL of a kernel, an entry with the suffix `, native` is added.
  */
 function textsOf({ compile, emitWgsl, targets }: Build, arithmetics: readonly Arithmetic[]): NamedText[] {
   const target = targets.webgpu;

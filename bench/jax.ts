@@ -29,8 +29,8 @@ export interface Jax {
 }
 
 /**
- * Returns a benchmarked implementation that runs a workload on jax-js. `launches` is the number of launches
- * in each run. The result is always defined, although the type permits undefined.
+ * Returns an implementation to measure (a {@link Subject}) that gathers with jax-js. Each run makes
+ * `launches` launches. The return type includes undefined, but the function never returns it.
  */
 export function jaxGather(
   { numpy: np }: Jax,

@@ -66,8 +66,9 @@ export function inputFiles(inputs: readonly NodeJS.ArrayBufferView[]): InputFile
 }
 
 /**
- * Request for a benchmarked implementation that runs in another process: its name and threads, and the name
- * of the loop (`what`). `hasOutput` is true if the loop has an output to verify.
+ * Description of a loop that another process runs as an implementation to measure. It has the name and the
+ * threads of the implementation, and the command word of the loop (`what`). `hasOutput` is true if the loop
+ * has an output to verify.
  */
 export interface Asked extends Pick<Subject, "subject" | "threads"> {
   readonly what: string;
@@ -75,9 +76,9 @@ export interface Asked extends Pick<Subject, "subject" | "threads"> {
 }
 
 /**
- * Starts a process and returns a benchmarked implementation for each requested loop. The process answers each
- * run with its time in nanoseconds, and writes an output to the file `out` on request. Closing the first
- * implementation ends the process.
+ * Starts a process that runs benchmark loops, and returns an implementation to measure (a {@link Subject})
+ * for each loop in `asked`. The process answers each run with its time in nanoseconds, and writes an output
+ * to the file `out` on request. `close` of the first implementation ends the process.
  */
 export function loopSubjects(
   command: string,

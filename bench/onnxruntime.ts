@@ -36,8 +36,8 @@ export type FoundOnnxRuntime =
   { readonly ok: true; readonly ort: OnnxRuntime } | { readonly ok: false; readonly reason: string };
 
 /**
- * Loads onnxruntime-node. If the package is not installed or has no build for this machine, the promise still
- * resolves, to the reason.
+ * Loads onnxruntime-node and resolves to its module. If the package is not installed or has no build for this
+ * machine, resolves to the reason instead of rejecting.
  */
 export async function findOnnxRuntime(): Promise<FoundOnnxRuntime> {
   try {

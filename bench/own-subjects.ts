@@ -12,8 +12,8 @@ type Given = Readonly<
 >;
 
 /**
- * Resolves to a benchmarked implementation that runs a kernel on the fast executor (WebAssembly) with a
- * number of threads. Inputs are copied into the executor once, so that a run copies nothing.
+ * Resolves to an implementation to measure (a {@link Subject}): a kernel on the fast executor (WebAssembly),
+ * with `threads` threads. The inputs are copied into the executor once, so that a run copies nothing.
  */
 export async function tilec(
   { FastExecutor, spawnThread }: Pick<SimLibrary, "FastExecutor" | "spawnThread">,
@@ -40,8 +40,9 @@ export async function tilec(
 }
 
 /**
- * Returns a benchmarked implementation whose run is one call of `simulate` with the fast executor
- * (WebAssembly). Each run reads the caller's arrays and returns a new array, as in the README's example.
+ * Returns an implementation to measure (a {@link Subject}): calls of `simulate` with the fast executor
+ * (WebAssembly), one in each run. A call reads the caller's arrays and returns a new array, as in the
+ * README's example.
  */
 export function tilecCall(
   { simulate }: Pick<SimLibrary, "simulate">,

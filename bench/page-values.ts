@@ -6,8 +6,9 @@ import type { ValueWorkload } from "./value-workloads.js";
 import { onnxRuntimeWebModel } from "./web-subjects.js";
 
 /**
- * Measures tilec on a workload that computes values, and onnxruntime-web if ONNX has the operator. Resolves
- * to a row for each. Tensors stay on the device.
+ * Measures tilec on a workload that does arithmetic on gathered elements. Measures onnxruntime-web too if the
+ * workload has an ONNX model. Resolves to one row of times for each. Inputs and outputs stay on the GPU
+ * between runs.
  */
 export async function valueRows(
   { compile, createRunner }: GpuLibrary,

@@ -24,8 +24,8 @@ async function adapter(): Promise<Readonly<Record<string, string | boolean>>> {
 }
 
 /**
- * Measures every benchmarked implementation on the workload `name` in the page and resolves to a row for
- * each. A library that fails is left out, with a line in the page's log.
+ * Measures tilec, the kernels written for comparison, and the libraries on the workload `name` in the page.
+ * Resolves to one row of times for each. A library that fails is left out, with a line in the page's log.
  */
 async function run(name: string, rounds: number, launches: number): Promise<readonly Row[]> {
   const workload = workloadOf(name);

@@ -44,7 +44,7 @@ const workloads: readonly Paged[] = [false, true].flatMap((topK) =>
   ),
 );
 
-/** Compiles, for a target, the gather that reads rows of a cache through a page table. */
+/** Compiles the gather that reads rows of a cache through a page table, for a target. */
 function pagedKernel({ dtype, page, topK }: Paged, target: Target): Kernel {
   const token = topK ? "t" : "d0";
   const text = `func @paged(%kv: tensor<${pool / page}x${page}x${columns}x${dtype}>${topK ? `, %topk: tensor<${tokens}xi32>` : ""}, %bt: tensor<${tokens / page}xi32>) -> tensor<${tokens}x${columns}x${dtype}> {
@@ -112,8 +112,8 @@ function tokenIndex(
 }
 
 /**
- * Returns two benchmarked implementations on the fast executor (WebAssembly). `paged` gathers through the
- * page table; `token-index` gathers by row numbers that the host computes in each run.
+ * Returns two implementations to measure on the fast executor (WebAssembly); see {@link Subject}. `paged`
+ * gathers through the page table. `token-index` gathers by row indices that the host computes in each run.
  */
 function onExecutor(workload: Paged, inputs: Inputs): readonly Subject[] {
   const paged = FastExecutor.create(pagedKernel(workload, targets.cpu).tile);
@@ -152,8 +152,8 @@ function onExecutor(workload: Paged, inputs: Inputs): readonly Subject[] {
 }
 
 /**
- * Resolves to two benchmarked implementations on a GPU. `paged` gathers through the page table; `token-index`
- * gathers by row numbers that the host computes and uploads in each run.
+ * Resolves to two implementations to measure on a GPU (see {@link Subject}). `paged` gathers through the page
+ * table. `token-index` gathers by row indices that the host computes and uploads in each run.
  */
 async function onDevice(device: GPUDevice, workload: Paged, inputs: Inputs): Promise<readonly Subject[]> {
   const runner = await createRunner(device);

@@ -12,8 +12,9 @@ const verdictText: Readonly<Record<Verdict, string>> = {
 };
 
 /**
- * Returns a summary of compared builds as one line. It has the slower rows, the undecided rows, the geometric
- * mean of the time ratios, and the wrong outputs.
+ * Returns a one-line summary of a comparison of two tilec builds. It names the rows with the verdict
+ * `slower`, the rows with the verdict `undecided`, and the rows with wrong outputs. It also has the geometric
+ * mean of the time ratios.
  */
 export function summaryOf(rows: readonly Comparison[]): string {
   const named = (chosen: readonly Comparison[]): string =>
@@ -30,8 +31,9 @@ export function summaryOf(rows: readonly Comparison[]): string {
 }
 
 /**
- * Prints the comparison of two builds as a table or as JSON. Sets exit code 1 if an output is wrong or a row
- * has the verdict that this build is more than 5 % slower.
+ * Prints the comparison of two tilec builds as a table, or as JSON if `json` is true. Sets exit code 1 if an
+ * output is wrong or a row has the verdict `slower` (more than 5 % slower), otherwise 0. `against` names the
+ * other build.
  */
 export function reportComparison(rows: readonly Comparison[], against: string, json: boolean): void {
   if (json) console.log(JSON.stringify({ schema: 1, against, rows }, null, 2));

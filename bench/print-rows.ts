@@ -17,8 +17,9 @@ export function report(rows: readonly Row[], json: boolean): void {
 }
 
 /**
- * Prints benchmark rows as tables: median and least milliseconds, and ratios. The ratios state how many times
- * faster tilec is than each other implementation, and two threads than one.
+ * Prints benchmark rows as tables of median and least milliseconds, followed by tables of speed ratios. One
+ * ratio is another implementation's time divided by tilec's time, at the same number of threads. The other is
+ * the time with one thread divided by the time with two.
  */
 function printRows(rows: readonly Row[]): void {
   const keys = [...new Set(rows.map((row) => `${row.subject} ${row.threads}`))];

@@ -1,10 +1,16 @@
 /** Comparison of two builds: the ratio of their times, its confidence interval, and the verdict. */
 import { median } from "../src/tune/median.js";
 
-/** Two values of one kind: the first of this build, the second of the build it is compared with. */
+/**
+ * Pair of values from two tilec builds: `own` from this build, `other` from the build that it is compared
+ * with.
+ */
 export type Pair<T> = readonly [own: T, other: T];
 
-/** Median of ratios of two builds' times, with its confidence interval from `low` to `high`. */
+/**
+ * Median of several ratios of this build's time to the other build's time. `low` and `high` are the ends of
+ * the median's confidence interval.
+ */
 export interface Spread {
   readonly median: number;
   readonly low: number;
@@ -36,27 +42,29 @@ export function spreadOf(ratios: readonly number[]): Spread {
 }
 
 /**
- * Limit of the time ratio of two builds: a build counts as slower if it takes more than 1.05 times the other
- * build's time.
+ * Limit of the ratio of this build's time to the other build's time. This build counts as slower if the ratio
+ * is above the limit.
  */
 export const slowerAbove = 1.05;
 
 /**
- * Verdict on this build's time against another build's. `undecided` means that the confidence interval of the
- * ratio contains {@link slowerAbove}.
+ * Verdict on the ratio of this build's time to the other build's time. `slower`: the confidence interval lies
+ * above {@link slowerAbove}. `not slower`: the interval ends at or below this limit. `undecided`: the
+ * interval extends to both sides of the limit.
  */
 export type Verdict = "slower" | "undecided" | "not slower";
 
 /**
  * Returns the verdict on the confidence interval of a time ratio. The verdict is `slower` if the interval
- * lies above {@link slowerAbove}, `not slower` if no part of it does, otherwise `undecided`.
+ * begins above {@link slowerAbove}, and `not slower` if it ends at or below this limit. Otherwise, the
+ * verdict is `undecided`.
  */
 export const verdictOf = ({ low, high }: Spread): Verdict =>
   low > slowerAbove ? "slower" : high > slowerAbove ? "undecided" : "not slower";
 
 /**
- * Comparison of two builds' times: for one benchmarked implementation, or for the median or 99th percentile
- * of a compile step.
+ * Comparison of the times of two tilec builds. It is either for one implementation on one workload, or for
+ * the median or the 99th percentile of a compile step.
  */
 export interface Comparison {
   readonly name: string;

@@ -41,8 +41,9 @@ interface Recorded {
 }
 
 /**
- * Runs a search with one candidate. Resolves to the input of the measurer, the search space and the id of the
- * default schedule (`own`).
+ * Starts a schedule search for a gather, limited to one candidate, to obtain its internal data. Resolves to
+ * the data from which a measurer is opened (`task`), the search space, and the id of the default schedule
+ * (`own`).
  */
 async function opened(func: SourceFunc) {
   let task: MeasuredTask | undefined;

@@ -2,8 +2,8 @@
 import { median } from "../src/tune/median.js";
 
 /**
- * Times, in milliseconds, of one benchmarked implementation on one workload. `verified` is true if its output
- * was correct.
+ * Measured times, in milliseconds, of one implementation on one workload. `verified` is true if the output
+ * was correct, or if the implementation has no output to check.
  */
 export interface Row {
   readonly workload: string;
@@ -34,9 +34,10 @@ export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.byteLength === b.byteLength && a.every((byte, k) => byte === b[k]);
 
 /**
- * Measures benchmarked implementations in rounds and resolves to a row for each. First, each output is
- * compared with `expected`, and each implementation runs for `warmUpMs` milliseconds. In a round, each runs
- * twice: the first run wakes threads and warms the caches, and only the second is timed.
+ * Measures implementations (`subjects`) in rounds and resolves to one row of times for each. Before the first
+ * round, each output is compared with `expected`, and each implementation runs for `warmUpMs` milliseconds.
+ * In a round, each implementation runs twice: the first run wakes threads and warms the caches, and only the
+ * second is timed.
  */
 export async function measure(
   workload: string,

@@ -195,9 +195,9 @@ const repeated = (subject: string, calls: number, call: () => void, result: () =
 });
 
 /**
- * Returns the benchmarked implementations of a scatter that need no package: two of tilec, a JavaScript loop
- * and, if available, a C loop. `tilec` is a call on the caller's arrays; `tilec-code` runs the compiled
- * WebAssembly in its own memory.
+ * Returns the implementations of a scatter to measure that need no npm package (see {@link Subject}). These
+ * are two of tilec, a JavaScript loop and, if available, a C loop. `tilec` is a call on the caller's arrays;
+ * `tilec-code` runs the compiled WebAssembly in its own memory.
  */
 function own(scatter: Scatter, expected: Uint8Array): readonly Subject[] {
   const { base, calls, inPlace, indices: i, updates: u } = scatter;
@@ -245,9 +245,9 @@ function own(scatter: Scatter, expected: Uint8Array): readonly Subject[] {
 const binary = compileC("scatter.c");
 
 /**
- * Returns a list with the C loop as a benchmarked implementation that writes in place. The list is empty if
- * no C compiler is available or the scatter has no C loop. The output of an addition is not compared, because
- * its sums grow from run to run.
+ * Returns a list with one implementation to measure (a {@link Subject}): a C loop that scatters in place. The
+ * list is empty if no C compiler is available or the scatter has no C loop. The output of an addition is not
+ * compared, because its sums grow from run to run. Outputs of 64 MiB or more are not compared either.
  */
 function inC(
   { base, c, indices, points, shape, updates, dtype }: Scatter,
@@ -274,8 +274,8 @@ function inC(
 }
 
 /**
- * Resolves to a list with onnxruntime-node, on one thread, as a benchmarked implementation. The list is empty
- * if the package is missing or the scatter has no ONNX operator.
+ * Resolves to a list with one implementation of the scatter to measure (a {@link Subject}): onnxruntime-node
+ * on one thread. The list is empty if the package does not load or the scatter has no ONNX operator.
  */
 async function onnxruntime({
   base,

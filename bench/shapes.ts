@@ -73,8 +73,9 @@ function gatherOf(name: string, text: string): AccessFunc {
 }
 
 /**
- * Measures the fast executor (WebAssembly) and returns the median of five runs, in milliseconds. A first run
- * is not timed; throws an Error if its output differs from the definition in any bit.
+ * Measures a kernel on the fast executor (WebAssembly) and returns the median time of five runs, in
+ * milliseconds. An additional first run is not timed. Throws an Error if the output of the first run is not
+ * bit-identical to the output that the access map of `gather` defines.
  */
 function milliseconds(kernel: ReturnType<typeof compile>, gather: AccessFunc): number {
   const inputs = randomInputs(kernel, 1);

@@ -2,10 +2,7 @@
 import { sameBytes, type Subject } from "./rows.js";
 import { expectedOf, inputsOf, workloadOf, type Inputs, type Workload } from "./workloads.js";
 
-/**
- * Key that identifies a benchmarked implementation of bench:sim or bench:webgpu: workload, name and number of
- * threads.
- */
+/** Key of an implementation that bench:sim or bench:webgpu measures: workload, name and number of threads. */
 export interface SubjectKey {
   readonly workload: string;
   readonly subject: string;
@@ -13,8 +10,8 @@ export interface SubjectKey {
 }
 
 /**
- * Result of preparing a benchmarked implementation of a build: whether its output is correct, and its fastest
- * warm-up call in milliseconds.
+ * Result of preparing an implementation for measurement. `verified` is true if its output is correct.
+ * `leastMs` is the time of its fastest warm-up call, in milliseconds.
  */
 export interface Opened {
   readonly verified: boolean;
@@ -23,8 +20,8 @@ export interface Opened {
 }
 
 /**
- * Build under test: one of the two builds that a benchmark compares. It has one benchmarked implementation
- * open at a time.
+ * Object that measures one of the two tilec builds that a benchmark compares. It has at most one
+ * implementation open, that is, ready to run.
  */
 export interface Side {
   /**
@@ -41,8 +38,8 @@ export interface Side {
 }
 
 /**
- * Benchmarked implementation that is ready to run, with its expected output as bytes and a function that
- * returns the time in milliseconds.
+ * Implementation that is ready to run, with its expected output as bytes. `now` returns the current time in
+ * milliseconds, for an implementation that does not measure its own time.
  */
 export interface Ready {
   readonly subject: Subject;
@@ -79,8 +76,9 @@ const defaultWarmUpMs = 100;
 const warmUpCalls = 3;
 
 /**
- * Returns a build under test that runs its benchmarked implementations in this process or page. `makeReady`
- * prepares an implementation; `warmUpMs` is the warm-up time in milliseconds.
+ * Returns an object (a {@link Side}) that measures implementations in this process or page. `makeReady`
+ * prepares the implementation with a given key. `warmUpMs` is the minimum duration of the warm-up in
+ * milliseconds.
  */
 export function localSide(makeReady: (key: SubjectKey) => Promise<Ready>, warmUpMs = defaultWarmUpMs): Side {
   let ready: Ready | undefined;

@@ -6,8 +6,9 @@ import { tilec, tilecCall } from "./own-subjects.js";
 import { keptTensors, localSide, type Side } from "./side.js";
 
 /**
- * Returns a build under test that runs its fast executor (WebAssembly) in this process. With one thread, CPU
- * time is measured; with several threads, wall-clock time.
+ * Returns an object (a {@link Side}) that measures the fast executor (WebAssembly) of a tilec build in this
+ * process. `library` is the API of the build. With one thread, CPU time is measured; with several threads,
+ * wall-clock time.
  */
 export function simSide(library: SimLibrary): Side {
   const tensorsOf = keptTensors();

@@ -12,8 +12,9 @@ import { bytesOf, count, outputBytes, plainGather, type Inputs, type Workload } 
 const ortDtypes = { f32: "float32", f16: "float16", i8: "int8", u8: "uint8" } as const;
 
 /**
- * Resolves to a benchmarked implementation that runs a workload on onnxruntime-node. If `preallocated` is
- * true, onnxruntime writes into an output array of the caller, which is unusual in practice.
+ * Resolves to an implementation to measure (a {@link Subject}) that runs a workload on onnxruntime-node, with
+ * `threads` threads. If `preallocated` is true, all runs write into one output array of the caller, which is
+ * unusual in practice.
  */
 export async function onnxRuntime(
   ort: OnnxRuntime,
@@ -66,8 +67,8 @@ export async function onnxRuntime(
 }
 
 /**
- * Resolves to a benchmarked implementation that runs a workload on jax-js, compiled to WebAssembly. Resolves
- * to undefined unless the data is f32 and the indices are i32.
+ * Resolves to an implementation to measure (a {@link Subject}) that runs a workload on jax-js, compiled to
+ * WebAssembly. Resolves to undefined unless the data is f32 and the indices are i32.
  */
 export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
   if (workload.dtype !== "f32" || workload.indexType !== "i32") return undefined;
@@ -78,8 +79,8 @@ export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject
 }
 
 /**
- * Returns a benchmarked implementation that gathers with a plain JavaScript loop. All runs write into one
- * output array.
+ * Returns an implementation to measure (a {@link Subject}) that gathers with a plain JavaScript loop. All
+ * runs write into one output array.
  */
 export function plainJs(workload: Workload, inputs: Inputs): Subject {
   const output = new Uint8Array(outputBytes(workload));
@@ -95,8 +96,8 @@ export function plainJs(workload: Workload, inputs: Inputs): Subject {
 }
 
 /**
- * Returns a benchmarked implementation that gathers with a plain JavaScript loop. Each run allocates a new
- * output array.
+ * Returns an implementation to measure (a {@link Subject}) that gathers with a plain JavaScript loop. Each
+ * run allocates a new output array.
  */
 export function plainJsCall(workload: Workload, inputs: Inputs): Subject {
   let output = new Uint8Array();
@@ -113,8 +114,8 @@ export function plainJsCall(workload: Workload, inputs: Inputs): Subject {
 }
 
 /**
- * Returns a benchmarked implementation that only copies the bytes of the output. Its time is the limit that
- * no gather can beat.
+ * Returns an implementation to measure (a {@link Subject}) that only copies the bytes in `expected`, the
+ * output of a gather. Its time is the lower limit for every implementation of that gather.
  */
 export function limit(expected: Uint8Array): Subject {
   const target = new Uint8Array(expected.byteLength);
@@ -129,9 +130,9 @@ export function limit(expected: Uint8Array): Subject {
 }
 
 /**
- * Returns benchmarked implementations that run loops in C, each loop on one thread and on two. The loops are
- * the gather and a copy of the output's bytes. Element gathers along a dim other than the last have a third
- * loop, over packed columns.
+ * Returns implementations to measure (see {@link Subject}) that run loops in C, each loop on one thread and
+ * on two. The loops are the gather and a copy of the output's bytes. Element gathers along a dim other than
+ * the last have a third loop, over packed columns.
  */
 export function plainC(workload: Workload, binary: string, { paths, out }: InputFiles): Subject[] {
   const { op, axis } = workload;
@@ -172,8 +173,8 @@ export const pythonWithTorch = (): string | undefined =>
   });
 
 /**
- * Returns two benchmarked implementations that run a workload on PyTorch, with one thread and with two. The
- * indices are widened to 64 bits before the measurement.
+ * Returns two implementations to measure (see {@link Subject}) that run a workload on PyTorch, with one
+ * thread and with two. The indices are widened to 64 bits before the measurement.
  */
 export function torch(workload: Workload, python: string, { paths, out }: InputFiles): Subject[] {
   const { op, dtype, indexType, axis } = workload;

@@ -89,8 +89,9 @@ function chosen(func: SourceFunc, target: Target, most: number): Schedule[] {
 }
 
 /**
- * Measures schedules of a gather in rounds and resolves to the milliseconds of each. The slowdown of a round,
- * which all schedules share, is divided out. Rejects if a schedule cannot be measured.
+ * Measures schedules of a gather in rounds and resolves to the schedules with their times in milliseconds. In
+ * each round, all schedules run once. Their times are divided by the geometric mean of the round, so that a
+ * slow phase of the machine does not distort the result. Rejects if a schedule cannot be measured.
  */
 async function measured(
   source: SourceFunc,

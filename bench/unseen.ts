@@ -25,8 +25,8 @@ export const unseenSizes = [
 ] as const;
 
 /**
- * Returns gather number `nth` of a series with `rows` rows, from 0. The gathers of a series differ only in
- * the row length of the data, so that each needs a new kernel.
+ * Returns gather `nth`, counted from 0, of a series of gathers. Data and indices have `rows` rows. The
+ * gathers differ only in the row length of the data, 64 + `nth`, so that each needs a new kernel.
  */
 export const unseenGather = (rows: number, nth: number): Workload => ({
   name: "",
@@ -40,8 +40,9 @@ export const unseenGather = (rows: number, nth: number): Workload => ({
 });
 
 /**
- * Returns a function that maps `nth` to the inputs of that gather of a series (see {@link unseenGather});
- * `nth` is at most `most`. All gathers use the same indices, and a prefix of the same data.
+ * Returns a function that maps `nth` to the inputs of gather `nth` of a series with `rows` rows (see {@link
+ * unseenGather}). `nth` is at most `most`. All gathers have the same indices. The data of each gather is a
+ * prefix of one array.
  */
 export function unseenInputs(rows: number, most: number): (nth: number) => Inputs {
   const { data } = inputsOf(unseenGather(rows, most));

@@ -27,8 +27,9 @@ export interface Peer {
 }
 
 /**
- * Workload of bench:values: a program that computes values from gathered elements, its inputs, and a plain
- * loop that writes the expected output.
+ * Workload of bench:values: a program that does arithmetic on the gathered elements, such as dequantizing or
+ * summing them. It has the program's inputs and `loop`, a plain JavaScript loop that writes the expected
+ * output.
  */
 export interface ValueWorkload {
   readonly name: string;
@@ -198,9 +199,9 @@ export function cacheRows(): ValueWorkload {
 }
 
 /**
- * Computes each row of `y` as a sum of rows of `x` times factors, in order. `places` returns the positions
- * [from, to) that an output row uses in `ids` and `factors`. `ids` has row numbers of `x`; without `factors`,
- * each factor is 1.
+ * Computes each row of `y` as a weighted sum of rows of `x`. For an output row, `places` returns the range
+ * [from, to) of positions in `ids` and `factors`, which are added in ascending order. `ids` has 0-based row
+ * indices of `x`. `factors` has the weights; without it, each weight is 1.
  */
 function weightedRows(
   y: Float32Array,

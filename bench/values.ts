@@ -33,8 +33,8 @@ import {
 } from "./value-workloads.js";
 
 /**
- * Returns a benchmarked implementation that runs the workload's plain JavaScript loop. All runs write into
- * one output array.
+ * Returns an implementation to measure (a {@link Subject}): the workload's plain JavaScript loop. All runs
+ * write into one output array.
  */
 function plainJs({ loop, outputBytes }: ValueWorkload): Subject {
   const output = new Uint8Array(outputBytes);
@@ -56,8 +56,8 @@ function plainC({ name, sizes }: ValueWorkload, binary: string, { paths, out }: 
 }
 
 /**
- * Resolves to a benchmarked implementation that runs an ONNX model on onnxruntime-node with a number of
- * threads.
+ * Resolves to an implementation to measure (a {@link Subject}) that runs an ONNX model on onnxruntime-node,
+ * with `threads` threads.
  */
 async function onnxRuntime(
   ort: OnnxRuntime,
@@ -130,8 +130,8 @@ async function once(): Promise<Row[]> {
 }
 
 /**
- * Measures tilec and onnxruntime-web on the embedding workload in a headless Chromium page. Resolves to a row
- * for each.
+ * Measures tilec and onnxruntime-web on the embedding workload in a headless Chromium page. Resolves to one
+ * row of times for each of the two.
  */
 async function onWeb(): Promise<readonly Row[]> {
   requirePeers(pagePeers);

@@ -55,8 +55,8 @@ async function foldsOnDawn(): Promise<readonly Row[]> {
 }
 
 /**
- * Measures tilec, a plain kernel, a hand-written kernel and a copy on Dawn in this process. Resolves to a row
- * for each on each workload.
+ * Measures tilec's kernel, a plain kernel, a hand-written kernel and a copy of the output's bytes on Dawn in
+ * this process. Resolves to one row of times for each of these four on each selected workload.
  */
 async function onDawn(): Promise<Row[]> {
   const { device } = await openDawn();
@@ -76,9 +76,9 @@ async function onDawn(): Promise<Row[]> {
 }
 
 /**
- * Measures every benchmarked implementation in a Chromium page and resolves to the rows. With `--gpu`, also
- * writes the rows to `bench/webgpu-gpu.json`. Rejects if `--gpu` finds only an adapter implemented in
- * software.
+ * Measures tilec, the kernels written for comparison, and the libraries on each selected workload in a
+ * Chromium page. Resolves to one row of times for each implementation and workload. With `--gpu`, also writes
+ * the rows to `bench/webgpu-gpu.json`. Rejects if `--gpu` finds only an adapter implemented in software.
  */
 async function inChromium(): Promise<Row[]> {
   requirePeers(pagePeers);

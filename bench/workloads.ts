@@ -78,8 +78,8 @@ export const workloads: readonly Workload[] = [
 ];
 
 /**
- * Workloads of bench:sim for which the time of an entire call matters: few elements or rows of a large table,
- * and one small gather.
+ * Workloads for which bench:sim measures tilec only by entire calls, from the caller's arrays to a new array.
+ * They gather few elements or rows of a large table; one is a small gather.
  */
 export const calls: readonly Workload[] = [
   named("W11", [262_144, 1024], [64, 1024]),
@@ -204,8 +204,8 @@ export function plainGather(workload: Workload, inputs: Inputs, output: Uint8Arr
 }
 
 /**
- * Computes the expected output of a workload, as bytes, with a plain loop. Every benchmarked implementation
- * must give the same bytes. Throws an Error if an index is out of range.
+ * Computes the expected output of a workload, as bytes, with a plain loop. Every implementation that is
+ * measured on the workload must give the same bytes. Throws an Error if an index is out of range.
  */
 export function expectedOf(workload: Workload, inputs: Inputs): Uint8Array {
   const output = new Uint8Array(outputBytes(workload));

@@ -71,9 +71,9 @@ export interface Read {
 }
 
 /**
- * Index operand of an access map: an expression that gives an index value, with the policy for values outside
- * [0, `extent`). With `any`, the value is not bounded itself: it is a summand of another index operand, which
- * bounds the sum.
+ * Index operand of an access map: an expression for an index value, with the policy for values outside [0,
+ * `extent`). Under the policy `any`, the value itself has no bounds. It is then a summand of another index
+ * operand, which bounds the sum.
  */
 export interface IndexOperand {
   /** An element of an input, or a sum of dims and index operands before this one. */
@@ -93,8 +93,8 @@ export interface IndexOperand {
 }
 
 /**
- * Names of the bounds of an index operand that are runtime parameters. Their values are known when the
- * symbolic sizes get values. Two bounds with the same name have the same value.
+ * Bounds of an index operand that are runtime parameters, each given by its name. A bound has a value once
+ * the symbolic sizes have values. Two bounds with the same name have the same value.
  */
 export interface DynamicBounds {
   readonly extent?: string;
@@ -102,9 +102,9 @@ export interface DynamicBounds {
 }
 
 /**
- * Reduction of an access map: the range of elements that are combined into one output element. The reduction
- * dim r comes after the output dims in coordinates. It counts from 0 to `max` - 1; with a segment it counts
- * positions from one index value up to another.
+ * Reduction of an access map: the range of elements that are combined into one output element. In
+ * coordinates, the reduction dim r comes after the output dims. Without a segment, r runs from 0 to `max` -
+ * 1. With a segment, r runs from the value of one index operand up to, but excluding, the value of another.
  */
 export interface Reduced {
   /** Terms at most. */
@@ -259,7 +259,10 @@ export const isMove = ({ value }: Pick<AccessMap, "value">): boolean => value.ki
 export const dataCoords = ({ reads }: Pick<AccessMap, "reads">): readonly Linear[] =>
   reads.find(({ table }) => table === gatheredTable)?.at ?? [];
 
-/** Returns the number of the reduction dim r, which comes after the output dims in coordinates. */
+/**
+ * Returns the position of the reduction dim r among the dims of coordinates. It equals the number of output
+ * dims, because r comes after them.
+ */
 export const reductionDim = ({ domain }: Pick<AccessMap, "domain">): number => domain.length;
 
 /**
@@ -274,8 +277,9 @@ export const walked = (
 ): Shape => (reduced === undefined ? tile : [...tile, reductionLength]);
 
 /**
- * True if the result of a map's reduction depends on the number of reduction elements, and index values
- * determine this number.
+ * True if the result of a map's reduction depends on the number of combined elements, and this number depends
+ * on index values. The first holds for `mean`, `max` and `min`. The second holds with a segment, or if an
+ * index value inside the reduction may select no element.
  */
 export const countsElements = (map: AccessMap): boolean =>
   map.reduced !== undefined &&
@@ -309,9 +313,9 @@ export const formsOf = ({ indices, reads, write }: Forms): readonly Linear[] => 
 ];
 
 /**
- * Returns the map with its linear expressions replaced. `form` returns the replacement of an index operand's
- * sum. `within` returns the new coordinates of a read or of the write; by default it applies `form` to each
- * coordinate.
+ * Returns the map with its linear expressions replaced. `form` returns the replacement for an index operand
+ * that is a sum. `within` returns the new coordinates of an element that is read or written; by default it
+ * applies `form` to each coordinate.
  */
 export function mapForms<M extends Forms>(
   map: M,
@@ -346,7 +350,10 @@ export const isRead = (value: Read | Linear): value is Read => "table" in value;
 export const coordsOf = ({ value }: Pick<IndexOperand, "value">): readonly Linear[] =>
   isRead(value) ? value.at : [value];
 
-/** True if negative values of an index operand count from its extent, or do not count from the end at all. */
+/**
+ * True if an index operand does not count negative values from the end, or counts them from its own extent.
+ * If the extent is a runtime parameter, negative values must count from the same parameter.
+ */
 export const countsFromBound = ({
   wrapNegativeBy,
   extent,
@@ -451,9 +458,9 @@ export interface Followed {
 }
 
 /**
- * Returns the linear dependence of dim `k` of an input on the output dims. Undefined if a coordinate contains
- * an index operand, a segment position, div or mod, or if all coordinates are constant. Also undefined if two
- * coordinates differ by more than a constant.
+ * Returns the linear dependence of dim `k` of an input on the output dims. `lists`: coordinates of each read
+ * of the input. Undefined if the coordinates of the dim contain an index operand, a segment position, div or
+ * mod, or are constant. Also undefined if the coordinates of two reads differ by more than a constant.
  */
 function followedAlong(
   map: Pick<AccessMap, "domain" | "reduced">,
@@ -508,13 +515,14 @@ export const storedDims = ({ write }: Pick<AccessMap, "write">): readonly number
   write.at.flatMap((coord, k) => (indicesOf(coord).length > 0 ? [k] : []));
 
 /**
- * Returns the dims that occur directly in the coordinates at which a map reads an input. Dims on which only
- * index values depend are not included. The set is empty if the map does not read the input.
+ * Returns the output dims, and the reduction dim, that occur in the coordinates at which a map reads an
+ * input. A dim that affects these coordinates only through an index value is not included. The set is empty
+ * if the map does not read the input.
  */
 export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =>
   factsOf(map).dependsOn[table] ?? new Set();
 
-/** Returns the numbers of all output dims. */
+/** Returns the set of all output dims of a map, each as its position from 0. */
 export const outputDims = (map: AccessMap): ReadonlySet<number> => factsOf(map).outputDims;
 
 /**
@@ -524,24 +532,24 @@ export const outputDims = (map: AccessMap): ReadonlySet<number> => factsOf(map).
 export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
 
 /**
- * Returns the extents of the points (iterations) at which index values are read, one extent for each output
- * dim. They are the output's extents unless the output is empty. In an empty output, a dim on which no index
- * value depends has extent 1. Index values are therefore still read if only such dims are empty.
+ * Returns the shape of the iteration space over which index values are read, with one extent for each output
+ * dim. It is the output's shape unless the output is empty. In an empty output, each dim on which no index
+ * value depends has extent 1. Index values are therefore read even if those dims have extent 0.
  */
 export const indexPoints = (map: AccessMap): Shape => pointsAlong(indexed(map), map.domain);
 
 /**
- * Returns the extents of the points (iterations) at which index values are read, one extent for each output
- * dim. They equal `output` unless the output is empty. In an empty output, dims outside `dims` have extent 1.
- * `dims`: output dims on which some index value depends.
+ * Returns the shape of the iteration space over which index values are read, with one extent for each output
+ * dim. It equals `output` unless the output is empty. In an empty output, each dim outside `dims` has extent
+ * 1. `dims`: output dims on which some index value depends.
  */
 export const pointsAlong = (dims: ReadonlySet<number>, output: Shape): Shape =>
   output.includes(0) ? output.map((extent, d) => (dims.has(d) ? extent : 1)) : output;
 
 /**
- * Returns the first output dim of the row that an index value selects, or the rank of the output if no row
- * exists. From this dim on, each data coordinate equals the output dim, and no index value depends on the
- * dim.
+ * Returns the first output dim of a row. The row consists of trailing output dims that are, unchanged, the
+ * coordinates of the trailing data dims. No index value and no other data coordinate depends on them. Returns
+ * the rank of the output if there is no row.
  */
 export function rowDim(map: AccessMap): number {
   const rank = map.domain.length;
@@ -603,8 +611,8 @@ export function withPolicy<M extends { readonly indices: readonly Pick<IndexOper
 }
 
 /**
- * Returns the extents, in elements, of the part of an input that one output tile reads. A dim has its full
- * extent (full load) if an index value selects the coordinate, or if the coordinate is constant. `tile`:
+ * Returns the extents, in elements, of the part of an input that one output tile reads. An input dim has its
+ * full extent (full load) unless its coordinate depends linearly on output dims ({@link Followed}). `tile`:
  * extents of the output tile and, in a reduction, the number of reduction elements. `shape`: extents of the
  * input.
  */
@@ -655,8 +663,9 @@ export const spanOver = ({ form, spread }: Followed, sizes: readonly Linear[]): 
   ]);
 
 /**
- * Returns the length, in elements, of the coordinate range that a tile reads along one dim of an input; 0 if
- * the tile has no elements.
+ * Returns the length, in elements, of the coordinate range that a tile reads along one dim of an input. The
+ * first parameter describes how the dim depends on the output dims. The length is 0 if the tile has extent 0
+ * along one of these output dims.
  */
 function spanOf({ form, spread }: Followed, tile: Shape): number {
   let span = 1 + spread;

@@ -75,8 +75,8 @@ export interface GatherAddresses {
 
 /**
  * Returns the addresses at which a gather reads and writes, in elements. `place` returns the position of a
- * region in its memory. A region of the unified buffer (UB) may have been elided; `place` then returns a
- * position in global memory.
+ * region in its memory. If the copy between a unified buffer (UB) region and global memory was elided,
+ * `place` returns a position in global memory.
  */
 export const gatherAddresses = (stmt: GatherStmt, place: (region: Region) => Place): GatherAddresses => ({
   ...inputAddresses(stmt, place),

@@ -98,8 +98,8 @@ const assumed = (value: number, range: readonly [number, number] | undefined, so
 const stated = (value: number, source: string): Figure => ({ value, kind: "vendor text", source });
 
 /**
- * Hardware parameters of an Ascend 910B. `rows` lists the measurements to which a parameter is fitted; `tilec
- * validate --fit` prints the fitted value and its range.
+ * Hardware parameters of an Ascend 910B. The field `rows` of a parameter lists the measurements to which its
+ * value is fitted. `tilec validate --fit` prints the fitted value and its range.
  */
 export const boardOfA2: BoardTable = {
   loadIssueCycles: board(20.6, [19.9, 21.4], copies, ["a2-dc-1"]),

@@ -60,8 +60,9 @@ function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
 }
 
 /**
- * Returns a map in which an index operand without a policy is merged into the index operand whose whole value
- * it is. Only an index operand that nothing else uses is merged.
+ * Returns a map in which redundant index operands are merged. Index operand A is merged into index operand B
+ * if the value of B is exactly A. A must have no policy, and no other expression may use A. The two stay
+ * separate if both count negative values from the end.
  */
 function merged<M extends Ordered>(map: M): M {
   const { indices } = map;

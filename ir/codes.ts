@@ -1,10 +1,4 @@
-/**
- * Every diagnostic code: its category (what `tilec check` compares), its title, and what it means.
- *
- * TC0xx text and files, TC1xx operator rules, TC2xx IR structure, TC3xx full load and tiles, TC4xx unified
- * buffer, TC5xx target and device, TC6xx run time, TC7xx command line and library use, TC9xx performance
- * hints.
- */
+/** Category of a diagnostic, which groups related codes. Case files name the category that they expect. */
 export type Category =
   | "text"
   | "file"

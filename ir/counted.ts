@@ -1,4 +1,4 @@
-/** `1 core`, `24 cores` */
+/** Returns a count with its noun, which gets an `s` unless the count is 1: `1 core`, `24 cores`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Returns a number as text, rounded to an integer, with commas between thousands: `25,214,976`. */

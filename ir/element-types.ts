@@ -56,8 +56,9 @@ export type OnnxField =
   "float_data" | "int32_data" | "string_data" | "int64_data" | "double_data" | "uint64_data";
 
 /**
- * Table of the properties of every element type, by type name. An added row gives a type a text form, memory
- * and files. An operator rejects the type until the operator's own list contains it.
+ * Table of the properties of every element type, by type name. A row that is added here makes a type
+ * available in the text form, in memory and in files. An operator still rejects the type until the operator's
+ * own list contains it.
  */
 // prettier-ignore
 export const elementTypes = {

@@ -8,8 +8,9 @@ export const entryOf = <T>(record: Readonly<Record<string, T>>, word: string): T
   Object.hasOwn(record, word) ? record[word] : undefined;
 
 /**
- * Returns the entry of a record under `key` or, if there is none, under `name`; undefined if neither exists.
- * `name` is not used if it is one of `keys`, because the entry then belongs to another key.
+ * Returns the entry of a record for one operand: the entry under `key` or else under `name` (by default
+ * `key`). Undefined if neither exists. `keys`: keys of all operands. A `name` that is one of `keys` is not
+ * looked up, because its entry belongs to another operand.
  */
 export const entryCalled = <T>(
   record: Readonly<Record<string, T>>,

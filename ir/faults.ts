@@ -2,8 +2,8 @@
 import { CompileError, error, RunError, type Diagnostic } from "./diagnostic.js";
 
 /**
- * Returns the first line of an error's stack trace, as a list with one entry; an empty list if the error has
- * no stack trace.
+ * Returns the first frame (`at ...`) of an error's stack trace, as a list with one entry. Returns an empty
+ * list for a value that is no Error or has no stack trace.
  */
 export const framesOf = (thrown: unknown): readonly string[] =>
   /^\s*(at .*)$/m.exec(thrown instanceof Error ? (thrown.stack ?? "") : "")?.slice(1) ?? [];

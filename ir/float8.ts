@@ -97,7 +97,10 @@ interface Finite {
 
 const finiteNumbers = new Map<Float8Type, readonly Finite[]>();
 
-/** Returns all finite numbers from 0 on of an 8-bit float type, each with its bits, in ascending order. */
+/**
+ * Returns all finite numbers of an 8-bit float type that are not negative, each with its bits, in ascending
+ * order.
+ */
 export function finiteFloat8(type: Float8Type): readonly Finite[] {
   const cached = finiteNumbers.get(type);
   if (cached !== undefined) return cached;
@@ -125,8 +128,8 @@ const infinityBits: Readonly<Partial<Record<Float8Type, number>>> = { f8e5m2: 0x
 
 /**
  * Returns the 8 bits of the number nearest to `value` in an 8-bit float type; a tie goes to the number with
- * even bits. Values beyond the largest number by at least half its unit become infinity, or NaN in a type
- * without infinity. `f8e8m0fnu` gives NaN for values up to 0.
+ * even bits. Values that round to more than the largest finite number become infinity, or NaN in a type
+ * without infinity. In `f8e8m0fnu`, 0 and negative values become NaN.
  */
 export function float8Bits(type: Float8Type, value: number): number {
   if (Number.isNaN(value) || (type === "f8e8m0fnu" && value <= 0)) return nanBits[type];

@@ -27,7 +27,10 @@ export interface Value {
   readonly type: TensorType;
 }
 
-/** Roles of an operand in a gather. Reports use the role as the operand's key. */
+/**
+ * Roles of an operand in a gather. The role is also the operand's default key in options and reports ({@link
+ * keyOf}).
+ */
 export const roles = ["data", "indices", "output"] as const;
 /** Role of an operand in a gather: `data`, `indices` or `output`. */
 export type Role = (typeof roles)[number];
@@ -47,9 +50,10 @@ export interface Operand extends Value {
 }
 
 /**
- * Returns the operands of a function, given its tensors in the order of the text: data, other inputs, output.
- * Each operand has a unique key, by default its role. Inputs have their names as keys in a scatter, or if
- * there are not exactly two. The output's key is its name if an input is then called `output`.
+ * Returns the operands of a function. `values` has its tensors in the order of the text (data, other inputs,
+ * output). By default, an operand's key is its role. The inputs have their names as keys in a scatter
+ * (`isGather` false), and whenever there are not exactly two inputs. The output's key is its name if an input
+ * then has the key `output`.
  */
 export function operandsOf(values: readonly Value[], isGather = true): readonly Operand[] {
   const [output, inputs] = [values.length - 1, values.slice(0, -1)];
@@ -90,8 +94,8 @@ export interface SourceFunc extends FuncHead {
 }
 
 /**
- * Operator of a framework that a gather implements, such as PyPTO's `gather`. The operator's rules for types
- * and ranks apply to the gather.
+ * Operator of a framework, such as PyPTO's `gather`, that a gather at the access level represents. The gather
+ * must satisfy the operator's rules for types and ranks.
  */
 export interface FrameworkOp {
   /** Its name in the framework: `gather`. */
@@ -149,8 +153,8 @@ export interface TileFunc extends FuncHead {
 export type DynamicTile = TileFunc & { readonly symbolic: Symbolic };
 
 /**
- * Origin of a tile program at fixed sizes: the program with symbols, and the values of the symbols and of
- * index bounds that depend on them.
+ * Symbolic form of a tile program at fixed sizes: the program over symbols from which it was made. The values
+ * of the symbols, and of index bounds that depend on them, are included.
  */
 export interface DynamicForm {
   readonly program: DynamicTile;
@@ -248,15 +252,18 @@ export const givenFor = <T>(
 ): T | undefined =>
   entryCalled(given, { key: keyOf(operand), name: operand.name }, inputsOf(func).map(keyOf));
 
-/** Returns a function whose schedule has no profile, so that no reading of PyPTO's full-load rule applies. */
+/**
+ * Returns a copy of a function without a profile in its schedule. PyPTO's full-load rule then does not apply
+ * to the function.
+ */
 export function withoutProfile<F extends Pick<FuncHead, "schedule">>(func: F): F {
   const { profile: _, ...schedule } = func.schedule;
   return { ...func, schedule };
 }
 
 /**
- * Returns a function whose schedule is empty except for its profile, the reading of PyPTO's full-load rule by
- * which the operator was checked.
+ * Returns a copy of a function whose schedule contains only its profile, if it has one. The profile is the
+ * interpretation of PyPTO's full-load rule by which the operator was checked.
  */
 export function unscheduled<F extends Pick<FuncHead, "schedule">>(func: F): F {
   const { profile } = func.schedule;

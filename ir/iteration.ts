@@ -7,8 +7,9 @@ import type { ForStmt, GatherStmt } from "./tile.js";
 import { at } from "./types.js";
 
 /**
- * Returns the loops on which the values of some linear expressions depend, outermost first. A loop counts too
- * if the bounds of an inner loop of the result depend on it. `loops`: candidate loops, outermost first.
+ * Returns the loops on which the values of linear expressions depend, outermost first. A loop is included if
+ * its variable occurs in `forms`, or in a bound of an included inner loop. `loops`: the loops to choose from,
+ * outermost first.
  */
 export function loopsMoving(forms: readonly Linear[], loops: readonly ForStmt[]): ForStmt[] {
   const needed = new Set(forms.flatMap((form) => [...loopVariables(form)]));
@@ -51,9 +52,9 @@ export function iterationWriting(func: TileFunc, point: readonly number[]): Iter
 }
 
 /**
- * Returns values of the loop variables for which the range of `size` elements from `offset` contains
- * `target`; undefined if no iteration has such a range. The step of each loop nearest to `target` is tried
- * first, then every iteration.
+ * Finds an iteration that writes coordinate `target` of one dim: `target` lies in the `size` elements from
+ * `offset` on. Returns the values of its loop variables; undefined if no such iteration exists. It first
+ * tries the last value of each loop variable that is not above `target`, then all iterations.
  */
 function writingOne(
   offset: Linear,

@@ -50,7 +50,7 @@ const atom = (of: Atom): Linear => ({ at: 0, terms: [{ by: 1, of }] });
 export const iv = (name: string): Linear => atom({ kind: "iv", name });
 /** Returns the linear expression of a symbol, a named dynamic size. */
 export const symbol = (name: string): Linear => atom({ kind: "symbol", name });
-/** Returns the linear expression of an output dim. `d`: number of the dim, from 0. */
+/** Returns the linear expression of an output dim. `d`: position of the dim, from 0. */
 export const dim = (d: number): Linear => atom({ kind: "dim", dim: d });
 /** Returns the linear expression of an index value. `s`: position of the index operand in the access map. */
 export const index = (s: number): Linear => atom({ kind: "index", index: s });
@@ -160,7 +160,10 @@ export function soleAtom(form: Linear): Atom | undefined {
   return form.at === 0 && form.terms.length === 1 && only?.by === 1 ? only.of : undefined;
 }
 
-/** True if a linear expression is just the output dim `number`; false if the expression is undefined. */
+/**
+ * True if a linear expression is just the output dim at position `number`, from 0. False if the expression is
+ * undefined.
+ */
 export function isDim(form: Linear | undefined, number: number): boolean {
   const only = form === undefined ? undefined : soleAtom(form);
   return only?.kind === "dim" && only.dim === number;
@@ -217,8 +220,8 @@ export const equalLinear = (a: Linear, b: Linear): boolean => compareLinears(a, 
 export type Env = ReadonlyMap<string, number>;
 
 /**
- * Point at which a linear expression is evaluated: the values of the dims and of the index operands, in the
- * order of their numbers.
+ * Point at which a linear expression is evaluated. `dims[d]` is the value of dim d, and `indices[s]` the
+ * value of index operand s.
  */
 export interface Point {
   readonly dims: readonly number[];
@@ -395,7 +398,10 @@ const noVariables: ReadonlySet<string> = new Set();
 export const symbolsOf = (form: Linear): string[] =>
   collectFrom(form, (of) => (of.kind === "symbol" ? of.name : undefined));
 
-/** Returns the numbers of the output dims in a linear expression; a number occurs once for each use. */
+/**
+ * Returns the positions, from 0, of the output dims in a linear expression. A position occurs once for each
+ * use of the dim.
+ */
 export const dimsOf = (form: Linear): number[] =>
   collectFrom(form, (of) => (of.kind === "dim" ? of.dim : undefined));
 
@@ -416,7 +422,7 @@ export const isAffine = ({ terms }: Linear): boolean =>
 
 /**
  * Returns the coefficient of an output dim or an index operand in a linear expression; 0 if it does not
- * occur. Uses inside div, mod and min do not count.
+ * occur. Uses inside div, mod and min do not count. `number`: position of the dim or index operand, from 0.
  */
 export const stepAlong = ({ terms }: Linear, kind: "dim" | "index", number: number): number =>
   terms.reduce((sum, { by, of }) => {
@@ -434,8 +440,9 @@ export const loopForm = ({ at: constantTerm, terms }: Linear): Linear => ({
 });
 
 /**
- * Returns the largest value of a size that is a constant, or a minimum of which one side is a constant.
- * Undefined for other linear expressions.
+ * Returns the largest value that a size can have. For a constant, this is the constant. For a minimum, it is
+ * the smallest constant among its arguments. Undefined for a minimum without constants, and for all other
+ * linear expressions.
  */
 export function largestValue(form: Linear): number | undefined {
   if (isConstant(form)) return form.at;

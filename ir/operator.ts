@@ -56,9 +56,9 @@ export const inputShapes = (operator: Operator): readonly Shape[] =>
   operator.op === "mapped" ? operator.inputs : [operator.data, operator.indices];
 
 /**
- * Returns the shape and element type with which an operator reads or writes a tensor. The shape lacks leading
- * dims that a dialect ignores. The element type differs from the tensor's if bytes hold packed elements. `k`:
- * position of the tensor among inputs and output, from 0.
+ * Returns the shape and element type with which an operator accesses a tensor. The shape lacks leading dims
+ * that a dialect ignores. A `mapped` operator can state another element type than the tensor's, for example
+ * for bytes that hold packed elements. `k`: position of the tensor among inputs and output, from 0.
  */
 export const effectiveType = (operator: Operator, { dtype }: TensorType, k: number): TensorType => ({
   dtype: (operator.op === "mapped" ? operator.types?.[k] : undefined) ?? dtype,
@@ -86,8 +86,8 @@ export function outputShape(operator: Operator): Shape {
 }
 
 /**
- * Returns a `mapped` operator with the same access map whose inputs have the given element types instead of
- * those of their tensors.
+ * Returns a `mapped` operator with the access map that `operator` has under the policies `negative` and
+ * `outOfRange`. `types`: element types as which the inputs are read, instead of the types of their tensors.
  */
 export const readAs = (
   operator: Operator,
@@ -102,8 +102,9 @@ export const readAs = (
 });
 
 /**
- * Returns the shared dims of an operator: gather dims of the data whose number is also that of a dim of the
- * output. An index tensor with the output's shape has these dims too.
+ * Returns the shared dims of an operator, such as the axis of `gather_elements`. A shared dim is a position
+ * that is a gather dim in the data and also a dim of the output. An index tensor with the output's shape has
+ * the same dim.
  */
 export function sharedDimsOf(operator: Operator): readonly number[] {
   switch (operator.op) {

@@ -73,7 +73,7 @@ export function isBounded(index: IndexOperand): index is IndexOperand & Bounded 
 
 /**
  * Returns the rule by which the values of an index operand select elements. Undefined if the operand is not
- * bounded, as under `any`. The value of a sum has the rule of an i64.
+ * bounded, for example under the policy `any`. An index operand that is a sum has values of type i64.
  */
 export function ruleOfIndex(
   index: IndexOperand,
@@ -114,8 +114,9 @@ export function indexRule(index: Bounded, dtype: DType): IndexRule {
 }
 
 /**
- * True if an index value may make an execution fail with a report. This is possible under `error`, and in a
- * reduction over segments, where a segment may be too long.
+ * True if an execution may fail and report an index error. This is possible for an index operand with the
+ * policy `error`. It is also possible in a reduction over segments, because a segment may be too long.
+ * Operands with the policy `unchecked` do not count.
  */
 export const mayReport = ({ indices, reduced }: Pick<AccessMap, "indices" | "reduced">): boolean =>
   indices.some(({ outOfRange }) => outOfRange !== "any" && outside[outOfRange] === "report") ||
@@ -126,8 +127,8 @@ export const mayBeNone = ({ outOfRange, extent, excluded }: Bounded): boolean =>
   outside[outOfRange] === "none" || extent === 0 || excluded !== undefined;
 
 /**
- * True if an execution of an access map may fail because of an index value: a value out of range under
- * `error` or `unchecked`, or a wrong bound of a segment.
+ * True if an execution may fail because of an index value. The value can be out of range under `error` or
+ * `unchecked`, or it can be an invalid bound of a segment.
  */
 export const mayReject = ({ indices, reduced }: Pick<AccessMap, "indices" | "reduced">): boolean =>
   reduced?.segment !== undefined ||
@@ -143,8 +144,8 @@ export const noElement = -1;
 /** Result of {@link resolveIndex} for an index value that is out of range under `error` or `unchecked`. */
 export const outOfRange = -2;
 /**
- * Result for a point of a scatter that writes the fill bits. An index value selects no element, and only the
- * reads of the point need this value.
+ * Result for a point (iteration) of a scatter that writes the fill bits. An index value of the point selects
+ * no element. The point still writes, because only its reads use this index value.
  */
 export const fillValue = -3;
 
@@ -175,7 +176,7 @@ export function elementNamedBy(rule: NamingRule, value: number, exact: () => big
 
 /**
  * Returns the position of the element that an index value selects, or `noElement` or `outOfRange`. The
- * excluded element of the rule is not considered.
+ * excluded element of the rule is returned like any other element.
  */
 function elementOf(rule: NamingRule, value: number, exact: () => bigint): number {
   const { extent, wrapNegativeBy = 0 } = rule;

@@ -1,21 +1,22 @@
 /**
- * The readings of PyPTO's full-load rule, and where each one stands.
+ * The interpretations of PyPTO's full-load rule, and where each one stands.
  *
  * PyPTO's page of `gather` has changed: until 2026-04-02 its constraint 4 pinned the tile along dim to the
- * view; since then the tile may cut index and result there. Its code has never read the view. Each reading is
- * a profile, chosen by name.
+ * view; since then the tile may cut index and result there. Its code has never read the view. Each
+ * interpretation is a profile, chosen by name.
  */
 import { profiles, type Profile, type Schedule } from "./schedule.js";
 
 /**
- * Sources that state which element types and ranks PyPTO's operators accept. `specification` covers only
- * `pypto.gather`.
+ * Sources that state which element types and ranks PyPTO's operators accept. `specification`: the
+ * specification's page, which covers only `pypto.gather`. `documented`: PyPTO's documentation. `head`:
+ * PyPTO's code.
  */
 export const pyptoLevels = ["specification", "documented", "head"] as const;
-/** Source that states which element types and ranks PyPTO's operators accept. */
+/** Source that states which element types and ranks PyPTO's operators accept; see {@link pyptoLevels}. */
 export type PyptoLevel = (typeof pyptoLevels)[number];
 
-/** A reading of the full-load rule and its sources. */
+/** An interpretation of the full-load rule and its sources. */
 interface ProfileFacts {
   /** True if the view along a shared dim covers the longer of input and index. */
   readonly pinsView: boolean;
@@ -48,7 +49,10 @@ const current = `${page} at 883e7df (2026-08-22; so since 3d2141b, 2026-04-02)`;
 const code =
   "hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), TiledGatherElementOperation";
 
-/** Rules of each profile (a reading of PyPTO's full-load rule), with the sources that state the rules. */
+/**
+ * Table of the rules of each profile, with the sources that state the rules. A profile is an interpretation
+ * of PyPTO's full-load rule.
+ */
 export const profileFacts = {
   strict: {
     pinsView: true,
@@ -84,7 +88,10 @@ export const profileFacts = {
   },
 } as const satisfies Readonly<Record<Profile, ProfileFacts>>;
 
-/** Profile (reading of PyPTO's full-load rule) of a schedule that does not name one. */
+/**
+ * Default profile, for schedules that do not name one. A profile is an interpretation of PyPTO's full-load
+ * rule.
+ */
 export const defaultProfile: Profile = "strict";
 
 /**

@@ -59,8 +59,9 @@ export const gatherPipe = (func: Pick<Func, "operands">, inUb: boolean): Pipe =>
 
 /**
  * Returns the hardware pipe (instruction queue) on which a statement runs; undefined for loops, allocations
- * and syncs. Statements that access only the unified buffer (UB) run on V. In UB, scatters and gathers by
- * 64-bit indices run on S. A scatter into global memory runs on MTE3.
+ * and syncs. Loads and gathers from global memory run on MTE2. Stores, and scatters into global memory, run
+ * on MTE3. In the unified buffer (UB), scatters run on S; fills and gathers run on V, but gathers by 64-bit
+ * indices run on S.
  */
 export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
   if (stmt.op === "load") return "MTE2";

@@ -11,8 +11,8 @@ import { at } from "./types.js";
 
 /**
  * Returns the access map over complete tensors of the scatter in a tile program. Undefined if the program has
- * no scatter. Also undefined if its tiles do not cover the domain exactly once, in an order that gives the
- * same bits; only hand-written programs have such tiles.
+ * no scatter. Also undefined if the scatter's tiles do not cover the domain exactly once, or if their order
+ * can change the result. Only hand-written programs have such tiles.
  */
 export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
   const all = statementsOf(func);
@@ -70,8 +70,8 @@ function loopsAround({ stmt, loops }: Located<ScatterStmt>): readonly (readonly 
 }
 
 /**
- * True if the tiles process points that write the same element in the order of the domain, or if the order
- * does not affect the result.
+ * True if a scatter by tiles gives the same result as one that processes all points in the order of the
+ * domain. Points that write the same element must keep this order, unless the order cannot change the result.
  */
 function isInOrder(
   scatter: TiledPoints["scatter"],
@@ -96,9 +96,10 @@ interface Piece {
 }
 
 /**
- * Returns the loops that split a dim into pieces such as the given one, outermost first: a loop over tiles,
- * alone or inside a loop over views. Undefined if the pieces, in order, do not make up the dim. `extent`:
- * extent of the dim in elements.
+ * Returns the loops that split a dim into pieces, outermost first: a loop over tiles, alone or inside a loop
+ * over views. The first parameter has the bounds of one iteration's piece, as expressions of the loop
+ * variables. Undefined if the pieces, in order, do not make up the dim. `extent`: extent of the dim in
+ * elements.
  */
 function loopsAlong(
   { first, end }: Piece,

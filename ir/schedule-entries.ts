@@ -227,8 +227,8 @@ export const entryInText = (name: string): ScheduleEntry | undefined =>
   Object.values(scheduleEntries).find(({ text }) => text === name);
 
 /**
- * Returns the words that a schedule entry takes as its single value. Words for one operand only are not
- * included. An empty list for entries that take numbers or lists.
+ * Returns the words that are valid as the whole value of a schedule entry. Words that are valid only for a
+ * single operand are not included. Returns an empty list for entries that take numbers or lists.
  */
 export function wordsOf(entry: ScheduleEntry): readonly string[] {
   switch (entry.form) {
@@ -265,8 +265,8 @@ export function defaultsOn(target: Target): Required<Omit<Schedule, OptionalEntr
 }
 
 /**
- * True if every schedule entry has a value and the residency is not `auto`. Only entries that can be derived
- * from the gather may be absent. Throws a CompileError (TC702) if the argument is not a schedule.
+ * True if a schedule leaves no choice open. Its residency is not `auto`, and every entry has a value unless
+ * the entry can be derived from the gather. Throws a CompileError (TC702) if the argument is not a schedule.
  */
 export function isResolved(schedule: Schedule): schedule is ResolvedSchedule {
   checkArgument("isResolved", "schedule", schedule);

@@ -6,11 +6,11 @@
 import type { Shape } from "./types.js";
 
 /**
- * Names of the profiles; a profile is a reading of PyPTO's full-load rule ({@link profileFacts}). `strict`:
- * the specification's page. `pages`: PyPTO's pages since April 2026. `head`: PyPTO's code.
+ * Names of the profiles, which are interpretations of PyPTO's full-load rule ({@link profileFacts}).
+ * `strict`: the page of PyPTO's specification. `pages`: PyPTO's pages since April 2026. `head`: PyPTO's code.
  */
 export const profiles = ["strict", "pages", "head"] as const;
-/** Name of a profile: a reading of PyPTO's full-load rule. */
+/** Name of a profile, an interpretation of PyPTO's full-load rule; see {@link profiles}. */
 export type Profile = (typeof profiles)[number];
 
 /**

@@ -178,8 +178,8 @@ export interface Target extends TargetFigures {
 export type DeviceClass = "gpu" | "software";
 
 /**
- * True if neighbouring lanes of a workgroup do not read memory side by side, as on software adapters. This is
- * the case if `laneBytes` is 16 or less. The bytes that one lane reads or writes should then be contiguous.
+ * True if `laneBytes` is 16 or less. Each lane of a workgroup then reads memory on its own, as on software
+ * adapters, and its bytes should be contiguous. `laneBytes`: bytes that neighbouring lanes read side by side.
  */
 export const readsAlone = (laneBytes: number): boolean => laneBytes <= 16;
 
@@ -357,7 +357,10 @@ export const ascend950: Target = {
 const gpuweb = from("vendor text", "gpuweb/gpuweb: default limits");
 const notModelled = assumed("relative weights for choosing a tile; WebGPU time is measured, never estimated");
 
-/** Target for WebGPU devices. Its unified buffer is workgroup memory, of the size that every device has. */
+/**
+ * Target for WebGPU devices. Its unified buffer is workgroup memory of 16 KiB, the size that every device
+ * has.
+ */
 export const webgpu: Target = {
   name: "webgpu",
   kind: "webgpu",

@@ -165,9 +165,10 @@ export interface StoreStmt {
 }
 
 /**
- * Statement that synchronizes two hardware pipes: `to` waits for earlier statements of `from`. `lag` 0:
- * statements before the latest execution of this sync. `lag` 1: statements before the previous execution.
- * With two buffers, the previous user of a buffer is two iterations back.
+ * Statement that synchronizes two hardware pipes: `to` waits for earlier statements of `from`. With `lag` 0,
+ * these are all statements of `from` before this execution of the sync. With `lag` 1, they are those before
+ * the sync's previous execution, so the first execution does not wait. With two copies of a buffer, a copy
+ * was last used two iterations earlier.
  */
 export interface SyncStmt {
   readonly op: "sync";
@@ -243,9 +244,9 @@ export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
 }
 
 /**
- * Returns the position, from 0, of the input to which the first region of a scatter belongs. It is above 0 if
- * the access map does not read the base; the base then has no region. `inputs`: number of inputs of the
- * function.
+ * Returns the position, from 0, of the input to which the first region of a scatter belongs. It is not 0 if
+ * the access map does not read the base, the input that supplies unwritten elements. The statement then has
+ * no region for the base. `inputs`: number of inputs of the function.
  */
 export const firstTable = (stmt: ScatterStmt, inputs: number): number => inputs - stmt.from.length;
 

@@ -21,9 +21,9 @@ export interface TensorType {
 export const maxRank = 8;
 
 /**
- * Upper limit (exclusive) of an extent, and of the number of elements of an output or of indices. In PyPTO's
- * operators and in WebGPU kernels, flat positions are signed 32-bit integers. There it also limits the
- * elements of a table, an input that is read by index.
+ * Upper limit (exclusive) of an extent, and of the number of elements of an output or an index tensor.
+ * PyPTO's operators and WebGPU kernels use flat positions that are signed 32-bit integers. In these, the
+ * limit also applies to a table, an input that is read by index.
  */
 export const maxElements = 2 ** 31;
 

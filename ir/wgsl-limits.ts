@@ -41,8 +41,9 @@ export const defaultLimits: WgslLimits = {
 const largestBuffer = 2 ** 32 - 4;
 
 /**
- * Limits of the target `webgpu`: the defaults of every device, except the largest buffer sizes that can be
- * requested. Most adapters offer these buffer sizes. Few offer more than the default of the other limits.
+ * Limits of the target `webgpu`: the limits that every device has, but with larger buffers. Buffer sizes are
+ * the largest that 32 bits address in whole words. Most adapters offer these sizes; few offer more than the
+ * default of any other limit.
  */
 export const requestedLimits: WgslLimits = {
   ...defaultLimits,
@@ -114,8 +115,8 @@ export function storageBuffersOf(inputs: number, { output, status, owner }: Othe
 }
 
 /**
- * Returns an error (TC502) that a WebGPU kernel binds more storage buffers than a shader stage may have.
- * `limit`: maximum number of storage buffers.
+ * Returns the error (TC502) for a WebGPU kernel that binds more storage buffers than a shader stage may have.
+ * The caller has compared the number with `limit`, the maximum number of storage buffers.
  */
 export function tooManyBuffers({ count, bindings }: StorageBuffers, limit: number, span?: Span): Diagnostic {
   const name = "maxStorageBuffersPerShaderStage";
@@ -124,8 +125,8 @@ export function tooManyBuffers({ count, bindings }: StorageBuffers, limit: numbe
 }
 
 /**
- * Returns an error (TC502) that a tensor exceeds the largest buffer or the largest binding of a WebGPU
- * device. Undefined if the tensor fits. `bytes`: size of the tensor.
+ * Returns an error (TC502) if a tensor exceeds the largest buffer or the largest storage buffer binding of a
+ * WebGPU device. Undefined if the tensor fits. `bytes`: size of the tensor.
  */
 export function tooLargeBuffer(
   tensor: string,
@@ -142,8 +143,9 @@ export function tooLargeBuffer(
 }
 
 /**
- * Returns an error (TC502) that a kernel exceeds limits of a WebGPU device. `needed`: the limits that the
- * kernel requires. `otherwise`: a remedy that does not require another device, for the error's hint.
+ * Returns the error (TC502) for a kernel that exceeds limits of a WebGPU device; the caller has checked this.
+ * `needed`: values that the kernel requires of these limits. `otherwise`: a remedy that does not require
+ * another device, for the error's hint.
  */
 export function beyondDevice(
   message: string,

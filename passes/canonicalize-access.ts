@@ -35,8 +35,8 @@ function mapFaults(access: AccessFunc): readonly Diagnostic[] {
 }
 
 /**
- * Returns a gather or scatter with its access map in canonical form; the operator itself if its map is
- * canonical already. The map must be valid.
+ * Returns a gather or scatter with its access map in canonical form. If the map is canonical already,
+ * `access` itself is returned. The map must be valid.
  */
 function inOneForm(access: AccessFunc): AccessFunc {
   const { symbolic } = access;
@@ -130,9 +130,10 @@ export const canonicalizeAccess = definePass({
 });
 
 /**
- * Returns a schedule without the tile, view and order entries of leading dims that only the framework's
- * output has. `output`: the framework's output shape. `rank`: number of dims without them. An entry list of
- * any other length is left unchanged, so that a later check reports it.
+ * Returns a schedule for an output without the leading dims that only the framework's output has. The entries
+ * of those dims are removed from tile, view and order. A list whose length is not the framework's rank is
+ * left unchanged, so that a later check reports it. `output`: the framework's output shape. `rank`: number of
+ * remaining dims.
  */
 function trimmed(schedule: Schedule, output: Shape, rank: number): Schedule {
   const extra = output.length - rank;

@@ -13,19 +13,20 @@ import { ScheduleSpace } from "./space/schedule-space.js";
 /** Schedules whose clock is read at most. */
 const clocked = 4;
 /**
- * Returns the ratio of cycles up to which a schedule counts as equally fast as the fastest: 1.01 if the
- * target's cost model is fitted to measurements, else 1 (npm run bench:sweep).
+ * Returns the factor over the fewest cycles up to which a schedule counts as equally fast. It is 1.01 if the
+ * target's cost model is fitted to measurements, else 1. See `npm run bench:sweep`.
  */
 export const asFast = ({ kind }: Target): number => (targetFacts[kind].fittedClock ? 1.01 : 1);
 
 /**
  * Returns the tiling with the best schedule; undefined if no tile is legal. `against`: cycles of a known
- * schedule, to prune the search. Loop orders that take over a tenth more are not searched.
+ * schedule, to prune the search. Loop orders whose cost is over 10 % above the least cost are not searched
+ * further.
  *
- * The choice stays within the part of the unified buffer (UB) that libraries do not use, if some tile does.
- * It is deterministic: fewest cycles, then fewest idle cores in the last round, bytes of traffic, bytes of
- * UB, then the larger tile. If the target's cost model is fitted to measurements, schedules within its error
- * count as equal, and the fewest bytes of UB decide.
+ * The choice stays within the part of the unified buffer (UB) that libraries do not use, if some tile fits
+ * it. The choice is deterministic. Fewest cycles win, then fewest idle cores in the last round, bytes of
+ * traffic and bytes of UB, then the larger tile. If the target's cost model is fitted to measurements,
+ * schedules within its error count as equal, and the fewest bytes of UB decide.
  */
 export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | undefined {
   const space = new ScheduleSpace(tiling);
@@ -70,8 +71,9 @@ function fastest(space: ScheduleSpace, against: number): Tiling {
 }
 
 /**
- * Returns the few candidates for which exact cycles are computed, the best estimate first. Candidates with
- * about the same estimate follow, fewest bytes of the unified buffer (UB) first.
+ * Returns at most four candidates, for which the caller computes exact cycles. The best estimate comes first.
+ * Candidates with an estimate equal within {@link asFast} follow, fewest bytes of the unified buffer (UB)
+ * first. Then come other candidates up to 2 % above the best estimate.
  */
 function worthTheirClock([first, ...others]: readonly Weighed[], target: Target): readonly Weighed[] {
   if (first === undefined) return [];

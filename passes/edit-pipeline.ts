@@ -68,8 +68,9 @@ const grammar =
 const words: readonly string[] = ["default", "no", "after", "before", "instead", "of"];
 
 /**
- * Throws a CompileError (TC702) if the text of a pipeline could not refer to a pass by its name. That is so
- * if two passes have one name, or if a name is a keyword or has several words.
+ * Throws a CompileError (TC702) if the name of a pass cannot be used in the text of a pipeline. Such a name
+ * is a keyword, has several words or a comma, or is the name of another pass. Names of the default pipeline's
+ * passes count too.
  */
 export function checkPassNames(passes: readonly Pass[]): void {
   checkArgument("checkPassNames", "list", passes);

@@ -20,8 +20,8 @@ import { definePass } from "./pass.js";
 import { remedies } from "./remedies.js";
 
 /**
- * Pass that derives the tiles of the operands. It rejects a schedule whose tile or view divides a gather dim
- * (data dim that indices select along); see docs/passes/03-enforce-full-load.md.
+ * Pass that derives the tiles of the operands. It rejects a schedule whose tile or view covers only part of a
+ * gather dim (data dim that indices select along); see docs/passes/03-enforce-full-load.md.
  */
 export const enforceFullLoad = definePass({
   name: "enforce-full-load",
@@ -57,8 +57,8 @@ function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) 
 }
 
 /**
- * Returns a warning (TC906) if a tile entry is larger than the view or extent that it can cover; an empty
- * list otherwise.
+ * Returns a list with one warning (TC906) for the first tile entry that is larger than the view or extent
+ * that it can cover. The list is empty if there is no such entry.
  */
 function reportLarger(tiling: Tiling) {
   const { gather, schedule, tile } = tiling;

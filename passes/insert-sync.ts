@@ -39,9 +39,10 @@ interface PipeAccess extends UbAccess {
 }
 
 /**
- * Returns the statements of a body with the syncs that they need. A sync orders conflicting accesses of
- * different hardware pipes (instruction queues) to the unified buffer (UB). `carried`: true if accesses also
- * conflict across iterations of the body.
+ * Returns the statements of a loop body or program body, with the needed syncs inserted. A sync orders
+ * conflicting accesses of different hardware pipes (instruction queues) to the unified buffer (UB).
+ * `carried`: true for the body of a loop in which accesses of one iteration may conflict with those of the
+ * next.
  */
 function syncBody(
   body: readonly Stmt[],

@@ -42,8 +42,8 @@ export interface PipelineResult {
 }
 
 /**
- * Error for a bug in a pass: it crashed, returned no function, or its result breaks a rule or lacks a
- * property that the pass ensures. `input` is the function that the pass received.
+ * Error for a bug in a pass. The pass crashed, returned no function, or returned a function that breaks a
+ * structure rule or lacks a property that the pass ensures. `input`: function that the pass received.
  */
 export class PassError extends InternalError {
   /** The pass's name. */

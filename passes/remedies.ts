@@ -38,8 +38,8 @@ export interface Remedy {
 export type PinnedEntries = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residencies };
 
 /**
- * True if a schedule states its tile, view, profile, lowering or rotation: the entries that concern a load of
- * the complete data into the unified buffer (UB). Such a schedule is judged under the target's default
+ * True if a schedule states its tile, view, profile, lowering or rotation. These entries matter when the
+ * complete data is loaded into the unified buffer (UB). Such a schedule is checked under the target's default
  * residency (memory of the operands) unless it states a residency.
  */
 export const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedule): boolean =>
@@ -47,8 +47,8 @@ export const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedul
 
 /**
  * Returns the schedule that the compiler chooses with the `pinned` entries fixed, and the command-line flags
- * that select it. Undefined if no tile is legal under these entries, or if the target does not allow the data
- * in global memory.
+ * that select it. Undefined if no tile is legal under these entries. Also undefined if they leave the data in
+ * global memory and the target does not allow that.
  */
 export function remedyTo(gather: AccessFunc, pinned: PinnedEntries, target: Target): Remedy | undefined {
   const { residency } = pinned;
@@ -97,9 +97,10 @@ export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): strin
 }
 
 /**
- * Returns legal alternatives to a rejected schedule. There is one for each later profile and each other
- * residency (memory of the operands) under which some tile is legal. If there are none and the user states a
- * lowering, returns the alternative under another out-of-range policy; an empty list if there is none either.
+ * Returns legal alternatives to a rejected schedule: one for each residency (memory of the operands) other
+ * than its own under which some tile is legal. Each profile (interpretation of PyPTO's full-load rule) that
+ * follows the schedule's profile gives an alternative in the same way. If there are none and the user states
+ * a lowering, the list has at most one entry, under another out-of-range policy.
  */
 export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
   const [, ...residencies] = residencyChoices(gather, target, ["ub", "gm"]);
@@ -119,9 +120,9 @@ export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
 }
 
 /**
- * Returns a legal alternative under the first out-of-range policy that allows the lowering (gather
- * instructions) that the user states. The data may then be in the unified buffer or in global memory. An
- * empty list if no policy allows the lowering.
+ * Returns a list with one legal alternative, under the first out-of-range policy that allows the lowering
+ * (gather instructions) that the user states. The data may then be in the unified buffer or in global memory.
+ * Returns an empty list if no policy allows the lowering.
  */
 function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
   for (const policy of readPolicies) {

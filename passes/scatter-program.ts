@@ -162,8 +162,9 @@ interface CopiedDim {
 }
 
 /**
- * Returns the statements that copy a part of a scatter's base (the output's initial values) to the output,
- * and the buffer in the unified buffer (UB) that they use. A constant base fills the buffer once.
+ * Returns the statements (`body`) that copy a part of a scatter's base (the output's initial values) to the
+ * output. Also returns the buffer in the unified buffer (UB) that they use (`buffer`). A tensor base is
+ * loaded piece by piece. A constant base fills the buffer once.
  */
 function copied(
   tiling: ScatterTiling,
@@ -210,9 +211,9 @@ function copied(
 }
 
 /**
- * Returns the offset, size and loop with which a task copies a part of a scatter's base (the output's initial
- * values), for each output dim. Offsets and sizes are in elements. A dim has no loop if a single copy covers
- * the part.
+ * Returns, for each output dim, the part of a scatter's base (the output's initial values) that a task
+ * copies. An entry has the offset and size of the part, in elements, and the loop over its pieces. It has no
+ * loop if one piece covers the part along that dim.
  */
 function copiedDims(
   { scatter, tasks, written, tile }: ScatterTiling,

@@ -101,8 +101,8 @@ export const selectTile = definePass({
 });
 
 /**
- * Returns a warning (TC906) that a tile has more entries than the output has dims, so that only the first
- * entries count. An empty list if it has not.
+ * Returns a list with a warning (TC906) if the stated tile has more entries than the output has dims. Only
+ * the first entries then count. Otherwise returns an empty list.
  */
 function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
   const { schedule } = gather;
@@ -115,9 +115,9 @@ function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
 }
 
 /**
- * Returns a hint (TC907) that index tables stay in global memory: the unified buffer (UB) is too small for a
- * legal tile under the target's default residency. An empty list if the default applies or the schedule
- * states a residency.
+ * Returns a list with a hint (TC907) if no tile is legal under the target's default residency, because the
+ * unified buffer (UB) is too small. Some tables of the gather then stay in global memory. Returns an empty
+ * list if the residency is the default, if the schedule states it, or if the gather only copies elements.
  */
 function reportAvailableUb(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const name = formatEntry(residency);
@@ -138,8 +138,9 @@ const rotationFaults: Readonly<Record<SlabSharing, string | undefined>> = {
 };
 
 /**
- * Returns a hint (TC913) that `rotate = on` (each core starts at a different task) changes nothing, with the
- * reason. An empty list if rotation is off or changes something.
+ * Returns a list with a hint (TC913), which gives the reason, if the schedule states `rotate = on` but
+ * rotation changes nothing. Rotation lets each core start at a different task. Returns an empty list if
+ * rotation is off or changes something.
  */
 function reportRotation(tiling: Tiling): Diagnostic[] {
   const { gather, schedule, target } = tiling;
@@ -186,8 +187,9 @@ const complete = (tiling: Tiling, against?: number): Tiling | undefined =>
   tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling, against) : withBuffers(tiling);
 
 /**
- * Returns the default tiling that a rejection describes. Its residency (memory of the operands) is the first
- * candidate under which some tile is legal, or the first candidate if no tile is legal under any.
+ * Returns the tiling, completed by defaults, that the message of a rejection describes. The candidate
+ * residencies (memories of the operands) are tried in order. The tiling has the first residency under which
+ * some tile is legal, or the first of all if there is none.
  */
 export function spokenOf(
   func: AccessFunc,
@@ -203,16 +205,17 @@ export function spokenOf(
 }
 
 /**
- * Returns the residencies (memories of the operands) to choose from, in order of preference. A stated
- * residency, in its shortest form, is the only candidate; `auto` allows all.
+ * Returns the residencies (memories of the operands) of a gather to choose from, in order of preference. A
+ * stated residency, in its shortest form, is the only candidate; `auto` allows all. {@link
+ * writtenResidencies} gives the candidates of a scatter.
  *
- * Without a stated residency, the target's default comes first. It is the only candidate if no tile is legal
- * under it, or if the schedule states an entry that concerns full loads of the data. Otherwise all other
- * residencies follow, and the cost model decides.
+ * Without a stated residency, the target's default comes first, then all others, from which the cost model
+ * chooses. The default is the only candidate if no tile is legal under it, if `pinsResidency` is true,
+ * or if `typed` is true.
  *
- * Some frameworks load the complete data. A stated tile or view of their operators is judged by that rule on
- * every target. Only a stated `gm` then leaves the data in global memory. If the framework reads every input
- * in global memory, that residency comes first.
+ * Some frameworks load the complete data. If the schedule of their operator has a tile or view, only a stated
+ * `gm` leaves the data in global memory, on every target. If the framework reads every input in global
+ * memory, that residency comes first.
  *
  * `typed`: true if the schedule states a tile or view.
  */
@@ -291,9 +294,10 @@ interface Weighed {
 }
 
 /**
- * Returns the tiling with the fewest estimated cycles among the candidate residencies; of equally fast
- * tilings the last, which uses the least unified buffer (UB). If no tile is legal, returns a tiling with the
- * stated tile, or undefined if none is stated. May report the choice as a hint (TC907).
+ * Returns the tiling with the fewest estimated cycles among the candidate residencies. Of equally fast
+ * tilings it returns the last, which uses the least unified buffer (UB). If no tile is legal, returns a
+ * tiling with the stated tile; undefined if none is stated. `report` receives a hint (TC907) if the choice
+ * needs an explanation.
  */
 function decideResidency(
   func: AccessFunc,

@@ -47,9 +47,9 @@ export interface Cut {
 }
 
 /**
- * Returns the offsets and sizes, in elements, of the region that a tile reads from input number `table`.
- * Along input dims that depend on output dims, the region moves with the tile. Along other dims it covers the
- * full extent.
+ * Returns the offsets and sizes, in elements, of the region that a tile reads from one input. `table`: index
+ * of the input, from 0. The region moves with the tile along input dims whose coordinate depends linearly on
+ * output dims. It covers the full extent of the other input dims.
  */
 export function inputRegion(
   map: AccessMap,

@@ -24,9 +24,9 @@ export const tileProgram = (tiling: Tiling): TileFunc =>
   tiling.scatter === undefined ? programOf(tiling, tiling.gather.map) : scatterProgram(tiling.scatter);
 
 /**
- * Returns one tile program for all sizes of a gather's symbols (dynamic sizes). Its loops and buffers are
- * those of the largest sizes. Outermost extents are symbols, and the last tile of a dim is cut by a minimum.
- * Throws an InternalError for a scatter.
+ * Returns one tile program for all sizes of a gather's symbols (dynamic sizes). Its tiles and buffers are
+ * those for the largest sizes. The outermost extents of tensors may be symbols, and the size of the last tile
+ * along a dim is limited by a minimum. Throws an InternalError for a scatter.
  */
 export function dynamicTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc {
   invariant(tiling.scatter === undefined, "a scatter has no program for all sizes");
@@ -187,8 +187,9 @@ function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly 
 }
 
 /**
- * True if an access map needs no change to become relative to the regions of a tile. Every coordinate is then
- * a dim that the region moves with, or depends on no dim.
+ * True if an access map needs no change to become relative to the regions of a tile. Every coordinate that is
+ * read is then a single output dim along which the region of its input moves, or contains no output dim. Sums
+ * of index values contain no output dim either.
  */
 function staysInside(map: AccessMap): boolean {
   const stay = ({ table, at: coords }: Read): boolean => {
@@ -223,8 +224,9 @@ const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly Ub
 const fullDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
 
 /**
- * Returns the bounds, along each output dim, of the part of the data that belongs to a tile, in elements. The
- * part is longer than the tile if the framework cuts the data into longer parts.
+ * Returns, for each output dim, the bounds in elements of the part of the data that belongs to a tile. These
+ * are the bounds of the tile, except for an operator whose framework loads the data into the unified buffer
+ * (UB). There, the part may be longer along dims that the data shares with the output.
  */
 function cutBounds(
   tiling: Tiling,

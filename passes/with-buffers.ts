@@ -6,10 +6,10 @@ import { availableUbOf, fits } from "./space/fits.js";
 import { doubled } from "./space/variants.js";
 
 /**
- * Returns the tiling with the copies of its tiles (1, or 2 for double buffering) that take the fewest
- * estimated cycles and fit the unified buffer (UB). Of equally fast choices it has the fewest copies.
- * Unchanged if the user states buffers, the output is empty or the schedule is illegal. Uses at most the
- * target's safe UB size if the tile fits it.
+ * Returns a tiling with one or two copies of each operand's tile (two for double buffering), chosen for the
+ * fewest estimated cycles. Keeps one copy of each if double buffering is not faster. The copies fit the
+ * unified buffer (UB): the target's safe size if the tile fits it, otherwise the capacity. Unchanged if the
+ * user states buffers, the output is empty or the schedule is illegal.
  */
 export function withBuffers(tiling: Tiling): Tiling {
   if (elementCount(tiling.extents) === 0 || !isLegal(tiling)) return tiling;

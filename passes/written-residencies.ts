@@ -48,9 +48,9 @@ export function writtenResidencies(func: AccessFunc, target: Target): Choices<Re
 }
 
 /**
- * Returns a hint (TC907) that names the memory in which a scatter writes its elements. It is given if that
- * memory is not the preferred one, or if the target chose it for a stated tile. An empty list otherwise, and
- * if the schedule states the residency.
+ * Returns a list with a hint (TC907) that names the memory in which a scatter writes its elements, if the
+ * user may not expect it. Either no tile is legal with the preferred memory, or the target chose the memory
+ * for a stated tile. Returns an empty list otherwise, and always if the schedule states the residency.
  */
 export function reportWritten(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const [first] = preferred(func, target);

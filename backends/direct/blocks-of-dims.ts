@@ -22,9 +22,9 @@ export interface FormWalk {
 }
 
 /**
- * Splits linear expressions over a shape into sets whose expressions contain no quotient or remainder of a
- * dim. Together, the sets give the values of the input. A set whose dims cannot be cut into blocks is
- * returned unchanged.
+ * Splits a shape into parts until no linear expression contains a quotient or remainder of a single dim.
+ * Returns one walk (expressions and shape) for each part; together they give the values of the input. A walk
+ * whose dims cannot be cut into blocks is returned unchanged.
  */
 export function walksByBlocks(walk: FormWalk): readonly FormWalk[] {
   for (const d of walk.sizes.keys()) {

@@ -19,9 +19,9 @@ export type RowArray = UnitArray | BigUint64Array;
 export const shortRowUnits = 48;
 
 /**
- * Copies rows `first` to `end` (exclusive) of a block between arrays of one type. A row has `row` units. Row
- * k is read at `base + addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets
- * and addresses are in units.
+ * Copies rows `first` to `end` (exclusive) of a block between arrays of one type. A row has `row` array
+ * elements. Row k is read at `base + addresses[k]`. Row `first` is written at `into`, and each later row
+ * directly after the row before it. Offsets and addresses count array elements.
  */
 export function moveRows(
   source: RowArray,
@@ -48,9 +48,8 @@ export function moveRows(
 }
 
 /**
- * Copies rows `first` to `end` (exclusive) of a block, with the loop for the type of the arrays. A row has
- * `row` units. Row k is read at `base + addresses[k]`, and the rows are written contiguously from offset
- * `into` on. Offsets and addresses are in units.
+ * Copies rows as {@link moveRows} does, but without reading ahead. Selects the loop for the type of the
+ * arrays and for the length of a row. The parameters are those of {@link moveRows}.
  */
 function moveAtOnce(
   source: RowArray,
@@ -104,8 +103,9 @@ function wordsOf(source: RowArray): UnitArray | undefined {
 }
 
 /**
- * Reads from rows `first` to `end` (exclusive) of a block before they are copied, so that their cache misses
- * overlap. `per`: words in a unit.
+ * Reads words from rows `first` to `end` (exclusive) of a block before the rows are copied, so that their
+ * cache misses overlap. Reads one word in each of a row's first cache lines. `per`: number of words in an
+ * array element of the copy.
  */
 function readAhead(
   words: UnitArray,
@@ -127,8 +127,9 @@ function readAhead(
 }
 
 /**
- * Copies rows longer than {@link shortRowUnits} units by one call of `set` each. New views of the source are
- * made because `subarray` takes half as long again.
+ * Copies rows longer than {@link shortRowUnits} array elements, each by one call of `set`. Makes a new view
+ * of the source for each row, because `subarray` takes 1.5 times as long. The parameters are those of {@link
+ * moveRows}.
  */
 function moveLong(
   source: RowArray,
@@ -148,9 +149,9 @@ function moveLong(
 }
 
 /**
- * Copies rows of one 8-byte unit: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
- * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
- * units.
+ * Copies rows `first` to `end` (exclusive) of a block; each row is one 8-byte array element. Row k is read at
+ * `base + addresses[k]`. Row `first` is written at `into`, and each later row directly after the row before
+ * it. Offsets and addresses count array elements.
  */
 function moveWides(
   source: BigUint64Array,
@@ -176,9 +177,9 @@ function moveWides(
 }
 
 /**
- * Copies rows of one 4-byte unit: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
- * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
- * units.
+ * Copies rows `first` to `end` (exclusive) of a block; each row is one 4-byte array element. Row k is read at
+ * `base + addresses[k]`. Row `first` is written at `into`, and each later row directly after the row before
+ * it. Offsets and addresses count array elements.
  */
 function moveWords(
   source: Uint32Array,
@@ -204,9 +205,9 @@ function moveWords(
 }
 
 /**
- * Copies rows of one 2-byte unit: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
- * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
- * units.
+ * Copies rows `first` to `end` (exclusive) of a block; each row is one 2-byte array element. Row k is read at
+ * `base + addresses[k]`. Row `first` is written at `into`, and each later row directly after the row before
+ * it. Offsets and addresses count array elements.
  */
 function moveHalves(
   source: Uint16Array,
@@ -232,9 +233,9 @@ function moveHalves(
 }
 
 /**
- * Copies rows of one byte: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
- * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
- * bytes.
+ * Copies rows `first` to `end` (exclusive) of a block; each row is one byte. Row k is read at `base +
+ * addresses[k]`. Row `first` is written at `into`, and each later row directly after the row before it.
+ * Offsets and addresses are in bytes.
  */
 function moveBytes(
   source: Uint8Array,
@@ -260,9 +261,9 @@ function moveBytes(
 }
 
 /**
- * Copies rows of `row` 8-byte units: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
- * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
- * units.
+ * Copies rows `first` to `end` (exclusive) of a block; each row has `row` 8-byte array elements. Row k is
+ * read at `base + addresses[k]`. Row `first` is written at `into`, and each later row directly after the row
+ * before it. Offsets and addresses count array elements.
  */
 function moveWideRows(
   source: BigUint64Array,
@@ -292,9 +293,9 @@ function moveWideRows(
 }
 
 /**
- * Copies rows of `row` 4-byte units: rows `first` to `end` (exclusive) of a block. Row k is read at `base +
- * addresses[k]`, and the rows are written contiguously from offset `into` on. Offsets and addresses are in
- * units.
+ * Copies rows `first` to `end` (exclusive) of a block; each row has `row` 4-byte array elements. Row k is
+ * read at `base + addresses[k]`. Row `first` is written at `into`, and each later row directly after the row
+ * before it. Offsets and addresses count array elements.
  */
 function moveWordRows(
   source: Uint32Array,
@@ -324,8 +325,8 @@ function moveWordRows(
 }
 
 /**
- * Copies rows of `row` units of 1 or 2 bytes. These rows are rare, so one loop serves both types. The
- * parameters are those of {@link moveRows}.
+ * Copies rows of `row` array elements of 1 or 2 bytes. These rows are rare, so one loop serves both types.
+ * The parameters are those of {@link moveRows}.
  */
 function movePartialRows(
   source: UnitArray,

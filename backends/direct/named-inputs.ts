@@ -101,8 +101,8 @@ interface ReadWalk {
 }
 
 /**
- * Returns the rows that one read of an input selects, in one or more parts. `table`: number of the input.
- * Undefined if the rows cannot be enumerated.
+ * Returns the rows that one read of an input selects. The list has several entries if the rows are visited in
+ * several parts. `table`: index of the input, from 0. Undefined if the rows cannot be enumerated.
  */
 function planRead(
   tile: TileFunc,
@@ -124,8 +124,10 @@ function planRead(
 }
 
 /**
- * Returns the points at which a read is evaluated, with its address and its index values. Undefined if the
- * read is in a segment and an index value depends on the segment itself.
+ * Returns the iteration space of a read (`shape`), with its address and the steps that compute the index
+ * values it needs. A read inside segments is taken over the complete list that the segments partition.
+ * Undefined if its address or an index value depends on the segment in another way than by the position in
+ * that list.
  */
 function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Linear): ReadWalk | undefined {
   const { map } = stmt;
@@ -140,9 +142,10 @@ function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Lin
 }
 
 /**
- * Returns a read's address and index values over the complete list that the segments partition, wherever a
- * segment begins. The list has as many elements as the greatest position at which a segment can end.
- * Undefined if an index value depends on its segment in another way.
+ * Returns a read inside segments as one read over the complete list that the segments partition. The extent
+ * of the reduction dim is then the greatest position at which a segment can end. Undefined if that position
+ * is unknown. Also undefined if the address or an index value depends on the segment in another way than by
+ * the position in the list.
  */
 function listWalk(
   { address, shape, indices }: ReadWalk,
@@ -167,7 +170,10 @@ function listWalk(
   };
 }
 
-/** Returns the rows of input number `table` that a read selects, with the iterator that visits them. */
+/**
+ * Returns the rows that a read selects: their number and size in bits, and the iterator that visits them.
+ * `table`: index of the input that is read, from 0.
+ */
 function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
   const { address, shape, indices } = rowsLast(walk);
   const forms = indices.map(({ form }) => form);
@@ -230,8 +236,8 @@ export interface CopiedRows {
 }
 
 /**
- * Copies the rows that a call's index values select to equal positions in other arrays. Yields the amount
- * copied after each step.
+ * Copies the rows that a call's index values select from the tensors in `from` to the same positions in the
+ * tensors in `to`. Yields the amount copied after each step.
  */
 export function* copyNamed(
   named: readonly NamedInput[],

@@ -56,7 +56,8 @@ function weighed(tile: TileFunc): DirectPlan | "copied" {
 
 /**
  * Returns the plan of a gather that reads the caller's arrays in place, regardless of cost. Undefined if the
- * program computes values, has no gather, or is hand-written and has different maps in its tiles.
+ * program has no gather, or if the gather changes or combines the elements that it reads. Also undefined for
+ * a hand-written program with different maps in its tiles.
  */
 export function planDirect(tile: TileFunc): DirectPlan | undefined {
   const gather = planTogether(tile);

@@ -26,8 +26,8 @@ export type Updates =
   | { readonly kind: "made"; readonly tile: TileFunc; readonly dtype: DType };
 
 /**
- * Plan to write a scatter's updates in rows: contiguous updates that go to one contiguous part of the output.
- * One set of index values selects that part.
+ * Plan to write a scatter's updates row by row. A row is a contiguous range of updates that one set of index
+ * values sends to a contiguous range of the output.
  */
 export interface ScatterRows {
   readonly updates: Updates;
@@ -59,13 +59,13 @@ export interface ScatterPlan {
 
 /**
  * Returns the plan of a scatter, cached by its program. Throws a CompileError (TC505) if the program's tiles
- * are not the points of its domain in order.
+ * do not cover the scatter's domain exactly once, in an order that gives the same bits.
  */
 export const scatterPlanOf = derivedOnce(planScatter);
 
 /**
- * Returns the plan of a scatter. Throws a CompileError (TC505) if the program's tiles are not the points of
- * its domain in order.
+ * Returns the plan of a scatter. Throws a CompileError (TC505) if the program's tiles do not cover the
+ * scatter's domain exactly once, in an order that gives the same bits.
  */
 function planScatter(tile: TileFunc): ScatterPlan {
   const map = scatterMapOf(tile);

@@ -29,9 +29,11 @@ export type MakesUpdates = (tile: TileFunc, inputs: HostInputs) => Generator<num
 const elementsAtOnce = 2 ** 16;
 
 /**
- * Runs a scatter and returns the output's bytes. If the scatter writes in place, these are the bytes of the
- * base (the initial values). Yields regularly. Throws a RunError for the first point with an index out of
- * range (TC601), else for the first duplicate under `duplicates = error` (TC607). Nothing is then written.
+ * Runs a scatter and returns the output's bytes. If the scatter writes in place, these are the memory of the
+ * base (the initial values), which is changed. Yields regularly.
+ *
+ * Throws a RunError: TC601 for the first point with an index out of range, otherwise TC607 for the first
+ * duplicate under `duplicates = error`. The caller's arrays are then unchanged.
  */
 export function* scatterSteps(
   plan: ScatterPlan,

@@ -119,8 +119,9 @@ export function rowOf(
 }
 
 /**
- * Iterator over the rows of a gather. It resolves index values in stages: each value once for everything
- * inside its dims, and the values of the last stage block by block.
+ * Iterator over the rows of a gather. It resolves index values in stages. The values of a stage are resolved
+ * inside the loop over the stage's dim, once for all inner loops. The values of the last stage are resolved
+ * for a block of rows at a time.
  */
 export class GatherWalk {
   private readonly lookups: readonly Lookup[];

@@ -8,9 +8,9 @@ import { asInteger, type AddressOffsets } from "./block.js";
 import { shortRowUnits, type RowArray } from "./move-rows.js";
 
 /**
- * Writes rows `first` to `end` (exclusive) of a block into `target`. A row has `row` units. The rows are read
- * contiguously from offset `from` on, and row k is written at `base + addresses[k]`. Offsets and addresses
- * are in units.
+ * Writes rows `first` to `end` (exclusive) of a block into `target`. A row has `row` array elements. Row
+ * `first` is read at offset `from` of `source`, and each later row directly after the row before it. Row k is
+ * written at `base + addresses[k]`. Offsets and addresses count array elements.
  */
 export function writeRows(
   source: RowArray,
@@ -34,8 +34,8 @@ export function writeRows(
 }
 
 /**
- * Writes rows longer than {@link shortRowUnits} units by calls of `set`. Consecutive rows that are adjacent
- * in the target are written together. The parameters are those of {@link writeRows}.
+ * Writes rows longer than {@link shortRowUnits} array elements by calls of `set`. One call writes all
+ * consecutive rows that are adjacent in the target. The parameters are those of {@link writeRows}.
  */
 function writeLong(
   source: RowArray,
@@ -65,9 +65,9 @@ function writeLong(
 }
 
 /**
- * Writes rows of `row` 8-byte units: rows `first` to `end` (exclusive) of a block. The rows are read
- * contiguously from offset `from` on, and row k is written at `base + addresses[k]`. Offsets and addresses
- * are in units.
+ * Writes rows `first` to `end` (exclusive) of a block; each row has `row` 8-byte array elements. Row `first`
+ * is read at offset `from`, and each later row directly after the row before it. Row k is written at `base +
+ * addresses[k]`. Offsets and addresses count array elements.
  */
 function writeWides(
   source: BigUint64Array,
@@ -86,9 +86,9 @@ function writeWides(
 }
 
 /**
- * Writes rows of `row` 4-byte units: rows `first` to `end` (exclusive) of a block. The rows are read
- * contiguously from offset `from` on, and row k is written at `base + addresses[k]`. Offsets and addresses
- * are in units.
+ * Writes rows `first` to `end` (exclusive) of a block; each row has `row` 4-byte array elements. Row `first`
+ * is read at offset `from`, and each later row directly after the row before it. Row k is written at `base +
+ * addresses[k]`. Offsets and addresses count array elements.
  */
 function writeWords(
   source: Uint32Array,
@@ -107,9 +107,9 @@ function writeWords(
 }
 
 /**
- * Writes rows of `row` 2-byte units: rows `first` to `end` (exclusive) of a block. The rows are read
- * contiguously from offset `from` on, and row k is written at `base + addresses[k]`. Offsets and addresses
- * are in units.
+ * Writes rows `first` to `end` (exclusive) of a block; each row has `row` 2-byte array elements. Row `first`
+ * is read at offset `from`, and each later row directly after the row before it. Row k is written at `base +
+ * addresses[k]`. Offsets and addresses count array elements.
  */
 function writeHalves(
   source: Uint16Array,
@@ -128,8 +128,9 @@ function writeHalves(
 }
 
 /**
- * Writes rows of `row` bytes: rows `first` to `end` (exclusive) of a block. The rows are read contiguously
- * from offset `from` on, and row k is written at `base + addresses[k]`. Offsets and addresses are in bytes.
+ * Writes rows `first` to `end` (exclusive) of a block; each row has `row` bytes. Row `first` is read at
+ * offset `from`, and each later row directly after the row before it. Row k is written at `base +
+ * addresses[k]`. Offsets and addresses are in bytes.
  */
 function writeBytes(
   source: UnitArray,

@@ -19,8 +19,8 @@ export interface Elided {
 
 /**
  * Returns a tile program without the loads and the store around its gather, which then reads and writes the
- * tensors in place. `stays`: true for the number of an input whose tile is still loaded. Unchanged if there
- * is no gather.
+ * tensors in place. `stays`: returns true for the index (from 0) of an input whose tile must still be loaded.
+ * The program is unchanged if it has no gather.
  */
 export function elide(func: TileFunc, stays: (table: number) => boolean): Elided {
   const task = taskOfTile(func);

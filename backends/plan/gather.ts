@@ -100,7 +100,10 @@ export function planGather(
   };
 }
 
-/** True if the address depends on the reduction element, directly or through an index value. */
+/**
+ * True if the element at `address` differs between reduction elements. The address then depends on the
+ * position in the reduction, directly or through an index value. False for a map without a reduction.
+ */
 export const isReadInReduction = (
   address: Linear,
   indices: readonly IndexStep[],

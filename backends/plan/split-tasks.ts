@@ -172,8 +172,8 @@ function further(gather: GatherStmt, d: number, start: Linear): GatherStmt {
 }
 
 /**
- * Returns the dims of input number `table` whose coordinate in a gather depends on output dim `d`; an empty
- * list if there are none.
+ * Returns the dims of an input whose coordinate in a gather depends on output dim `d`; an empty list if there
+ * are none. `table`: index of the input, from 0.
  */
 export const followers = ({ map }: GatherStmt, table: number, d: number): number[] =>
   (readsOf(map, table)[0] ?? []).flatMap((coord, k) => (dimsOf(coord).includes(d) ? [k] : []));

@@ -42,11 +42,12 @@ export const beyondSteps = ({ terms }: Linear): readonly Term[] =>
 
 /**
  * Returns the stages of a gather at which the index operands are read, outermost dim first. `indices`: for
- * each index operand the address of its value, or its sum.
+ * each index operand, the address of its value, or the sum that it is. `data`: address of the data. `others`:
+ * addresses of further elements that a value is computed from.
  *
- * Index operands are read in the order of the map, so the first that can end an element (by selecting none)
- * does so. After the last stage, the data's address is known except for constant steps along dims. So are the
- * addresses in `others`: those of more elements from which a value is computed.
+ * Index operands are read in the order of the map. The first one whose value selects no element therefore
+ * ends the evaluation of the output element. After the last stage, all addresses are known except for
+ * constant steps along dims.
  */
 export function stagesOf(
   indices: readonly Linear[],

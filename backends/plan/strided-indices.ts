@@ -22,9 +22,10 @@ export interface StridedIndex {
 }
 
 /**
- * Returns the index operands of the last stage, in the order of the map, with their strides. Undefined if
- * that stage has none or adds anything else to the data's address. Also undefined if an index operand has no
- * policy, excludes a value or is addressed by another index operand.
+ * Returns the index operands of the last stage, in the order of the map, with their strides. Undefined if the
+ * stage has no index operand, or if the data's address in the stage contains terms other than these index
+ * operands. Also undefined if an index operand is a sum, has no policy or excludes a value. The same holds if
+ * its address changes along dims by more than constant steps.
  */
 export function stridedIndices({
   indexSteps,

@@ -386,8 +386,9 @@ function lagOf({ plan }: PtoContext, stmt: SyncStmt) {
 }
 
 /**
- * Emits a sync between two hardware pipes (instruction queues) by event flags. A sync with lag 1, which waits
- * for statements before its previous execution, alternates between two event ids.
+ * Emits a sync between two hardware pipes (instruction queues) by event flags. A sync with lag 1 sets a flag
+ * in each execution and waits for the flag of its previous execution. Its executions alternate between two
+ * event ids.
  */
 function emitSync(context: PtoContext, stmt: SyncStmt): void {
   const { out } = context;

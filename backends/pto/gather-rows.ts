@@ -206,8 +206,9 @@ function emitZeros(
 }
 
 /**
- * Returns a function for each input after the data that gives the C++ expression for an index value. The
- * expression reads the input's tile in the unified buffer (UB), or global memory if the input has no tile.
+ * Returns a list with one function for each input after the data. A function returns the C++ expression for
+ * an index value at a position. The expression reads the input's tile in the unified buffer (UB), or global
+ * memory if the input has no tile.
  */
 export function indexReaders(context: PtoContext, { stmt }: PtoGather): readonly Reader[] {
   return stmt.from.slice(1).map(({ buffer, sizes }): Reader => {

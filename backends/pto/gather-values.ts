@@ -31,7 +31,10 @@ import { emitIndexSteps, type Reader } from "./indices.js";
 import { emitTransfer } from "./transfer.js";
 import { dataWord, numberWord, type Word } from "./words.js";
 
-/** Emits a gather that computes its elements from the values that it reads. */
+/**
+ * Emits a gather whose output elements are computed from the elements that it reads (by casts, arithmetic or
+ * a reduction), not only copied.
+ */
 export function emitValues(context: PtoContext, gather: PtoGather): void {
   const types = inputsOf(context.plan.func).map(({ type }) => type.dtype);
   new ValueRows(context, gather, programOfRows(gather.stmt.map, types)).emit();
@@ -460,8 +463,8 @@ class ValueRows {
 }
 
 /**
- * Returns the operands of a vector instruction, each with the word type (C++ element type) that the
- * instruction uses for it.
+ * Returns a list of pairs: each operand of a vector instruction, and the word type (C++ element type) that
+ * the instruction uses for it.
  */
 function wordsOf(step: VectorStep): readonly (readonly [VectorPlace, Word])[] {
   const as = (word: Word, ...locations: readonly VectorPlace[]) =>

@@ -128,8 +128,9 @@ export function emitIndexSteps(
 }
 
 /**
- * Returns the lines of C++ that handle an index value out of range; an empty list if it selects no element.
- * In these lines `raw` is the value and `n` the extent, 0 if the data has no element.
+ * Returns the lines of C++ that map an index value out of range to an element. The element is the nearest
+ * one, or the remainder of the value by the extent. Returns an empty list if `outside` maps the value to no
+ * element. In these lines `raw` is the value and `n` the extent, 0 if the data has no element.
  */
 function otherwise(outside: Outside): string[] {
   switch (outside) {

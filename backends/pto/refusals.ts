@@ -17,8 +17,8 @@ import { eventsOfProgram } from "./events.js";
 import { missingType, type Word } from "./words.js";
 
 /**
- * Returns an error (TC505) for a program whose target is not an Ascend target, since PTO-ISA has no other
- * targets.
+ * Returns a list with the error (TC505) that PTO-ISA supports only Ascend targets. Does not check the target:
+ * callers call it for a program with another target.
  */
 export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
   error("TC505", `PTO-ISA is for Ascend targets; this program is for ${target.name}`, {
@@ -28,9 +28,9 @@ export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
 ];
 
 /**
- * Returns an error (TC505) for a gather that PTO-ISA kernels cannot express; an empty list if they can or if
- * there is no gather. Elements that move unchanged must come from the data, and their index values from other
- * inputs.
+ * Returns a list with an error (TC505) if PTO-ISA kernels cannot express a gather. Returns an empty list if
+ * they can or if there is no gather. Elements that move unchanged must come from the data, and their index
+ * values from other inputs.
  */
 export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagnostic[] {
   if (stmt === undefined) return [];
@@ -65,8 +65,9 @@ function strange(map: AccessMap): string | undefined {
 }
 
 /**
- * Returns an error for the first element type, buffer or region that PTO-ISA instructions do not accept; an
- * empty list if there is none. The code is TC202 for a buffer without an address, otherwise TC505.
+ * Returns a list with an error for the first element type, buffer or region that PTO-ISA instructions do not
+ * accept. Returns an empty list if they accept all. The code is TC202 for buffers without an address,
+ * otherwise TC505.
  */
 export function misfits(
   func: TileFunc,
@@ -133,7 +134,8 @@ export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
 const int64Limit = 2 ** 62;
 
 /**
- * Returns an error (TC505) if a sum of index values may exceed int64_t in a kernel; an empty list otherwise.
+ * Returns a list with an error (TC505) if a number in a kernel may exceed int64_t, and an empty list
+ * otherwise. Checks index values, sums of index values and the address of the data.
  */
 export function beyondInt64({ stmt, indexSteps, addresses, ranges }: GatherPlan): Diagnostic[] {
   const magnitude = (form: Linear): number =>

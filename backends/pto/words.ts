@@ -88,7 +88,8 @@ export function missingType(dtype: DType): Missing | undefined {
 
 /**
  * Returns the word type (C++ type) in which elements of the data and the output are moved. `asWords`: true if
- * an 8-byte element is one 8-byte word. Throws an InternalError for a type that kernels cannot hold.
+ * an 8-byte element must be a single 8-byte word, as index values are. Throws an InternalError for a type
+ * that kernels cannot hold.
  */
 export function dataWord(dtype: DType, asWords: boolean): Word {
   const word = words[dtype];

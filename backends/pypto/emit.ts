@@ -29,9 +29,10 @@ import { pyptoValue } from "./values.js";
 const maxTileEntries = 4;
 
 /**
- * Returns the PyPTO program (Python text) of a gather whose schedule is complete. Throws a CompileError:
- * TC505 if PyPTO lacks the operation, policy or number of tile entries, or for a scatter; TC1xx if its
- * operation does not take these types.
+ * Returns the PyPTO program (Python text) of a gather whose schedule is complete. Throws a CompileError
+ * (TC505) for a scatter or for data in the unified buffer (UB). Also throws TC505 if PyPTO lacks the
+ * operation, the policy or the number of tile entries. Throws TC1xx if the operation does not accept the
+ * element types.
  */
 export function emitPypto(gather: AccessFunc, operator: Operator, target: Target): string {
   refuseScatter(gather, "PyPTO's text");
@@ -48,9 +49,12 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
 }
 
 /**
- * Returns the PyPTO program (Python text) of a gather that computes its elements and whose schedule is
- * complete. Throws a CompileError (TC505) that names a step for which PyPTO has no operation, or whose bits
- * an Ascend core may not give. Throws TC1xx if PyPTO's gather does not take these types.
+ * Returns the PyPTO program (Python text) of a gather whose schedule is complete and whose output elements
+ * are computed, not only copied. Throws a CompileError (TC505) that names a step if PyPTO has no operation
+ * for it. It also does so if the step's result on an Ascend core may differ in bits from the stated result.
+ *
+ * Also throws TC505 for a scatter, an empty output, views that do not divide the output evenly, or data in
+ * the unified buffer (UB). Throws TC1xx if PyPTO's gather does not accept the element types.
  */
 export function emitPyptoValue(gather: AccessFunc, target: Target): string {
   refuseScatter(gather, "PyPTO's text");
@@ -199,7 +203,10 @@ function emitViews(out: Lines, loops: Loops): void {
   nest(0);
 }
 
-/** Returns the PyPTO expression for the part of input number `table` that one view of the output reads. */
+/**
+ * Returns the PyPTO expression for the part of an input that one view (part) of the output reads. `table`:
+ * index of the input, from 0.
+ */
 function viewOf({ gather, view, views, names }: Loops, table: number, sizes: readonly string[]): string {
   const { shape } = inputOf(gather, table).type;
   const extents = outputOf(gather).type.shape;
@@ -227,7 +234,7 @@ const dataInUb = (gather: AccessFunc): boolean => {
 
 /**
  * Returns the errors for a gather that PyPTO cannot express; an empty list if it can. The code is TC505 for
- * the operation, policy or tile, and TC1xx for types.
+ * the operation, policy, tile or the memory of the data, and TC1xx for element types.
  */
 function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): readonly Diagnostic[] {
   const { span } = gather;

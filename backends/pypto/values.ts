@@ -54,9 +54,9 @@ class Refused extends Error {
 }
 
 /**
- * Returns the PyPTO operations that compute a value on one view (part) of the output, or the part of the
- * value for which PyPTO has no operation. `view`: extents of the view in elements, which divide those of the
- * output.
+ * Returns the PyPTO operations that compute a value on one view (part) of the output. If PyPTO has no
+ * operation for a part of the value, returns that part instead. `view`: extents of the view in elements. Each
+ * extent of the output must be a multiple of the view's.
  */
 export function pyptoValue(gather: AccessFunc, view: Shape, target: Target): PyptoValue {
   try {

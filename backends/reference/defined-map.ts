@@ -14,8 +14,8 @@ export interface ReferenceProgram {
 }
 
 /**
- * Access map over whole tensors, with the operands that it relates: the inputs by their number in the map,
- * then the output.
+ * Access map over whole tensors, and the operands that it refers to. These are the inputs in the order of
+ * their indices in the map, then the output.
  */
 export interface DefinedMap {
   readonly map: AccessMap;

@@ -15,8 +15,9 @@ import { elementReads } from "../element-reads.js";
 const elementsAtOnce = 2 ** 12;
 
 /**
- * Computes the output of an access map element by element and returns its bytes. Yields the number of
- * elements done. Throws a RunError (TC601) for the first element with an index out of range.
+ * Computes the output elements of an access map one by one and returns the output's bytes. Yields the number
+ * of output elements computed so far. Throws a RunError (TC601) for the first element whose index is out of
+ * range under policy `error` or `unchecked`.
  */
 export function* elementByElement(
   mapped: MappedInputs,

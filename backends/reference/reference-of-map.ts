@@ -14,9 +14,9 @@ import { elementByElement } from "./element-by-element.js";
 import { pointByPoint } from "../point-by-point.js";
 
 /**
- * Computes the output of a map over whole tensors and returns its bytes. `operands`: the inputs by their
- * number in the map, then the output. Throws a RunError (TC601) for the first output element whose index is
- * out of range under policy `error` or `unchecked`.
+ * Computes the values of the output of an access map over whole tensors and returns their bytes. `operands`:
+ * the inputs, in the order of the input indices in the map, then the output. Throws a RunError (TC601) for
+ * the first output element whose index is out of range under policy `error` or `unchecked`.
  */
 export const referenceOfMap = (
   map: AccessMap,
@@ -25,8 +25,9 @@ export const referenceOfMap = (
 ): Uint8Array => drained(referenceOfMapSteps(map, operands, inputs));
 
 /**
- * Returns a generator that computes the output of a map over whole tensors and returns its bytes. It yields
- * the number of elements or scatter points done.
+ * Returns a generator that computes the output of an access map over whole tensors. The generator yields its
+ * progress and returns the output's bytes. Progress is a number of output elements, or of domain points for a
+ * scatter.
  */
 export function referenceOfMapSteps(
   map: AccessMap,

@@ -14,8 +14,8 @@ import { referenceOfMapSteps } from "./reference-of-map.js";
 
 /**
  * Computes the output of an operator by its definition and returns the output's bytes. `operands`: the
- * program's operands; needed only if it has inputs other than data and indices. Throws a RunError (TC601) for
- * the first output element with an index out of range, under the policies `error` and `unchecked`.
+ * program's operands; needed only if the program has inputs other than data and indices. Throws a RunError
+ * (TC601) for the first output element whose index is out of range under policy `error` or `unchecked`.
  */
 export const reference = (
   program: ReferenceProgram,
@@ -24,9 +24,9 @@ export const reference = (
 ): Uint8Array => drained(referenceSteps(program, inputs, operands));
 
 /**
- * Computes the output of an operator by its definition, in steps between which other work can run. Yields the
- * number of output elements done so far and returns the output's bytes. Throws a RunError (TC601) as {@link
- * reference} does.
+ * Returns a generator that computes the output of an operator by its definition. The generator yields the
+ * number of output elements done so far, so that other work can run, and returns the output's bytes. It
+ * throws the errors of {@link reference}. `named`: the program's operands; by default only data and indices.
  */
 export function referenceSteps(
   program: ReferenceProgram,
@@ -65,9 +65,9 @@ export function referenceSteps(
 }
 
 /**
- * Returns a function from the coordinates of an output element to the coordinates of the data element that it
- * copies. The function returns one array, which each call changes in place. `lookUp` returns the data
- * coordinate along `dim` for the index value at a position of the index tensor.
+ * Returns a function that maps the coordinates of an output element to the coordinates of its source element
+ * in the data. Each call changes and returns the same array. `lookUp` returns the data coordinate along `dim`
+ * for the index value at `position` in the index tensor.
  */
 function dataCoordinates(
   operator: Exclude<Operator, { readonly op: "mapped" }>,

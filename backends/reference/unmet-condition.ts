@@ -51,8 +51,9 @@ interface UnmetElement {
 }
 
 /**
- * Yields each output element that is computed from an input element which violates a condition, with that
- * input element. Stops at the first index out of range, since the run is then rejected.
+ * Yields an entry for each output element that is computed from an input element which violates a condition.
+ * The entry holds the output element's coordinates and the input element. Stops at the first index out of
+ * range, since the run is then rejected.
  */
 function* unmetElements(
   mapped: MappedInputs,
@@ -98,8 +99,9 @@ function* unmetElements(
 }
 
 /**
- * Returns the first input element that index values select and that violates a condition, in the order of
- * output elements. Undefined if all conditions are met.
+ * Returns an input element that violates a condition and from which an output element is computed. If there
+ * are several, returns the one of the first such output element in row-major order. Undefined if there is
+ * none before the first index out of range.
  */
 export function unmetCondition(
   mapped: MappedInputs,
@@ -112,8 +114,8 @@ export function unmetCondition(
 
 /**
  * Result of {@link inputsVerdict}. `met`: the inputs meet all conditions. `unneeded`: an input element
- * violates a condition, but no output element gets other bits from it. `other bits`: an Ascend core may
- * compute other bits for the output element `point`.
+ * violates a condition, but the bits of all output elements are still exact. `other bits`: an Ascend core may
+ * compute different bits for the output element at coordinates `point`.
  */
 export type InputsVerdict =
   | { readonly kind: "met" }
@@ -128,9 +130,9 @@ export type InputsVerdict =
     };
 
 /**
- * Checks whether an Ascend core computes the stated bits for some inputs, and returns the verdict. It does if
- * the inputs meet all conditions in `assumes`. Otherwise, each output element with a violating input is
- * computed step by step and its actual numbers are checked.
+ * Checks whether an Ascend core computes the bits that the program defines for these inputs, and returns the
+ * verdict. No further check is needed if the inputs meet all conditions in `assumes`. Otherwise, each output
+ * element with a violating input is evaluated step by step, and its intermediate values are checked.
  */
 export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCondition[]): InputsVerdict {
   if (assumes.length === 0) return { kind: "met" };
@@ -146,9 +148,9 @@ export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCon
 }
 
 /**
- * Returns a function that computes an output element step by step. That function returns the first step for
- * which an Ascend core may give other bits, with the reason, as text. It returns undefined if there is no
- * such step.
+ * Returns a function that evaluates an output element, given its coordinates, one arithmetic step at a time.
+ * That function returns a text that names the first step for which an Ascend core may compute different bits,
+ * and the reason. It returns undefined if there is no such step.
  */
 function stepRun(
   mapped: MappedInputs,

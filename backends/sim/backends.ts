@@ -28,9 +28,10 @@ export const checkedBackend: Backend = {
 };
 
 /**
- * Opens an executor of a tile program. Returns it with the function that releases it. An executor on one
- * thread comes from a pool of reusable memories; one on several threads has its own memory. Rejects with a
- * CompileError: TC502 for tensors that do not fit its memory, TC702 for invalid options.
+ * Opens an executor of a tile program. Resolves to the executor and a function that releases it. An executor
+ * on one thread comes from a pool of reusable memories; an executor on several threads has its own memory.
+ * Rejects with a CompileError: TC502 for tensors that do not fit the executor's memory, TC702 for invalid
+ * options.
  */
 export async function openExecutor(
   tile: TileFunc,

@@ -125,8 +125,8 @@ export const simulateChecked = (func: TileFunc, inputs: HostInputs, target: Targ
 
 /**
  * Runs a tile program in the checked executor, in time slices between which other work can run. Resolves to
- * its output with a report. Rejects with the signal's reason if it is aborted, and with the errors of {@link
- * simulateChecked}.
+ * the program's output and a report. Rejects with the reason of `options.signal` if that signal is aborted,
+ * and with the errors of {@link simulateChecked}.
  */
 export function simulateCheckedLong(
   func: TileFunc,

@@ -12,9 +12,9 @@ import { checkTensors } from "../values.js";
 import type { FastExecutor, FastRun } from "../wasm/executor.js";
 
 /**
- * Runs a program in the fast executor, after copying the input rows that index values select into the
- * executor's memory. Throws the errors of the executor's `run`. `executor` must serve no other calls than
- * those of `runCopied` for this program.
+ * Runs a program in the fast executor. Before the run, copies input rows to the executor's memory: those that
+ * index values select. Throws the errors of the executor's `run`. `executor` must serve only calls of
+ * `runCopied` for this program.
  */
 export function runCopied(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): FastRun {
   const placed = drained(place(tile, executor, inputs));
@@ -23,7 +23,7 @@ export function runCopied(tile: TileFunc, executor: FastExecutor, inputs: HostIn
 
 /**
  * Runs a program in the fast executor as {@link runCopied} does, in time slices between which other work can
- * run. Rejects with the signal's reason if it is aborted.
+ * run. Rejects with the reason of the abort signal if that signal is aborted.
  */
 export async function runCopiedLong(
   tile: TileFunc,
@@ -43,9 +43,9 @@ interface Placed {
 }
 
 /**
- * Copies the input rows that index values select into the executor's memory, and yields 0 after each part.
- * Returns the inputs, with the copied tensors replaced by their copies, and the bytes and milliseconds of the
- * copies.
+ * Copies input rows to the executor's memory: those that index values select. Yields 0 after each batch of
+ * rows. Returns the inputs, in which the copied tensors are replaced by their copies. Also returns the bytes
+ * and milliseconds of the copies.
  */
 function* place(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): Generator<number, Placed> {
   const named = namedInputs(tile);

@@ -106,8 +106,8 @@ function dimAlone(coord: Linear): number | undefined {
 }
 
 /**
- * Counts the reads of an index tensor that a gather reads directly from global memory. Each index value of a
- * tile counts once, in the order in which the output elements first need it.
+ * Adds the traffic of a gather's reads of one index tensor in global memory to `counter`. Each index value of
+ * a tile counts once, in the order in which the output elements first need it.
  */
 function countReads(
   { func, stmt, loops }: Gathering,
@@ -137,9 +137,10 @@ interface TrackedTable {
 }
 
 /**
- * Counts the data rows and index values that a gather without computation reads, by looking up the index
- * values of each tile. `fetched`: traffic counter of the data; undefined unless the gather reads the data
- * from global memory.
+ * Adds the traffic of a gather that copies elements without arithmetic to traffic counters. Looks up the
+ * index values of each tile. `fetched`: counter of the data; undefined unless the gather reads the data from
+ * global memory. `trackedTables`: counters, by input index, of inputs of which each element counts once per
+ * tile, at its first read.
  */
 function countNamed(
   { func, stmt, loops, addresses }: Gathering,
@@ -187,8 +188,10 @@ function countNamed(
 }
 
 /**
- * Counts the reads of a gather that computes its elements, by looking up the index values of each tile. The
- * operands of every output element count separately.
+ * Adds the traffic of a gather that does arithmetic on its elements to traffic counters. Looks up the index
+ * values of each tile. The operands of every output element count separately. `fetched`: counter of the data;
+ * undefined unless the gather reads the data from global memory. `trackedTables`: counters, by input index,
+ * of inputs of which each element counts once per tile, at its first read.
  */
 function countComputed(
   { func, stmt, loops, addresses }: Gathering,
@@ -268,7 +271,7 @@ const newTrackedTable = (): TrackedTable => ({ positions: new Set(), runs: new R
 
 /**
  * Returns a visitor that adds each row of a gather to `runs`, as a range of `length` consecutive elements.
- * `tracked`: inputs whose elements the visitor also counts, each when it is first read.
+ * `tracked`: inputs of which the visitor also records each element once, at its first read.
  */
 function rowsInto(runs: Runs, length: number, tracked: ReadonlyMap<number, TrackedTable>): RowVisitor {
   const rows: RowVisitor = {

@@ -21,14 +21,15 @@ const elementsAtOnce = 2 ** 16;
 
 /**
  * Plan of calls that run a gather or scatter on the caller's arrays in place, without copies. A program that
- * updates an operand in place also writes one of these arrays.
+ * updates an operand in place also writes the array of that operand.
  */
 export type CallPlan = DirectPlan | ScatterPlan;
 
 /**
- * Returns the plan of calls on the caller's arrays in place. Undefined for a gather on several threads, or
- * for which WebAssembly on copied inputs is cheaper. Also undefined for a scatter that WebAssembly runs on
- * several threads or with computed updates, unless it updates an operand in place.
+ * Returns the plan of calls on the caller's arrays in place; undefined if the calls run as WebAssembly
+ * instead. A gather does so on several threads, or if copies and WebAssembly take less time. A scatter does
+ * so on several threads or with computed updates, unless it updates an operand in place or has no WebAssembly
+ * code.
  */
 export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions = {}): CallPlan | undefined {
   if (!hasScatter(tile.body)) return threads === 1 ? directPlanOf(tile) : undefined;
@@ -39,8 +40,8 @@ export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions =
 }
 
 /**
- * True if a call under this plan accepts an operand with more bytes than a Uint8Array can hold. Scatters and
- * index operands do not.
+ * True if a call under this plan accepts an operand with more bytes than a Uint8Array can hold. False for all
+ * operands of a scatter, and for the index operands of a gather.
  */
 export const takesLarge = (plan: CallPlan, operand: Operand): boolean =>
   !isScatterPlan(plan) && !plan.indices.includes(operand);
@@ -48,8 +49,8 @@ export const takesLarge = (plan: CallPlan, operand: Operand): boolean =>
 const isScatterPlan = (plan: CallPlan): plan is ScatterPlan => !("gather" in plan);
 
 /**
- * Runs a kernel on the caller's arrays in place. Returns the output, and a function that derives the report.
- * Throws a RunError (TC601) for the first output element with an index out of range.
+ * Runs a kernel on the caller's arrays in place. Returns the output's bytes and a function that derives the
+ * run's report. Throws a RunError (TC601) for the first output element with an index out of range.
  */
 export function callDirect(kernel: FastKernel, plan: CallPlan, inputs: HostInputs): LateRun {
   if (isScatterPlan(plan)) {
@@ -63,8 +64,8 @@ export function callDirect(kernel: FastKernel, plan: CallPlan, inputs: HostInput
 
 /**
  * Runs a kernel on the caller's arrays in place, in slices between which other work can run. Resolves to the
- * output, and a function that derives the report. Rejects with a RunError (TC601) for an index out of range,
- * and with the signal's reason if `options.signal` aborts.
+ * output's bytes and a function that derives the run's report. Rejects with a RunError (TC601) for an index
+ * out of range, and with the signal's reason if `options.signal` aborts.
  */
 export async function callDirectLong(
   kernel: FastKernel,
@@ -93,8 +94,9 @@ export async function callDirectLong(
 }
 
 /**
- * Runs a plan in slices along output dim 0. Yields the number of coordinates of that dim that are done; the
- * last number may exceed the extent. If the output is empty, checks only the indices.
+ * Runs a plan in slices along output dim 0. After each slice, yields the number of coordinates of dim 0 that
+ * are complete so far. The last number may exceed the extent. If the output is empty, checks only the
+ * indices.
  */
 function* slices(plan: DirectPlan, inputs: HostInputs, output: Uint8Array): Generator<number, void> {
   if (plan.sizes.includes(0)) {

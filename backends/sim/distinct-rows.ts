@@ -49,8 +49,8 @@ const formsIn = (value: AccessMap["indices"][number]["value"]): readonly Linear[
   isRead(value) ? value.at : [value];
 
 /**
- * Returns an upper limit of the number of index values to look up when the traffic or the selected rows of a
- * gather are counted. It measures the cost of that analysis.
+ * Returns an upper limit of the number of index values that an analysis of a gather looks up. Such an
+ * analysis counts the traffic or the selected rows, and the limit measures its cost.
  */
 export function lookups(gather: Gathered): number {
   const { map } = gather;

@@ -30,7 +30,7 @@ export interface LateRun {
   readonly derive: () => SimReport;
 }
 
-/** Tile program, with the target whose cost model its report uses. */
+/** Tile program to run, and the target whose cost model the report of a run uses. */
 export interface FastKernel {
   readonly tile: TileFunc;
   readonly target: Target;
@@ -43,9 +43,9 @@ export interface FastKernel {
 const fewIndexBytes = 2 ** 18;
 
 /**
- * Returns a copy of the output, with a function that derives the report from the run's indices. Indices of at
- * most `maxCopiedBytes` bytes are copied; otherwise the function reads them in the executor's memory. It
- * throws a CompileError (TC702) if a later run has overwritten that memory.
+ * Returns a copy of the output of a run and a function that derives the report of that run. Index tensors of
+ * at most `maxCopiedBytes` bytes in total are copied for the report. Larger ones are read from the executor's
+ * memory; the function then throws a CompileError (TC702) if a later run has overwritten them.
  */
 export function fastOutput(
   { tile, target }: FastKernel,
@@ -67,9 +67,9 @@ export function fastOutput(
 }
 
 /**
- * Returns the output of a run, with a function that derives the report from `inputs`. `copiedBytes`: bytes of
- * inputs that were copied for the run. `check`: called before the derivation; throws if a later run has
- * overwritten the inputs.
+ * Returns the output of a run and a function that derives the report of that run from `inputs`.
+ * `copiedBytes`: bytes of inputs that were copied for the run. `check`: called before the report is derived;
+ * throws if a later run has overwritten the inputs.
  */
 export const reported = (
   { tile, target }: FastKernel,

@@ -77,9 +77,9 @@ export function watOf(tile: TileFunc): string {
 
 /**
  * Returns a printable plan of the code that {@link watOf} prints: the method by which each statement moves
- * data. The entry `inputs` of `figures` says what a one-thread call copies before that code runs. `copied`:
- * all inputs. `named rows`: of some inputs, only the rows that indices select. `in place`: nothing, because
- * the call works on the caller's arrays and does not use that code.
+ * data. `figures.inputs` tells how a one-thread call gets its inputs. `copied`: it first copies all inputs.
+ * `named rows`: it copies only the selected rows of some inputs. `in place`: it works on the caller's arrays
+ * and does not run this code.
  */
 export function wasmMoves(tile: TileFunc): MovePlan {
   checkArgument("wasmMoves", "tile program", tile);
@@ -142,8 +142,8 @@ export function simulateBytes(
 }
 
 /**
- * Verifies a kernel and runs it on one thread, on the executor that `options` names. Returns its output with
- * a function that derives the report. Throws a CompileError (TC702) for invalid options.
+ * Verifies a kernel and runs it on one thread, on the executor that `options` names. Returns the output of
+ * the run and a function that derives the report. Throws a CompileError (TC702) for invalid options.
  */
 function runLate(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions): LateRun {
   throwIfErrors(checkFields("simulate", options, simulateFields));
@@ -163,8 +163,8 @@ function runLate(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions
 
 /**
  * Verifies a kernel and runs it on the executor that `options` names, in slices between which other work can
- * run. Resolves to its output with a function that derives the report. Rejects with a CompileError (TC702)
- * for invalid options.
+ * run. Resolves to the output of the run and a function that derives the report. Rejects with a CompileError
+ * (TC702) for invalid options.
  */
 async function runLong(
   kernel: SimKernel,

@@ -58,7 +58,8 @@ interface PendingLoop {
 
 /**
  * Returns the loops shifted to start at 0, and the linear expressions `forms` rewritten for the shifted
- * variables. A loop whose two bounds move together with an outer loop then no longer depends on that loop.
+ * variables. A loop over [x, x + n), where x is an outer loop variable, becomes a loop over [0, n). Its
+ * bounds then no longer depend on the outer loop.
  */
 function countedFromZero(
   loops: readonly ForStmt[],
@@ -76,8 +77,9 @@ function countedFromZero(
 
 /**
  * Visits the groups of iterations of `loops` (outermost first) in which the linear expressions `forms` have
- * equal values. `pending`: enclosing loops on whose variables no minimum in `forms` depends; {@link
- * enumerate} iterates over them last. Throws an InternalError if a loop's end is not constant.
+ * equal values. `pending`: enclosing loops that affect `forms` only by constant steps or not at all; {@link
+ * enumerate} iterates over them last. Throws an InternalError if the end of the outermost loop is not
+ * constant.
  */
 function descend(
   loops: readonly Loop[],
@@ -95,8 +97,9 @@ function descend(
 }
 
 /**
- * Visits the groups of equal iterations of a loop and its inner loops, for iterations [from, to) of the loop.
- * Splits that range where a minimum in `forms` or in an inner bound changes to its other side.
+ * Visits the groups of iterations with equal values of `forms`, for iterations [from, to) of a loop and all
+ * iterations of its inner loops. Splits [from, to) at each iteration at which the smaller operand of a
+ * minimum changes. Minima in `forms` and in the ends of inner loops count.
  */
 function split(
   loop: Loop,
@@ -143,9 +146,10 @@ const bendsBy = (form: Linear, name: string): boolean =>
   form.terms.some(({ of }) => of.kind === "min" && of.of.some((side) => loopVariables(side).has(name)));
 
 /**
- * Returns a linear expression with its minima resolved where iterations [from, to) of `loop` allow it. A
- * minimum is resolved if its sides differ by a function of the loop variable alone and one side is the
- * smaller throughout. If the smaller side changes, adds the iteration of the change to `cuts`.
+ * Returns a linear expression in which minima are replaced by their smaller operand, if one is smaller in all
+ * iterations [from, to) of `loop`. Only minima whose operands differ by a constant plus a multiple of the
+ * loop variable are considered. If the smaller operand changes within the range, adds the iteration of the
+ * change to `cuts`.
  */
 function decide(form: Linear, loop: Loop, from: number, to: number, cuts: number[]): Linear {
   return substitute(form, (of) => {
@@ -173,8 +177,9 @@ const withValues = (form: Linear, values: ReadonlyMap<string, Linear>): Linear =
   substitute(form, (of) => (of.kind === "iv" ? values.get(of.name) : undefined));
 
 /**
- * Calls `visit` with the values of linear expressions without minima over the `pending` loops. Iterates only
- * over loops that change a value; the trip counts of the other loops multiply the number of iterations.
+ * Calls `visit` with the values of the linear expressions `forms`, which contain no minima, for the
+ * iterations of the loops `pending`. Iterates only over loops that change a value. The trip counts of the
+ * other loops are multiplied into the number of iterations that `visit` receives.
  */
 function enumerate(forms: readonly Linear[], pending: readonly PendingLoop[], visit: Visit): void {
   const values = forms.map((form) => form.at);

@@ -5,8 +5,9 @@
 import type { Counter } from "./counter.js";
 
 /**
- * Lengths, in elements, of the contiguous ranges in a sequence of accessed addresses. Bursts are counted from
- * them. A sequence that repeats at other addresses is counted once and multiplied.
+ * Counter of the contiguous ranges in a sequence of accessed addresses. It holds the number of ranges of each
+ * length, in elements, from which bursts are counted. `repeat` multiplies the counts if the sequence repeats
+ * at shifted addresses, so that no address is visited again.
  */
 export class Runs {
   private start = 0;

@@ -12,8 +12,9 @@ import type { FastExecutor } from "../wasm/executor.js";
 import { runCopied } from "./copied-call.js";
 
 /**
- * Runs a scatter and returns the output's bytes. Yields from time to time, so that other work can run.
- * Updates that the fast executor computes stay in a WebAssembly memory until the run ends.
+ * Runs a scatter and returns the output's bytes. Yields from time to time, so that other work can run. If the
+ * fast executor computes the scatter's updates, it keeps its memory, in which they lie, until the scatter
+ * ends.
  */
 export function* scatterCall(plan: ScatterPlan, inputs: HostInputs): Generator<number, Uint8Array> {
   const taken: { tile: TileFunc; executor: FastExecutor }[] = [];

@@ -201,9 +201,9 @@ interface PointElements {
 }
 
 /**
- * Returns a function that writes the value of a scatter's current point (element of its domain), or the fill
- * bits, at a byte offset. The returned function gives `outOfRange` if an index value of a reduction element
- * is out of range, and 0 otherwise.
+ * Returns a function that writes the value of the current domain point of a scatter at a byte offset. With
+ * `isFill`, it writes the fill bits instead. The function returns `outOfRange` if an index value that locates
+ * a reduction element is out of range, and 0 otherwise.
  */
 function pointValue(
   func: TileFunc,

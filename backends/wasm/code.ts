@@ -3,7 +3,7 @@ import type { Stmt } from "../../ir/tile.js";
 import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
 import type { Instr, Local, PlainOp, WasmType } from "./instructions.js";
 
-/** Number of a local variable in a WebAssembly function, from 0; parameters come first. */
+/** Index (0-based) of a local variable in a WebAssembly function; parameters come first. */
 export type LocalId = number;
 /** Target of a branch: a block that `br` leaves, or a loop that `br` repeats. */
 export interface Label {
@@ -205,8 +205,8 @@ export class CodeBuilder {
 }
 
 /**
- * Instruction that loads one element, by the element's size in bytes. It moves the bits without interpreting
- * them.
+ * Load instructions for one element, keyed by the element's size in bytes. They move the bits without
+ * interpreting them.
  */
 export const loads = {
   1: "i32.load8_u",
@@ -216,8 +216,8 @@ export const loads = {
   16: "v128.load",
 } as const satisfies Readonly<Record<number, PlainOp>>;
 /**
- * Instruction that stores one element, by the element's size in bytes. It moves the bits without interpreting
- * them.
+ * Store instructions for one element, keyed by the element's size in bytes. They move the bits without
+ * interpreting them.
  */
 export const stores = {
   1: "i32.store8",
@@ -228,8 +228,8 @@ export const stores = {
 } as const satisfies Readonly<Record<number, PlainOp>>;
 
 /**
- * Instructions that load one element into a vector, by its size in bytes: `every` fills all lanes, `one`
- * fills one lane.
+ * Instructions that load one element into a vector, keyed by the element's size in bytes. `every`: copies the
+ * element to all lanes. `one`: loads it into a single lane and keeps the other lanes.
  */
 export const laneLoads = {
   1: { every: "v128.load8_splat", one: "v128.load8_lane" },

@@ -24,8 +24,8 @@ export interface ComparedVector {
 }
 
 /**
- * Bytes of a word in a compared vector. Index values that are narrower than a word are not compared by
- * vectors.
+ * Size of a word in a {@link ComparedVector}, in bytes. Index values that are narrower than a word are not
+ * compared by vectors.
  */
 export const wordBytes = 4;
 /** Size of a WebAssembly vector, in bytes. */
@@ -33,8 +33,8 @@ export const vectorBytes = 16;
 
 /**
  * Returns the vectors that compare the index values of `shift` consecutive output elements along dim `dim`
- * with their limits. Undefined if the values are not contiguous, other words lie between them, they are
- * narrower than 4 bytes, or an extent is 0.
+ * with their limits. Undefined if the values do not fill a contiguous byte range, or an address decreases
+ * along a dim. Also undefined if an index value is narrower than 4 bytes, or an extent is 0.
  */
 export function comparedTogether(
   resolved: readonly StridedIndex[],

@@ -2,7 +2,10 @@
 import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { inputTensor, type HostInputs } from "../memory.js";
 
-/** Number of bytes of an input that are copied at a time, between two looks at the clock. */
+/**
+ * Number of bytes of an input that are copied at a time. Between such copies, the executor checks whether its
+ * time slice is over.
+ */
 export const bytesAtOnce = 2 ** 22;
 
 /**

@@ -26,8 +26,9 @@ export function emitCopy(context: WasmContext, { to, from, sizes, elementBytes, 
 }
 
 /**
- * Returns the number of bytes of a run (contiguous range that is copied at once). It is a constant, or a
- * local if the loops decide the size of a dim.
+ * Returns the number of bytes of a run (contiguous range that is copied at once). It is a constant if the
+ * extents are. Otherwise, emits code that multiplies a dynamic extent by `bytes`, and returns the local with
+ * the product.
  */
 export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readonly WasmAmount[]): WasmAmount {
   const extent = times === undefined ? undefined : at(sizes, times);
@@ -46,8 +47,9 @@ export interface Pointer {
 }
 
 /**
- * Emits nested loops over the dims in `dims`, outermost first. `sizes`: extents by dim. `body` emits the
- * innermost code; it receives the locals of the pointers in the current iteration.
+ * Emits nested loops over the dims in `dims`, outermost first, that advance the pointers. `sizes`: extents by
+ * dim. `body` emits the innermost code; it receives the locals that hold the pointers' addresses there, in
+ * the order of `pointers`.
  */
 export function nest(
   code: CodeBuilder,
@@ -74,8 +76,8 @@ export function nest(
 }
 
 /**
- * Returns the pointers with new locals for those that a loop over `dim` advances. Emits code that copies
- * their values to the new locals; the other pointers are unchanged.
+ * Returns `pointers`, in which each pointer that a loop over `dim` advances has a new local. Emits code that
+ * copies its address to the new local. Pointers that do not advance along `dim` are returned unchanged.
  */
 export function movingAlong(
   code: CodeBuilder,

@@ -34,9 +34,10 @@ export interface WasmKernel {
 }
 
 /**
- * Returns the plan and the WebAssembly code of a tile program. For an instance of a program with symbolic
- * sizes, returns the code for all sizes if it can be emitted. Throws a CompileError (TC502) as {@link
- * emitWasm} does.
+ * Returns the plan and the WebAssembly kernel of a tile program for `threads` threads. If `func` is a program
+ * with symbolic sizes at given sizes, returns the kernel for all sizes if it can be emitted. Throws a
+ * CompileError: TC502 if the tensors or the index arithmetic exceed the limits of {@link emitWasm}, TC505 for
+ * a scatter without code.
  */
 export function emitFor(
   func: TileFunc,
@@ -165,8 +166,8 @@ const tripsOf = (context: WasmContext, k: number): WasmAmount => {
 };
 
 /**
- * Returns the numbers of iterations of the parallel loops, from loop number `first` inwards. Constant numbers
- * are multiplied into one; each dynamic number is a local.
+ * Returns the trip counts of the parallel loops from loop index `first` (0-based) to the innermost. Constant
+ * trip counts are multiplied into one, which is omitted if it is 1. Each dynamic trip count is a local.
  */
 function divisors(context: WasmContext, first: number): WasmAmount[] {
   const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));

@@ -33,7 +33,8 @@ export interface FastOptions {
 }
 
 /**
- * Option of a new executor: an earlier executor whose memory it takes over, with the contents of the inputs.
+ * Option of a new executor. `before`: earlier executor whose memory, with the contents of its inputs, the new
+ * executor uses.
  */
 export interface TakeOver {
   /**
@@ -44,8 +45,8 @@ export interface TakeOver {
 }
 
 /**
- * Result of one run: the output, with the bytes of inputs that were copied into the executor's memory and the
- * milliseconds that this took.
+ * Result of one run. `output`: the output's bytes. `copied`: number of input bytes that were copied to the
+ * executor's memory, and the milliseconds that the copies took.
  */
 export interface FastRun {
   /** The output in the executor's own memory: the next run overwrites it. */

@@ -181,8 +181,9 @@ interface GatheredData extends Pick<CpuGather, "data" | "indices" | "lookups" | 
 }
 
 /**
- * Returns the strategy of a gather. It copies rows if no index depends on the innermost output dim or rows
- * are copied page by page, single elements otherwise.
+ * Returns the strategy of a gather. It copies rows if no index depends on the innermost output dim, or if
+ * that dim is divided into pages. Otherwise it copies single elements. A page is a range of a dim in which no
+ * index value changes.
  */
 function movingOf(core: GatherPlan, data: GatheredData): GatherStrategy {
   const { last, page, stmt } = core;
@@ -225,8 +226,8 @@ function elementMoving(core: GatherPlan, { data, table, ...rest }: GatheredData)
 }
 
 /**
- * Returns the index operands and the vectors that check their values for `step` elements or rows together.
- * Undefined if vectors cannot compare these index values.
+ * Returns the index operands of a gather and the vectors that check their values, for `step` elements or rows
+ * per iteration. Undefined if vectors cannot compare these index values.
  */
 function togetherAlong(
   core: GatherPlan,

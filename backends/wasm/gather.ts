@@ -590,8 +590,9 @@ const afterTable = (last: number): Stage => ({ dim: last, indices: [], adds: con
 const noEntry = -1;
 
 /**
- * Returns the output dims whose coordinates the emitted code computes with, in ascending order. The pointers
- * do not cover the parts of addresses that use these coordinates.
+ * Returns, in ascending order, the output dims whose coordinates the emitted code computes with. It needs
+ * them for address terms that do not grow by constant steps: sums with index values, quotients, remainders
+ * and pages. Pointers contain all other terms.
  */
 function dimsUsed({ addresses, indices, lookups, stages, page, reads }: CpuGather): number[] {
   const sums = addresses.indices.filter((_, index) => lookups[index] === undefined);

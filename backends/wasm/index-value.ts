@@ -20,9 +20,9 @@ export function emitSum(context: WasmContext, form: Linear): IntegerLocals {
 }
 
 /**
- * Returns the locals that hold the exact value of a loaded index. A value with an index rule (check of its
- * range) stays in the local `value`. An unsigned value without a rule is extended, so that it keeps its value
- * in signed arithmetic.
+ * Returns the locals that hold the exact value of a loaded index. An index with a rule (check of its range)
+ * stays in the local `value`. Without a rule, an unsigned value of 4 or 8 bytes is zero-extended, because
+ * later arithmetic is signed.
  */
 export function asRead(
   code: CodeBuilder,

@@ -8,7 +8,8 @@ import { at, bytesOf, invariant, isPacked, strides, type DType } from "../../ir/
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
 
 /**
- * Memory that holds a region: the tensor of operand number `operand`, or a buffer in the unified buffer (UB).
+ * Memory that holds a region: the tensor of the operand with 0-based index `operand`, or a buffer in the
+ * unified buffer (UB).
  */
 export type Memory =
   { readonly kind: "tensor"; readonly operand: number } | { readonly kind: "ub"; readonly buffer: UbBuffer };
@@ -19,8 +20,9 @@ export interface PlacedRegion extends Place {
 }
 
 /**
- * Address of a tile's elements, split into a pointer that advances with the output dims and the remaining
- * part of the address (`beyond`).
+ * Address of a tile's elements, split into two parts: a pointer that advances by constant steps along the
+ * output dims, and `beyond`. `beyond` contains the terms of index operands and the quotients and remainders
+ * of dims.
  */
 export interface PointerWalk {
   readonly memory: Memory;
@@ -48,8 +50,8 @@ export interface Lookup {
 }
 
 /**
- * Returns an address split into a pointer that advances with the output dims and a remaining part. `dtype`:
- * type of the memory's elements, in which `address` counts. `rank`: number of output dims.
+ * Returns an address split into a pointer and remaining terms ({@link PointerWalk}). The pointer advances by
+ * constant steps along output dims. `address`: in elements of type `dtype`. `rank`: number of output dims.
  */
 export function pointerWalkOf(memory: Memory, address: Linear, dtype: DType, rank: number): PointerWalk {
   const packed = isPacked(dtype);

@@ -15,8 +15,8 @@ import { jammed } from "./unroll-and-jam.js";
 import type { ValuePlan } from "../../ir/values/index.js";
 
 /**
- * Returns the plan of a program's code in printable form: numbers about its tasks (`figures`), and how each
- * statement moves its data (`moves`).
+ * Returns the plan of a program's code in printable form. `figures`: numbers of tasks and slices, and bytes
+ * of unified buffer per thread. `moves`: the method by which each statement moves its data.
  */
 export const movesOf = (plan: WasmPlan): MovePlan => {
   const slices = plan.nest.tasks / taskOfTile(plan.source).nest.tasks;

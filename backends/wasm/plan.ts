@@ -48,8 +48,8 @@ export interface WasmPlan {
 }
 
 /**
- * Plan of a load or store: source and destination of a region, and the byte range contiguous in both that is
- * copied at once (`run`).
+ * Plan of a load or store, which copies a region from `from` to `to`. `run`: byte range that is contiguous in
+ * both memories and is copied at once.
  */
 export interface CopyPlan {
   readonly to: PlacedRegion;
@@ -60,16 +60,17 @@ export interface CopyPlan {
 }
 
 /**
- * Returns the plan of a tile program's WebAssembly code. Throws a CompileError (TC505) for a scatter without
- * WebAssembly code.
+ * Returns the plan of a tile program's WebAssembly code. Throws a CompileError (TC505) if the program has a
+ * scatter for which no WebAssembly code can be emitted.
  */
 export function planWasm(source: TileFunc): WasmPlan {
   return hasScatter(source.body) ? planPoints(source) : planElements(source);
 }
 
 /**
- * Returns the plan of a scatter program's WebAssembly code, which follows the program unchanged. Throws a
- * CompileError (TC505) for a scatter without WebAssembly code.
+ * Returns the plan of a scatter program's WebAssembly code. The program is not transformed: no task is split
+ * and no copy is left out. Throws a CompileError (TC505) if no WebAssembly code can be emitted for the
+ * scatter.
  */
 function planPoints(source: TileFunc): WasmPlan {
   const { nest } = taskOfTile(source);
@@ -87,8 +88,8 @@ function planPoints(source: TileFunc): WasmPlan {
 }
 
 /**
- * Returns the plan of a gather program's WebAssembly code, for which its tasks are split or fused and
- * unnecessary copies are left out.
+ * Returns the plan of a gather program's WebAssembly code. The plan is for a transformed program: long tasks
+ * are split, short tasks are fused, and unnecessary copies are left out.
  */
 function planElements(source: TileFunc): WasmPlan {
   const copied = rowsToUnrollAndJam(splitTasks(joinRuns(writtenBy(source))));

@@ -4,8 +4,8 @@ import type { Pointer } from "./copy-region.js";
 import type { LocalId } from "./code.js";
 
 /**
- * Pointers that the loops of a gather advance: to the output, the data, the operands of computed elements and
- * the index values.
+ * Pointers that the loops of a gather advance. They point to the output, the data, the inputs of arithmetic
+ * (`reads`) and the index values. `coords`: coordinates of output dims that the code computes with.
  */
 export interface Pointers {
   readonly out: Pointer;
@@ -19,7 +19,10 @@ export interface Pointers {
   readonly coords: readonly Pointer[];
 }
 
-/** Byte offsets from the pointers of a gather, constant in the code, in the order of {@link listed}. */
+/**
+ * Byte offset for each pointer of a gather, in the order of {@link listed}. Instructions add the offsets as
+ * constants.
+ */
 export type Shift = readonly number[];
 
 /**
@@ -29,8 +32,8 @@ export type Shift = readonly number[];
 export const firstIndex = 2;
 
 /**
- * Returns all pointers of a gather as one list: output, data, reads, index values, coordinates. Loops take
- * them in this order.
+ * Returns all pointers of a gather as one list: output, data, inputs of arithmetic (`reads`), index values,
+ * coordinates. The locals that {@link withLocals} takes have this order.
  */
 export const listed = ({ out, data, reads, index, coords }: Pointers): readonly Pointer[] => [
   out,

@@ -126,8 +126,8 @@ export function emitResolved(code: CodeBuilder, resolver: Resolver, value: Index
 }
 
 /**
- * Emits the update of `bad`, the lowest number of an output element whose index is out of range. `position`
- * emits code that pushes the number of the current element.
+ * Emits the update of `bad`, the lowest row-major position of an output element whose index is out of range.
+ * `position` emits code that pushes the position of the current element.
  */
 export function reportBad(code: CodeBuilder, bad: LocalId, position: () => void): void {
   const current = code.local("position");

@@ -68,8 +68,9 @@ export interface CpuScatter {
 }
 
 /**
- * Returns the plan of the WebAssembly code of a program's scatter. Throws a CompileError (TC505) if a value
- * may lack an element or reduction elements have index values.
+ * Returns the plan of the WebAssembly code of a program's scatter: its index lookups, addresses, arithmetic
+ * and checks. Throws a CompileError (TC505) if no code can be emitted for the scatter ({@link
+ * hasScatterCode}).
  */
 export function planCpuScatter(func: TileFunc, place: (region: Region) => PlacedRegion): CpuScatter {
   const map = scatterMapOf(func);
@@ -148,8 +149,8 @@ function withoutCode(map: AccessMap, steps: readonly IndexStep[]): string | unde
 }
 
 /**
- * True if there is WebAssembly code for a scatter. False if a value may lack an element, or if reduction
- * elements have index values.
+ * True if WebAssembly code can be emitted for a scatter. False if an index value that locates an input of the
+ * written value may select no element. Also false if index values select the elements of a reduction.
  */
 export const hasScatterCode = (map: AccessMap, { operands }: Pick<TileFunc, "operands">): boolean =>
   withoutCode(
@@ -161,7 +162,10 @@ export const hasScatterCode = (map: AccessMap, { operands }: Pick<TileFunc, "ope
     ),
   ) === undefined;
 
-/** Throws a CompileError (TC505) if there is no WebAssembly code for a scatter. */
+/**
+ * Throws a CompileError (TC505) if no WebAssembly code can be emitted for the scatter `map` ({@link
+ * hasScatterCode}). `steps`: steps that look up its index values.
+ */
 function refuseWithoutCode({ name, span }: TileFunc, map: AccessMap, steps: readonly IndexStep[]): void {
   const what = withoutCode(map, steps);
   if (what === undefined) return;
@@ -186,13 +190,14 @@ function valuesOf(func: TileFunc, map: AccessMap): ValuePlan | undefined {
 }
 
 /**
- * Returns the bytes by which an element's address advances per element. Packed elements (several in a byte)
- * are addressed by number, so it is 1.
+ * Returns the number by which an address in WebAssembly code grows from one element to the next. It is the
+ * element's size in bytes. For packed elements (several in a byte), it is 1, because their addresses count
+ * elements.
  */
 export const unitBytes = ({ dtype }: PlacedElement): number => (isPacked(dtype) ? 1 : bytesOf(dtype));
 
 /**
- * True if the address of an element depends on the reduction dim, so that each reduction element reads
- * another one. `rank`: number of the reduction dim.
+ * True if the address of an element depends on the reduction dim, so that it differs between reduction
+ * elements. `rank`: index of the reduction dim, which follows the dims of the domain.
  */
 export const isReduced = ({ form }: PlacedElement, rank: number): boolean => dimsOf(form).includes(rank);

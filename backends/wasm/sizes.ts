@@ -6,13 +6,13 @@ import { hasDynamicTrips, type ParallelNest } from "../../ir/task/index.js";
 import type { WasmLayout } from "./layout.js";
 
 /**
- * Returns the name of the runtime parameter that holds the byte address at which operand number `operand`
- * starts in memory.
+ * Returns the name of the runtime parameter that holds the byte address at which the tensor of an operand
+ * starts in memory. `operand`: 0-based index of the operand.
  */
 export const startName = (operand: number): string => `start${operand}`;
 /**
- * Returns the name of the runtime parameter that holds the number of iterations of parallel loop number
- * `loop`.
+ * Returns the name of the runtime parameter that holds the trip count of a parallel loop. `loop`: 0-based
+ * index of the loop.
  */
 export const tripsName = (loop: number): string => `trips${loop}`;
 
@@ -30,8 +30,8 @@ export function sizeParameters(func: TileFunc, { loops }: ParallelNest): readonl
 }
 
 /**
- * Returns the values of the runtime parameters `names` at one set of sizes. `params`: values that the symbols
- * determine. The layout gives the start addresses and `loops` the numbers of iterations.
+ * Returns the values of the runtime parameters `names` at one set of sizes, in order. Values that depend on
+ * symbols come from `params`. Start addresses of operands come from the layout, and trip counts from `loops`.
  */
 export function argumentsOf(
   names: readonly string[],

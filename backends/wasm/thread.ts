@@ -32,8 +32,8 @@ export interface ThreadMessage {
 
 /**
  * Function that runs tasks [from, to) with the unified buffer (UB) at byte `ub` of the memory. Returns the
- * number of the first output element with an index out of range, as a signed 32-bit integer; -1 if there is
- * none.
+ * row-major position of the first output element with an index out of range, as a signed 32-bit integer; -1
+ * if there is none.
  */
 export type RunTasks = (from: number, to: number, ub: number, ...params: readonly number[]) => number;
 

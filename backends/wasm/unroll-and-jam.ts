@@ -19,8 +19,9 @@ export interface UnrollAndJam {
 export const jammed = 4;
 
 /**
- * Returns the dim to unroll and jam: the innermost dim before the last whose constant extent is a multiple of
- * {@link jammed}. Also returns the elements of the dim in a part. Undefined if there is no such dim.
+ * Returns the dim to unroll and jam, and the number of its elements in each part (`size`). The dim is the
+ * innermost one before the last whose constant extent is a positive multiple of {@link jammed}. Undefined if
+ * there is no such dim.
  */
 export function unrollAndJamOf(sizes: readonly Linear[]): UnrollAndJam | undefined {
   const extents = sizes.slice(0, -1).map((size) => (isConstant(size) ? size.at : 0));

@@ -74,9 +74,10 @@ export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }
 }
 
 /**
- * Emits a reduction that accumulates its elements one after the other. Returns the locals of the results.
- * `locals`: number of independent accumulators. `each` emits the loop over reduction elements and calls
- * `take` with a function that returns the current element of accumulator `k`.
+ * Emits a reduction that accumulates its elements one after the other, for `locals` output elements at once.
+ * Returns one local with the result for each output element. `each` emits the loop over reduction elements.
+ * Its body calls `take` with a function that returns the local of the current reduction element for output
+ * element `k`.
  */
 export function emitStepwise(
   lanes: LaneCode,
@@ -171,8 +172,9 @@ function rebiasByProduct(lanes: LaneCode, wide: LocalId): void {
 }
 
 /**
- * Emits the change of the exponent bias from f16 to f32 by additions. A product is slow on x86 if one of four
- * lanes is subnormal. A subnormal f16 gets the exponent of 2^-14; subtracting 2^-14 then leaves its value.
+ * Emits code that changes the exponent bias of a float from f16 to f32. It uses additions, because a
+ * multiplication is slow on x86 if one of four lanes is subnormal. For a subnormal f16, it sets the exponent
+ * of 2^-14 and then subtracts 2^-14, which leaves the value.
  */
 function rebiasBySums(lanes: LaneCode, wide: LocalId): void {
   lanes.set(wide).get(wide).const(0x38800000).op("i32.add").asFloat();
@@ -313,7 +315,10 @@ export interface StoredValue {
   readonly bits: (lanes: LaneCode, of: (step: number) => LocalId) => void;
 }
 
-/** Returns the steps to compute before a value is stored, with the code that pushes the bits to store. */
+/**
+ * Returns the type of a value that is stored, the steps to compute before the store, and a function that
+ * emits the bits to store. If the last step is a cast to f16 or bf16, that function emits the cast.
+ */
 export function storedValue(steps: readonly ValueStep[]): StoredValue {
   const last = at(steps, steps.length - 1);
   const { type } = last;
@@ -350,8 +355,9 @@ function asFloat(lanes: LaneCode, from: SourceType, to: FloatValueType, value: L
 }
 
 /**
- * Emits code that pushes a 32-bit integer as an f32 that rounds to the bf16 nearest to the integer. The code
- * drops the lowest eight bits; the lowest remaining bit records whether any of them was set.
+ * Emits code that pushes an f32 for a 32-bit integer, such that rounding the f32 to bf16 gives the bf16
+ * nearest to the integer. If the magnitude is 2^24 or more, the code drops its lowest eight bits. The lowest
+ * remaining bit is then set if any dropped bit was set.
  */
 function sticky(lanes: LaneCode, signed: boolean, value: LocalId): void {
   const [sign, magnitude] = [lanes.local("sign"), lanes.local("magnitude")];
@@ -367,7 +373,10 @@ function sticky(lanes: LaneCode, signed: boolean, value: LocalId): void {
   lanes.get(sign).shift("i32.shl", 31).op("i32.or").asFloat();
 }
 
-/** Emits code that pushes the bits in which a value of a type is stored. */
+/**
+ * Emits code that pushes the bits of a value in its storage format. An f32 NaN gets canonical bits, f16 and
+ * bf16 values are rounded, and integers stay unchanged.
+ */
 function valueBits(lanes: LaneCode, type: ValueType, value: LocalId): void {
   if (type === "f32") {
     lanes.get(value).asBits().const(floatFormats.f32.nan);

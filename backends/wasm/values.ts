@@ -15,14 +15,15 @@ import { LaneCode } from "./lane-code.js";
 import { emitStep, emitStepwise, storedValue } from "./value-lanes.js";
 
 /**
- * Function that emits code which pushes the base address of the memory of an operand. `read`: number of the
- * read in the value's computation.
+ * Function that emits code which pushes the base address of the memory of an operand. `read`: 0-based index
+ * of the read in the value's computation.
  */
 export type MemoryOf = (read: number) => void;
 
 /**
- * Locations of the elements that a value reads, by number of the read. Each local holds a byte address or,
- * for packed elements (several in a byte), the number of the element in its memory.
+ * Locations of the input elements from which a value is computed, by the 0-based index of the read. Each
+ * local in `addresses` holds a byte address. For packed elements (several in a byte), it holds the element's
+ * position in its memory.
  */
 export interface ReadAddresses {
   readonly addresses: readonly LocalId[];
@@ -69,10 +70,9 @@ export function emitReduction(code: CodeBuilder, reduction: ReductionSteps, each
 export type EachElement = (take: (reads: ReadAddresses) => void) => void;
 
 /**
- * Emits an exact sum and returns the local that holds it. All reduction elements are multiples of 2^`unit`;
- * as f64 they are converted to multiples of that unit, which are added in 64 bits. NaN and infinite elements
- * are added separately. The result is rounded once, also if it is subnormal: the sum of units then has at
- * most 24 digits.
+ * Emits an exact sum and returns the local that holds it. All finite reduction elements are multiples of
+ * 2^`unit`. Each is converted to an integer multiple of 2^`unit` and added in 64 bits. NaN and infinite
+ * elements are added separately. The sum is rounded to f32 once, also if it is subnormal.
  */
 function emitExact(
   code: CodeBuilder,
@@ -111,8 +111,8 @@ const lastOf = (steps: readonly ValueStep[], values: ReadonlyMap<number, LocalId
   localOf(values, steps.length - 1);
 
 /**
- * Returns the local that holds the result of step number `step`. Throws an InternalError if the step was not
- * emitted.
+ * Returns the local that holds the result of the step with 0-based index `step`. Throws an InternalError if
+ * the step was not emitted.
  */
 export function localOf(values: ReadonlyMap<number, LocalId>, step: number): LocalId {
   const local = values.get(step);
@@ -121,8 +121,8 @@ export function localOf(values: ReadonlyMap<number, LocalId>, step: number): Loc
 }
 
 /**
- * Emits the steps of a value in order, or only those for which `isWanted` is true. Returns the locals that
- * hold their results, by number of the step.
+ * Emits the steps of a value's computation in order, or only those for which `isWanted` is true. Returns the
+ * locals that hold the steps' results, by the 0-based index of the step.
  */
 export function emitSteps(
   code: CodeBuilder,

@@ -77,9 +77,9 @@ function storeNarrowed(
 }
 
 /**
- * Emits the stores of f32 vectors. If a value may be NaN, the code stores the vectors again, with the
- * canonical bits of NaN. One test covers all vectors: their sum is NaN if one value is, or if infinities of
- * both signs occur. A test of every vector takes a third of a short value's time.
+ * Emits the stores of f32 vectors. The code then adds all vectors and tests the sum for NaN, which costs less
+ * than a test of each vector. If the sum is NaN, it stores the vectors again with canonical NaN bits.
+ * Infinities of both signs also lead to a second store, which changes nothing.
  */
 function storeFloats(
   values: StepValues,
@@ -207,7 +207,10 @@ class StepValues {
   }
 }
 
-/** Returns the numbers of the steps whose results a step uses as operands. An empty list if it uses none. */
+/**
+ * Returns the 0-based indices of the steps whose results `step` uses as operands. An empty list if it uses
+ * none.
+ */
 function operandsOf(step: ValueStep): readonly number[] {
   switch (step.kind) {
     case "cast":
@@ -223,8 +226,9 @@ function operandsOf(step: ValueStep): readonly number[] {
 
 /**
  * Emits code that pushes the bits of four consecutive elements; for integers and f32, their values.
- * `address`: local with the address of the first of the 16 or 32 elements that are computed together. `k`:
- * 0-based number of the vector among them. `pair`: returns the local for bytes that two vectors share.
+ * `address`: local with the address of the first of the 16 or 32 elements computed together. `k`: 0-based
+ * index of the vector among them. `pair`: returns a local in which one load of 8-bit elements serves the
+ * vectors 2i and 2i + 1.
  */
 function loadVector(
   lanes: LaneCode,

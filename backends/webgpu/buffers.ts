@@ -71,7 +71,8 @@ export const bufferUsage = {
 
 /**
  * Returns the buffer of each binding, in order. Throws a CompileError (TC702) with a diagnostic for each
- * buffer that is missing, too small, without `usage`, or written and bound twice.
+ * buffer that is missing, too small, or created without `usage`. With usage `STORAGE`, also reports a buffer
+ * that the kernel writes and that another binding uses too.
  */
 export function requireBuffers(
   buffers: GpuBuffers,
@@ -92,7 +93,8 @@ export function requireBuffers(
 }
 
 /**
- * Returns a diagnostic (TC702) if a buffer is missing, too small or without `usage`; an empty list otherwise.
+ * Returns a list with one diagnostic (TC702) if a buffer is missing, too small, or created without `usage`.
+ * The list is empty if the buffer fits.
  */
 function misfit(
   buffer: GPUBuffer | undefined,
@@ -123,8 +125,8 @@ function misfit(
 }
 
 /**
- * Returns a diagnostic (TC702) for each buffer that one binding writes and another binding reads or writes,
- * because WebGPU does not accept it. An empty list if there is none.
+ * Returns diagnostics (TC702), one for each written binding whose buffer another binding also reads or
+ * writes. WebGPU does not accept such buffers. The list is empty if there are none.
  */
 function sharedBuffers(buffers: GpuBuffers, bindings: readonly WgslBinding[]): Diagnostic[] {
   return bindings.flatMap(({ key, access }, k) => {

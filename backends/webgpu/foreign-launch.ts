@@ -31,8 +31,8 @@ export interface BoundContents {
 }
 
 /**
- * Launcher of a compute shader on a device. A launch reuses the previous launch's buffer of a binding if its
- * size is unchanged.
+ * Launcher of a compute shader on a device. A launch reuses the buffer that the previous launch created for
+ * the same binding, if both need the same number of bytes.
  */
 export interface ForeignLauncher {
   /**

@@ -11,9 +11,10 @@ export interface Refusal {
 const kinds = ["out-of-memory", "internal", "validation"] as const satisfies readonly GPUErrorFilter[];
 
 /**
- * Runs `action` in new error scopes of the device. Returns the action's value, and a promise of the error
- * that the device reported, undefined if there is none. That promise never rejects. Scopes are pushed and
- * popped synchronously, because all users of a device share one stack of scopes.
+ * Calls `action` in new error scopes of the device. Returns the value of the call, and a promise of the first
+ * error that the device reported for it. That promise resolves to undefined if there is no error, and never
+ * rejects. Scopes are pushed and popped synchronously, because all users of a device share one stack of
+ * scopes.
  */
 export function scoped<T>(
   device: GPUDevice,
@@ -31,7 +32,10 @@ export function scoped<T>(
   return { value, refusal: firstOf(errors) };
 }
 
-/** Resolves to the first error among popped error scopes, with its kind; undefined if there is no error. */
+/**
+ * Resolves to the error of the first scope that caught one, with its kind; undefined if none did. The order
+ * of scopes is that of `kinds`: out of memory, internal error, validation error.
+ */
 async function firstOf(errors: readonly Promise<GPUError | null>[]): Promise<Refusal | undefined> {
   const caught = await Promise.all(errors);
   const [refusal] = kinds.flatMap((kind, k) => {

@@ -62,8 +62,9 @@ export async function settle<T>(work: DeviceWork, begin: () => Promise<T>, atFau
 }
 
 /**
- * Resolves to the result of a promise of the device. Rejects with an error by {@link faultOf} if the device
- * refused a pipeline and stated a reason. Rejects with the error of a lost device if there is no reason.
+ * Resolves to the result of `promise`, which a WebGPU call returned. If it rejects with a reason (a refused
+ * pipeline), rejects with the error that {@link faultOf} makes. If it rejects without a reason, rejects with
+ * the error for a lost device.
  */
 export async function orRefused<T>(
   work: Pick<DeviceWork, "faults">,
@@ -301,7 +302,10 @@ export async function readBuffer(
   }
 }
 
-/** Resolves to the exact index value at a 0-based position, in elements, of a buffer. */
+/**
+ * Resolves to the index value at a 0-based position, in elements, of a buffer. The value is a bigint, so that
+ * 64-bit values are exact.
+ */
 export async function readIndex(
   work: DeviceWork,
   from: GPUBuffer,

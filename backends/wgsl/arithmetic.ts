@@ -1,8 +1,9 @@
 /** Arithmetic of the values of a kernel: the stated bits, or the device's own. */
 
 /**
- * Kinds of f32 arithmetic in a kernel. `proved`: the device's operations only for steps that are proved to
- * give the stated bits. `native`: the device's operations for all steps, whatever bits they give.
+ * Kinds of f32 arithmetic in a kernel. `proved`: uses the device's operations only in steps for which they
+ * are proved to give the bits that the program defines. `native`: uses them in all steps, even if their bits
+ * differ.
  */
 export const arithmetics = ["proved", "native"] as const;
 /** Kind of f32 arithmetic in a kernel: `proved` or `native`. */

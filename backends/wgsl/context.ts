@@ -163,8 +163,9 @@ export class WgslContext {
 }
 
 /**
- * Returns the WGSL text of the number of the access that holds element number `flat`. `elements`: number of
- * elements in one access, less than 1 if an element takes several accesses.
+ * Returns the WGSL text of the 0-based index of the access that holds the element at position `flat`.
+ * `elements`: number of elements in one access. It is less than 1 if an element spans several accesses; the
+ * index is then that of the first.
  */
 export function inAccesses(flat: string, elements: number): string {
   if (elements < 1) return `(${flat}) * ${1 / elements}u`;

@@ -14,7 +14,8 @@ export const sourceName = ({ names }: WgslContext, { stmt, staged }: GatherMove)
   names.buffer(staged?.buffer.name ?? stmt.from[gatheredTable]?.buffer ?? "");
 
 /**
- * Returns the WGSL text of a 32-bit word in the array from which a gather reads. `place`: number of the word.
+ * Returns the WGSL text that reads a 32-bit word of the array from which a gather reads. `place`: 0-based
+ * index of the word.
  */
 export function wordAt(context: WgslContext, move: GatherMove, place: string | Amount): string {
   const name = sourceName(context, move);
@@ -25,8 +26,8 @@ export function wordAt(context: WgslContext, move: GatherMove, place: string | A
 }
 
 /**
- * Returns the WGSL text of an access of `width` 32-bit words to the array from which a gather reads. `place`:
- * number of the access, counted in accesses of that width.
+ * Returns the WGSL text that accesses `width` 32-bit words of the array from which a gather reads. `place`:
+ * 0-based index of the access, counted in accesses of `width` words.
  */
 export const accessAt = (
   context: WgslContext,
@@ -39,16 +40,17 @@ export const accessAt = (
 export const outputName = ({ names, plan }: WgslContext): string => names.buffer(outputOf(plan.func).name);
 
 /**
- * True if a gather reads no element of the data. Either an index operand outside the reduction has extent 0,
- * or the data is empty and the map has no reduction.
+ * True if a gather reads no element of the data. Either an index operand that does not belong to a reduction
+ * has extent 0, or the data is empty and the map has no reduction.
  */
 export const readsNothing = ({ plan }: WgslContext, { indices, stmt }: GatherMove): boolean =>
   indices.some(({ rule, inReduction }) => !inReduction && rule?.extent === 0) ||
   (stmt.map.reduced === undefined && elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0);
 
 /**
- * True if an output element may have no source element, so that it must be filled. Elements with an index
- * that is reported are not filled; they may have any bits.
+ * True if an index may select no source element for an output element, which then gets the fill value. Index
+ * operands of reduction elements do not count. If an index is reported as an error, the output element is not
+ * filled and may have any bits.
  */
 export const mayFill = ({ indices }: GatherMove): boolean =>
   indices.some(({ rule, inReduction }) => !inReduction && rule?.mayBeNone === true);
@@ -61,8 +63,8 @@ export const orFill = (move: GatherMove, filled: string, element: string): strin
   mayFill(move) ? `select(${filled}, ${element}, alive)` : element;
 
 /**
- * Returns the WGSL text of `width` 32-bit words of repeated fill elements, from word `first` of an element
- * on.
+ * Returns the WGSL text of `width` 32-bit words of an element that is filled. `first`: 0-based index of the
+ * first of these words in the element. Fill values narrower than a word are repeated.
  */
 export function fillWords({ fill }: GatherMove, first: number, width: AccessWords): string {
   const words = Array.from({ length: width }, (_, w) => {

@@ -15,7 +15,9 @@ import { none } from "./resolve.js";
 type Across = Extract<Unit, { readonly how: "across" }>;
 
 /**
- * Emits one access of the output. The innermost coordinate counts the elements of all rows of the tile.
+ * Emits the code by which a lane writes 16 bytes of the output, which may lie in two neighbouring rows.
+ * `coords`: coordinates of the first element. The innermost coordinate counts elements through all rows of
+ * the tile.
  */
 export function emitAcross(
   context: WgslContext,

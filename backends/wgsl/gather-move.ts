@@ -101,8 +101,8 @@ export interface IndexMove extends IndexStep {
 }
 
 /**
- * Index value that is the sum of a loaded value and a linear expression. `of`: number of the index operand
- * whose value is loaded. `rest`: the expression, at least 0 and less than 2^31.
+ * Index value that is the sum of a loaded value and a linear expression. `of`: 0-based index of the index
+ * operand whose value is loaded. `rest`: the expression, at least 0 and less than 2^31.
  */
 export interface SumInWords {
   readonly of: number;
@@ -119,10 +119,9 @@ export interface SharedAccess {
 }
 
 /**
- * Method by which a kernel writes a 32-bit word that several rows share. `recomputed`: the lane whose row
- * holds the word's first element writes the whole word. It finds the other elements by addresses over the
- * whole tensor. `merged`: each row inserts its bits atomically. This is necessary if addresses differ between
- * tiles or need more than 32 bits, or if the data also holds index values.
+ * Method by which a kernel writes a 32-bit word that contains elements of several rows. `recomputed`: the
+ * lane of the row with the word's first element writes the whole word. It reads the elements of the other
+ * rows itself, by the addresses given here. `merged`: each row inserts its bits atomically.
  */
 export type SharedWords =
   | {
@@ -136,8 +135,9 @@ export type SharedWords =
   | { readonly by: "merged" };
 
 /**
- * Unit of elements that a lane moves at a time. `group`: number of elements along the innermost dim; for
- * packed elements (several in a word), the number in a 32-bit word.
+ * Group of output elements that a lane moves at a time, with the method (`how`). `group`: number of elements
+ * along the innermost dim. For `packed` elements, of which rows may share a 32-bit word, it is the number of
+ * elements in a word.
  */
 export type Unit =
   /**
@@ -160,7 +160,10 @@ export type Unit =
   | ({ readonly how: "computed"; readonly width: AccessWords } & ValueUnit)
   | { readonly how: "packed"; readonly group: number; readonly shared: SharedWords };
 
-/** Range of rows along output dim `dim` that is contiguous in a page of the data and in the output. */
+/**
+ * Rows along output dim `dim` that a lane copies page by page. A page is a range of the dim in which no index
+ * value changes. The rows of a page are contiguous in the data and in the output.
+ */
 export interface PageRun extends PagedDims {
   readonly dim: number;
   /** True if a page begins at the start of the tile, in every iteration. */
@@ -329,7 +332,10 @@ export function gatherMove(
   };
 }
 
-/** Returns the sizes of a tile whose rows along a dim are one long row. */
+/**
+ * Returns the sizes and the full extents (`tile`) of a tile after its rows along dim `along` are joined into
+ * one long row. Dim `along` then has size 1.
+ */
 function endToEnd({ sizes, tile }: LaneTile, along: number): Pick<LaneTile, "sizes" | "tile"> {
   const last = tile.length - 1;
   const length = at(tile, last);
@@ -360,9 +366,9 @@ function stagedLoad(
 }
 
 /**
- * True if vectors can resolve the index values of neighbouring elements. Each value must then be read at a
- * position that depends on no other index value. Elements may be filled only with zeros, and only if no value
- * is reported.
+ * True if vectors can resolve the index values of neighbouring elements. Each index value must be loaded from
+ * an index tensor, at an affine position that depends on no other index value. If an index may select no
+ * element, the fill value must be zero and no index may be reported.
  */
 function isSimple({ stmt, indexSteps, mayBeNone, fill }: GatherPlan): boolean {
   const reported = indexSteps.some(({ rule }) => rule?.outside === "report");
@@ -383,9 +389,9 @@ function isSimple({ stmt, indexSteps, mayBeNone, fill }: GatherPlan): boolean {
 }
 
 /**
- * Returns the method by which a kernel writes 32-bit words that several rows share. `recomputed` if the
- * addresses are equal in all tiles and fit into 32 bits, so that they locate each element of a tensor.
- * Otherwise `merged`.
+ * Returns the method by which a kernel writes 32-bit words that contain elements of several rows.
+ * `recomputed` if the addresses over whole tensors are equal in all tiles and fit into 32 bits. A lane can
+ * then read elements of other rows. Otherwise `merged`.
  */
 function sharedWords(
   func: TileFunc,
@@ -411,8 +417,9 @@ export const needsInt128 = ({ table, rule, index }: IndexStep, { map }: GatherSt
   table === undefined || rule === undefined || !countsFromBound(at(map.indices, index));
 
 /**
- * Returns an index value as the sum of one loaded value and a linear expression below 2^31. Undefined for
- * other index values, for rules that replace values out of range, and if negative values count from the end.
+ * Returns an index value as the sum of one loaded value and a linear expression below 2^31. Undefined if the
+ * index value has no such form. Also undefined if negative values count from the end, or if the policy
+ * replaces values out of range.
  */
 export function sumInWords(
   func: TileFunc,
@@ -461,8 +468,9 @@ interface Walks {
 }
 
 /**
- * Returns the unit of elements that a lane of a gather moves at a time. Undefined if elements of different
- * units share a 32-bit word. `simple`: true if vectors can resolve the index values of neighbouring elements.
+ * Returns the group of elements that a lane of a gather moves at a time. Undefined if a 32-bit word of the
+ * output may contain elements of different groups. `simple`: true if vectors can resolve the index values of
+ * neighbouring elements.
  */
 function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): Unit | undefined {
   const { func, staged, sharing, isTable } = setting;
@@ -604,9 +612,9 @@ function widthsOf(
 }
 
 /**
- * Returns the number of 32-bit words in one access of each input from which elements are computed, by input
- * number. Undefined for an input that is read by single words. Wider accesses require that neighbouring lanes
- * read side by side and that all reads of the input use every word.
+ * Returns, for each input of a gather that does arithmetic, the number of 32-bit words in one access.
+ * Undefined for an input that is read by single words. Wider accesses need lanes that read side by side, and
+ * reads that use every word of an access.
  */
 function widthsOfReads(
   { func, loops, stmt, laneBytes }: Setting,
@@ -641,9 +649,9 @@ interface IndexAccess {
 }
 
 /**
- * Returns the access by which lanes read several index values of an input, by input number. One access reads
- * a tuple of values, or a whole 64-bit value. Undefined for an input that is read by single words or by
- * fours, or that holds other values too.
+ * Returns, for each input, the access by which lanes read its index values: several values at once, or one
+ * 64-bit value. Undefined for an input that is read by single words or by vectors of four rows or elements.
+ * Also undefined for an input from which data elements are read.
  */
 function indexAccesses(
   setting: Setting,
@@ -722,9 +730,9 @@ const readInFours = (
   );
 
 /**
- * Returns the output dim before the innermost if one access reads the index values of four rows along it;
- * undefined otherwise. It serves rows that one access copies, on devices whose lanes do not read side by
- * side.
+ * Returns the output dim before the innermost if one access can read the index values of four rows along it;
+ * undefined otherwise. Kernels use this if one access copies a row, on devices whose lanes do not read side
+ * by side.
  */
 function fourRows(setting: Setting, walk: LaneTile): number | undefined {
   const { func, stmt, loops } = setting;
@@ -738,9 +746,9 @@ function fourRows(setting: Setting, walk: LaneTile): number | undefined {
 const longRowBytes = 128;
 
 /**
- * Returns the unit of short rows that are written by 16 bytes across their ends, for lanes that write side by
- * side. Undefined if accesses of 16 bytes divide rows, if rows do not lie end to end in the output, or if an
- * access may have words of three rows.
+ * Returns the unit of short rows that lanes write in accesses of 16 bytes, some of which lie in two rows.
+ * Undefined if rows are multiples of 16 bytes, are not contiguous in the output, or are so short that an
+ * access may span three. Also undefined if lanes do not write side by side.
  */
 function acrossRows(
   setting: Setting,
@@ -794,9 +802,9 @@ export function startsAtMultiples(
 }
 
 /**
- * Returns the range of rows that a lane copies page by page, along the dim of {@link laneRowDim}. Undefined
- * if there are no pages along that dim, or the rows of a page are not contiguous. Index values depend on this
- * dim only through the page.
+ * Returns the rows that a lane copies page by page, along the dim of {@link laneRowDim}. A page is a range of
+ * that dim in which no index value changes. Undefined if the dim has no pages, or if the rows of a page are
+ * not contiguous.
  */
 function pageRun(
   { sizes, tile, addresses }: LaneTile,

@@ -63,7 +63,10 @@ export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
   out.line("");
 }
 
-/** Emits the helpers of a group of 8- or 16-bit elements for a GPU. */
+/**
+ * Emits the WGSL functions that load (`fetch`) and pack (`pack`) four elements of 8 or 16 bits, for adapters
+ * that are not software.
+ */
 function emitNarrowHelpers(context: WgslContext, move: GatherMove, components: readonly string[]): void {
   const { out } = context;
   const bits = 8 * context.plan.element.size;
@@ -91,8 +94,9 @@ function emitNarrowHelpers(context: WgslContext, move: GatherMove, components: r
 }
 
 /**
- * Returns the WGSL call of `resolve_k`, the function that resolves index operand `k`, at a coordinate. If
- * that function reads four values together, its argument is the number of their access.
+ * Returns the WGSL call of `resolve_k`, the function that resolves index operand `k`, for the output element
+ * at `coords`. The argument is the position of the index value. If the function reads four values at once,
+ * the argument is the 0-based index of that access.
  */
 export function resolved(
   context: WgslContext,
@@ -106,7 +110,9 @@ export function resolved(
   return `resolve_${index}(${position})`;
 }
 
-/** Returns the index operands whose index may name no element: the vectors mark such an index. */
+/**
+ * Returns the index operands of which a value may select no element. Vector code marks such values as `none`.
+ */
 export const mayMiss = ({ indices }: GatherMove): readonly IndexMove[] =>
   indices.filter(({ rule }) => rule?.mayBeNone === true);
 
@@ -224,8 +230,8 @@ function elementAt(context: WgslContext, move: GatherMove, coords: readonly Amou
 }
 
 /**
- * Returns the text of a resolved index. An index without an element reads element 0, and its bits are
- * dropped.
+ * Returns the WGSL text of the element that index operand `index` selects for element or row `n` of a group.
+ * The text yields `zero` if the index selects no element; the bits read there are not used.
  */
 export const resolvedText = ({ index, rule }: IndexMove, n: number, zero: string): string =>
   rule?.mayBeNone === true ? `select(at${index}_${n}, ${zero}, none${index}_${n})` : `at${index}_${n}`;

@@ -156,8 +156,8 @@ function emitUnit(
 }
 
 /**
- * Emits the loop over the pages of an output dim. `take` emits the body. It receives the coordinates of the
- * first row of a page, and the page's number of rows.
+ * Emits the loop over the pages of an output dim. `take` emits the body for the part of a page that a lane
+ * takes. It receives the coordinates of the first row of that part, and the part's number of rows.
  */
 function emitByPages(
   context: WgslContext,
@@ -303,8 +303,9 @@ function emitValues(
 }
 
 /**
- * Returns the WGSL text of the `width` words, from word `first` on, that computed elements of `size` bytes
- * fill. `named(e)`: WGSL name of the bits of element `e`.
+ * Returns the WGSL text of an access of `width` 32-bit words that are packed from computed elements of `size`
+ * bytes. `first`: 0-based index of the first word among the words of all elements. `named(e)`: WGSL name of
+ * the bits of element `e`.
  */
 function accessOf(
   named: (element: number) => string,
@@ -318,8 +319,9 @@ function accessOf(
 }
 
 /**
- * Returns the WGSL text of a 32-bit word that computed elements of `size` bytes fill. Bits of an element
- * above its size are ignored. `named(e)`: WGSL name of the bits of element `e`.
+ * Returns the WGSL text of a 32-bit word that is packed from computed elements of `size` bytes. `word`:
+ * 0-based index of the word among the words of all elements. `named(e)`: WGSL name of the bits of element
+ * `e`; bits above its size are ignored.
  */
 function wordOf(named: (element: number) => string, word: number, size: number): string {
   const [perWord, bits] = [4 / size, 8 * size];

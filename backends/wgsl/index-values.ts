@@ -31,8 +31,8 @@ const indexName = ({ int128, rule, index }: IndexMove): string =>
   int128 && rule === undefined ? `i128_${index}` : `at${index}`;
 
 /**
- * Returns the WGSL text of a position or an address, which is less than 2^31. The text computes in 128 bits
- * if intermediate values may need them.
+ * Returns the WGSL text of a linear expression whose value, a position or an address, is less than 2^31. The
+ * text uses 128-bit arithmetic if intermediate values may not fit 32 bits.
  */
 export const narrowForm = (
   context: WgslContext,
@@ -45,7 +45,8 @@ export const narrowForm = (
     : context.address(form, coords, indexNames(move));
 
 /**
- * Returns the WGSL texts of the output dims and index operands that 128-bit expressions of a gather refer to.
+ * Returns the WGSL texts of the terms in 128-bit expressions of a gather: expressions in output dims that fit
+ * u32, and index operands.
  */
 function wordsOf(context: WgslContext, move: GatherMove, coords: readonly Amount[]): Int128Words {
   const names = indexNames(move);
@@ -89,7 +90,10 @@ const usesInt128 = ({ indices, addresses, ranges }: GatherMove): boolean =>
     (form) => isLarge(form, ranges),
   );
 
-/** Output element whose index values are read: its coordinates, and its number in the output (`place`). */
+/**
+ * Output element for which index values are read: its coordinates, and its row-major position in the output
+ * (`place`).
+ */
 export interface ElementAt {
   readonly coords: readonly Amount[];
   /** By index operand. Default: those of the tile. */
@@ -117,9 +121,9 @@ export function declareIndices(context: WgslContext, move: GatherMove, element: 
 }
 
 /**
- * Emits the declarations of the index operands of a reduction element. Its number in the reduction is the
- * last coordinate. Returns true if an index may select no element. It then also declares `alive`: false if an
- * index selects none.
+ * Emits the declarations of the index operands of a reduction element. The element's position in the
+ * reduction is the last of the coordinates. If an index may select no element, also declares `alive`, which
+ * is false once an index selects none, and returns true.
  */
 export function declareReductionIndices(context: WgslContext, move: GatherMove, element: ElementAt): boolean {
   const ends = mayEnd(move, true);
@@ -192,8 +196,9 @@ export function declareBad({ out }: WgslContext, move: GatherMove): void {
 }
 
 /**
- * Emits the update of the status word with `bad`, if the policy reports. `bad` may be the first of a few
- * elements whose indices are resolved together; the host then searches for the exact element.
+ * Emits the update of the status word with `bad`, if the policy reports. `maybeEmpty`: sizes that may be 0;
+ * the word is updated only if all are positive. `bad` may be the first of a few elements whose indices are
+ * resolved together; the host then searches for the exact element.
  */
 export function emitReport(
   context: WgslContext,
@@ -209,8 +214,8 @@ export function emitReport(
 type Accesses = Map<string, string>;
 
 /**
- * Returns the WGSL name of an access that reads an index value together with values of other index operands.
- * Emits the declaration of that name if there is none yet.
+ * Returns the WGSL name of a variable that holds several index values read by one access. Emits the
+ * declaration of the variable if `accesses` does not contain it yet.
  */
 function sharedAccess(
   context: WgslContext,
@@ -231,8 +236,9 @@ function sharedAccess(
 }
 
 /**
- * Emits the declaration of an index operand of an element, resolved under its rule. Also emits updates of
- * `alive` if the index may select no element, and of `bad` if it is reported.
+ * Emits the declaration of an index operand of an output or reduction element, resolved under the operand's
+ * rule. Also emits an update of `alive` if the index may select no element, and of `bad` if the rule reports
+ * indices out of range.
  */
 function declareIndex(
   context: WgslContext,
@@ -335,8 +341,9 @@ const int128Count = (count: number, { dynamic }: IndexMove): string =>
     : `vec4u(${sizeName(dynamic.wrapNegativeBy)}, 0u, 0u, 0u)`;
 
 /**
- * Returns the WGSL text of the element number with which an index operand reads: `element`, clamped to the
- * extent if necessary. Under `unchecked`, it is 0 if an earlier index selected no element.
+ * Returns the WGSL text of the element number that is read for a resolved index. It is the variable
+ * `element`, clamped to the extent if it may be out of range. Under policy `unchecked`, the text gives 0 if
+ * an earlier index selected no element.
  */
 function elementInRange(
   { indices }: GatherMove,

@@ -22,8 +22,8 @@ import {
 import { at, isPowerOfTwo, type Shape } from "../../ir/types.js";
 
 /**
- * Tile over which the lanes of a workgroup loop, with neighbouring dims fused. Of several fused dims, the
- * last has the elements of all of them, and each of the others has extent 1.
+ * Tile over which the lanes of a workgroup loop, with neighbouring dims fused. The last of several fused dims
+ * then counts the elements of all of them; the others have extent 1.
  */
 export interface LaneTile {
   readonly sizes: readonly Linear[];
@@ -42,9 +42,9 @@ export function laneRowDim(tile: Shape): number | undefined {
 }
 
 /**
- * Returns the tile with neighbouring dims fused where their elements are contiguous. `varies`: true for each
- * dim on which index values depend. A dim is fused only with a dim of equal `varies`; dims with false are
- * copied as rows of the data.
+ * Returns the tile with neighbouring dims fused where their elements are contiguous. `varies`: for each dim,
+ * true if index values depend on it. Only dims with equal `varies` are fused. Along dims with `varies` false,
+ * elements are copied as rows of the data.
  */
 export function fusedDims(start: LaneTile, varies: readonly boolean[]): LaneTile {
   const steps = isAffine(start.addresses.data);
@@ -62,8 +62,9 @@ export function fusedDims(start: LaneTile, varies: readonly boolean[]): LaneTile
 }
 
 /**
- * Returns the tile with the dims `outer` and `inner` fused. Undefined if their elements are not contiguous.
- * `mayBeApart`: true if rows need not be contiguous in the data.
+ * Returns the tile with the dims `outer` and `inner` fused. Undefined if rows along `inner` are not
+ * contiguous. `mayBeApart`: true if only the output and the indices must be contiguous, while rows of the
+ * data may lie at a constant distance.
  */
 function join(
   { sizes, tile, addresses }: LaneTile,
@@ -90,9 +91,9 @@ function join(
 }
 
 /**
- * Returns a linear expression in two dims as one in `inner` alone, whose coordinate then counts through all
- * rows of `row` elements. Undefined if the rows are not contiguous in the expression. With `mayBeApart`, rows
- * may lie apart if a shift and a mask of the coordinate find the row.
+ * Rewrites a linear expression in the dims `outer` and `inner` for one fused dim, whose coordinate (again
+ * `inner`) counts through all rows of `row` elements. Undefined if the expression does not continue from one
+ * row to the next. With `mayBeApart`, a gap is allowed if a shift and a mask of the coordinate find the row.
  */
 function alongOne(
   form: Linear,

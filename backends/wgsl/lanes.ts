@@ -171,8 +171,9 @@ function laneShape({ rows, units, together, tasks }: LanePartition, { limits, ta
 }
 
 /**
- * Returns the largest power of two, at most `max`, of lanes for `units` units of work. At most the share
- * `idle` (0 to 1) of the lanes may lack a unit. Returns 1 if there is no larger number.
+ * Returns the number of lanes for `units` units (groups of elements): the largest power of two of at most
+ * `max` that leaves few lanes idle. `idle`: largest allowed share (0 to 1) of lanes without a unit over all
+ * iterations. Returns 1 if no larger number qualifies.
  */
 function widest(units: number, max: number, idle: number): number {
   for (let x = Math.min(max, powerAbove(units)); x > 1; x /= 2) {

@@ -10,9 +10,9 @@ import type { LoadStmt, UbBuffer } from "../../ir/tile.js";
 import { at, invariant, meanBytes } from "../../ir/types.js";
 
 /**
- * Plan of the load of a tile into workgroup memory; {@link loadMove} makes it. `words`: rows start and end at
- * 32-bit word boundaries and are copied in accesses of `width` words. `packed`: each word is assembled from
- * elements.
+ * Plan of the load of a tile into workgroup memory; {@link loadMove} makes it. If `how` is `words`, rows
+ * start and end at 32-bit word boundaries and are copied in accesses of `width` words. If `how` is `packed`,
+ * each word is assembled from single elements.
  */
 export interface LoadMove {
   readonly kind: "load";

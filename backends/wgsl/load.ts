@@ -68,7 +68,8 @@ function unitsOf(context: WgslContext, { stmt, buffer, width }: LoadMove): numbe
 
 /**
  * Emits the WGSL code that copies one access of a row to workgroup memory. `place(n)` returns the WGSL
- * expression of the target position, if each access of the tensor fills `n` accesses of the buffer.
+ * expression of the target position in the buffer. `n` is the number of buffer accesses that one access of
+ * the tensor fills, 1 or 4.
  */
 function emitUnit(context: WgslContext, move: LoadMove, place: (accesses: number) => string): void {
   const { out, names } = context;

@@ -11,8 +11,8 @@ import type { WgslMove, WgslPlan } from "./plan.js";
 import type { ScatterMove } from "./scatter-move.js";
 
 /**
- * Returns the printable move plan of a kernel for `compile --emit moves`: numbers of the kernel, and the way
- * each statement is emitted.
+ * Returns the printable move plan of a kernel for `compile --emit moves`: the numbers of workgroups and
+ * lanes, the workgroup memory in bytes, and the way each statement is emitted.
  */
 export const movesOf = (plan: WgslPlan): MovePlan => ({
   backend: "wgsl",
@@ -26,8 +26,8 @@ export const movesOf = (plan: WgslPlan): MovePlan => ({
 });
 
 /**
- * Returns the printable form of one planned statement: its text, the way it is emitted, and its numbers. A
- * statement without code gets the reason instead of numbers.
+ * Returns the printable form of one planned statement: its text, the way it is emitted, and numbers such as
+ * the bytes of one access. For a statement without code, the form holds the reason instead of numbers.
  */
 function moveOf(plan: WgslPlan, move: WgslMove): Move {
   const stmt = printStmtHead(move.stmt);
@@ -67,8 +67,9 @@ const dimsText = (list: readonly number[]): string =>
   list.length === 0 ? "no dim" : list.map((d) => `d${d}`).join(" ");
 
 /**
- * Returns the numbers that the move plan prints for a gather. They are the elements that a lane moves at a
- * time, the bytes of one access of each operand, and the dims along which indices are resolved.
+ * Returns the numbers that the move plan prints for a gather. They include the number of elements that a lane
+ * moves at a time, and the bytes of one access of each operand. Unless the gather is packed, they include the
+ * output dims along which index values are resolved.
  */
 function gatherFigures(
   { func, bindings, branchesOnFullTiles }: WgslPlan,

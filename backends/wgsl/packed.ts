@@ -234,8 +234,9 @@ function emitElement(
 }
 
 /**
- * Emits the code that puts a computed element, or the fill element, at position `e` of the WGSL variable
- * `packed`. `declared` emits the computation and returns the name of its result.
+ * Emits the code that puts one computed element at position `e` of the WGSL variable `packed`. If an index
+ * value selects no element, the code uses the fill element instead. `declared` emits the computation and
+ * returns the WGSL name of its result.
  */
 function emitComputed(
   context: WgslContext,
@@ -255,8 +256,9 @@ function emitComputed(
 const fillBits = ({ fill }: GatherMove): string => `${fill.reduceRight((sum, byte) => sum * 256 + byte, 0)}u`;
 
 /**
- * Emits the code that puts the element at address `source`, or the fill element, at position `e` of the WGSL
- * variable `packed`. `word` returns the WGSL text of the 32-bit word at an address.
+ * Emits the code that puts the element at address `source` at position `e` of the WGSL variable `packed`. If
+ * an index value selects no element, the code uses the fill element instead. `word` returns the WGSL text of
+ * the 32-bit word at an address.
  */
 function emitBits(
   context: WgslContext,
@@ -287,7 +289,7 @@ export function emitPackedHelpers(context: WgslContext, move: GatherMove, unit: 
 
 /**
  * Emits the WGSL function `run(source)`. The function returns a 32-bit word of contiguous elements of the
- * data, from element number `source` on.
+ * data, starting at the 0-based element position `source`.
  */
 function emitRun(context: WgslContext, move: GatherMove, { group: perWord }: Packed): void {
   const { out } = context;

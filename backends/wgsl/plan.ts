@@ -143,10 +143,10 @@ export interface PlannedScatter {
 }
 
 /**
- * Returns the plan of the WGSL kernel of a tile program. Throws a CompileError: TC505 for a scatter, TC502 if
- * no kernel within the device limits can compute the program. With dynamic sizes, the plan holds for every
- * size, and its grid and bytes are those of the largest sizes. The device limits are checked again for each
- * size.
+ * Returns the plan of the WGSL kernel of a tile program. Throws a CompileError: TC505 for a scatter; TC502 if
+ * WGSL cannot express a statement or the kernel exceeds a device limit. With dynamic sizes, the plan holds
+ * for every size, and its grid and bytes are those of the largest sizes. The device limits are checked again
+ * for each size.
  */
 export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan {
   const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
@@ -406,8 +406,8 @@ export const asBinding = ({ width: _width, atomic: _atomic, ...binding }: BoundB
   binding;
 
 /**
- * Returns the size of a binding in bytes: the bytes of the tensor rounded up to 4, and at least one access of
- * `width` words. A tensor without elements also has one access.
+ * Returns the size of a binding in bytes: the size of the tensor, rounded up to a multiple of 4. The minimum
+ * is one access of `width` 32-bit words, also for a tensor without elements.
  */
 export const bindingBytes = (type: TensorType, width: AccessWords): number =>
   Math.max(4 * width, alignUp(byteCount(type), 4));

@@ -25,8 +25,9 @@ import type { WgslBinding } from "./kernel.js";
 import { neededLimits, type LimitedKernel } from "./needed-limits.js";
 
 /**
- * Returns an error (TC502) for each parallel loop that cannot become a dim of the workgroup grid. Also
- * returns one for each gather whose region size has no constant upper bound.
+ * Returns a list with one error (TC502) for each parallel loop that cannot become a dim of the workgroup
+ * grid. The list also has one error for each gather with a region size that has no constant upper bound. It
+ * is empty if there are no such loops and gathers.
  */
 export function unknownForms(nest: ParallelNest): Diagnostic[] {
   return flatten(nest.body).flatMap((stmt) => {
@@ -51,9 +52,10 @@ const refused = (stmt: Stmt, message: string): Diagnostic =>
 const maxU32 = 2 ** 32 - 1;
 
 /**
- * Returns an error (TC502) for each statement with a value that may leave the u32 range, in which kernels
- * compute. Only literals and compared values are checked: sides of a minimum, loop bounds and variables, and
- * regions. Sums and products are exact modulo 2^32.
+ * Returns a list with one error (TC502) for each statement with a value that may leave the u32 range; empty
+ * if there is none. Loop bounds, loop variables, region offsets and region sizes are checked, with their
+ * literals and both arguments of each minimum. Other sums and products need no check, because they are exact
+ * modulo 2^32.
  */
 export const beyondU32 = (func: TileFunc): Diagnostic[] =>
   statementsOf(func).flatMap((located) => {
@@ -67,8 +69,9 @@ export const beyondU32 = (func: TileFunc): Diagnostic[] =>
   });
 
 /**
- * Returns the linear expressions of a statement that a kernel compares: loop bounds, or offsets and sizes of
- * regions. Each side of a minimum in these expressions is included.
+ * Returns the linear expressions of a statement that a kernel compares with other values: the bounds of a
+ * loop, or the offsets and sizes of regions. The list also has both arguments of each minimum in these
+ * expressions.
  */
 function compared({ stmt }: Located): Linear[] {
   if (stmt.op !== "for")
@@ -116,8 +119,9 @@ export function unevenRows(func: TileFunc, staged: UbBuffer | undefined): Diagno
 }
 
 /**
- * Returns an error (TC502) for each device limit that a kernel exceeds; an empty list if the kernel fits. The
- * bindings of `kernel` are in the order of the operands of `func`.
+ * Returns a list with an error (TC502) for each device limit that a kernel exceeds; an empty list if the
+ * kernel exceeds none. For the limits of buffer sizes, the list has one error for each buffer that is too
+ * large. The bindings of `kernel` are in the order of the operands of `func`.
  */
 export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: WgslLimits): Diagnostic[] {
   const { span } = func;
@@ -151,7 +155,10 @@ export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: Wgsl
   });
 }
 
-/** Returns the error (TC502) for a program that has more tasks than a dispatch can have workgroups. */
+/**
+ * Returns the error (TC502) which states that a program has more tasks than a dispatch can have workgroups.
+ * The function does not check that this is so.
+ */
 export function tooManyTasks(
   func: TileFunc,
   { tasks }: Pick<ParallelNest, "tasks">,

@@ -18,8 +18,9 @@ import type { AccessWords, SharedAccess } from "./gather-move.js";
 import type { Lines } from "../lines.js";
 
 /**
- * Index operand whose value the WGSL function `resolve_k` reads and resolves (`k`: the field `index`). To
- * resolve a value is to convert it to the number of the element that it selects.
+ * Index operand that the WGSL function `resolve_k` reads, where `k` is the field `index`. The function
+ * resolves index values: it converts each value to the 0-based position of the element that the value
+ * selects.
  */
 export interface ReadIndex {
   readonly index: number;
@@ -42,8 +43,8 @@ const paramOf = ({ words, shared }: ReadIndex): string =>
 export const none = "0xffffffffu";
 
 /**
- * Emits the WGSL function `resolve_k`, which converts an index value to the number of the element that it
- * selects. `indices`: the WGSL storage variable with the index values.
+ * Emits the WGSL function `resolve_k`, which converts an index value to the 0-based position of the element
+ * that the value selects. `indices`: the WGSL storage variable with the index values.
  */
 export function emitResolver(out: Lines, index: ReadIndex, indices: string): void {
   const { index: number, rule, four } = index;
@@ -93,8 +94,9 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
 }
 
 /**
- * Emits the WGSL function `resolve_k` for an index operand whose policy reports values out of range. For
- * these values the function returns the extent or more. The extent of the operand must not be 0.
+ * Emits the WGSL function `resolve_k` for an index operand whose policy reports values out of range. For a
+ * value out of range, the function returns a number that is not below the extent. If `index.biased` is true,
+ * all results are signed and 2^31 lower. The extent of the operand must not be 0.
  */
 export function emitReportedResolver(out: Lines, index: ReadIndex, indices: string): void {
   const { index: number, rule, four, biased } = index;
@@ -158,10 +160,12 @@ export const splatOf =
     four ? `vec4u(${value})` : value;
 
 /**
- * Returns the WGSL text of the low word as an element, counted from the end where it is negative.
+ * Returns the WGSL expression that converts the low 32-bit word of an index value to the position of the
+ * selected element. A negative value in range counts from the end. Values out of range are not detected.
  *
- * Tensors have 2^31 elements at most: the sum carries, and is the smaller number, for a negative value in
- * range alone. Adapters in software choose signed numbers faster.
+ * The unsigned result is the minimum of the word and the word plus the extent. Tensors have at most 2^31
+ * elements, so this sum overflows, and is the minimum, only for a negative value in range. Biased results use
+ * `select` instead. Software adapters choose between signed numbers faster.
  */
 function unchecked({ rule, four, biased }: ReadIndex): string {
   const { wrapNegativeBy, bytes } = rule;
@@ -176,8 +180,8 @@ const isNegative = (wide: boolean, splat: (value: string) => string): string =>
   wide ? `high == ${splat("0xffffffffu")}` : `low >= ${splat("0x80000000u")}`;
 
 /**
- * Returns the WGSL expression for the number of the element that an index value selects. For a value out of
- * range, the expression yields the extent or more.
+ * Returns the WGSL expression for the 0-based position of the element that an index value selects. For a
+ * value out of range, the expression yields a number that is not below the extent.
  */
 function checked(index: ReadIndex): string {
   const { rule, four, biased } = index;
@@ -238,8 +242,9 @@ function emitReads(out: Lines, { rule, four, words, shared }: ReadIndex, indices
 }
 
 /**
- * Emits the code that replaces element numbers out of range by the index value modulo the extent, and returns
- * the result. The code is a loop, because adapters that run both sides of a branch still skip a loop.
+ * Emits the end of the WGSL function `resolve_k` for the policy that wraps values around. The emitted code
+ * replaces each position out of range by the index value modulo the extent, and returns the positions. The
+ * code is a loop of at most one iteration: adapters that execute both sides of a branch still skip a loop.
  */
 function emitWrapped(out: Lines, { index, rule, four }: ReadIndex): void {
   const [wide, n] = [rule.bytes === 8, extentText(rule)];

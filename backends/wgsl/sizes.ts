@@ -31,7 +31,8 @@ export function sizeNames(func: TileFunc, { loops }: ParallelNest, folded: boole
 
 /**
  * Returns the values of the runtime parameters `names`, in that order, for a program at given sizes.
- * `values`: the sizes by name. The nest and the dispatch are those at these sizes.
+ * `values`: the sizes by symbol name. The loop nest (third parameter) and `dispatch` must be those of the
+ * program at these sizes.
  */
 export function sizeValues(
   names: readonly string[],

@@ -118,8 +118,8 @@ function emitRunBounds(
 }
 
 /**
- * Loop over one coordinate of a tile page by page, in which each lane along y takes a contiguous range. `by`:
- * number of coordinates in a page.
+ * Loop over one dim of a tile, in pages of `by` coordinates. A page is a block of the data in which rows are
+ * contiguous. Each lane along y takes a contiguous range of coordinates.
  */
 export interface Paged {
   readonly name: string;
@@ -135,8 +135,9 @@ export interface Paged {
 }
 
 /**
- * Emits a loop over the pages of a dim. For each page, `body` gets the first coordinate of the part that a
- * lane takes, and the length of that part. The length is a number if constant, otherwise WGSL text.
+ * Emits a loop over one dim of a tile, in pages (blocks of `by` coordinates with contiguous rows). For each
+ * page, a lane handles the coordinates that lie in its own range. `body` emits the code for these
+ * coordinates; it gets the first one and their number. The number is WGSL text if it is not constant.
  */
 export function emitPages(
   context: WgslContext,
@@ -172,8 +173,9 @@ export function emitPages(
 }
 
 /**
- * Emits the accesses of a contiguous range, distributed round-robin over the lanes along x. `end`: number of
- * accesses. `body` gets the WGSL text to add to the start address.
+ * Emits the code for a contiguous range of `end` accesses, distributed round-robin over the lanes along x.
+ * `body` emits one access. It gets the WGSL text to append to the start address, which is empty if `end` is
+ * 1.
  */
 export function emitRun(context: WgslContext, end: number | string, body: (shift: string) => void): void {
   if (end === 1) body("");
@@ -234,8 +236,9 @@ export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Am
 }
 
 /**
- * Emits the loop over the units of all rows along dim `d`, which lanes along x number. `coords`: those of the
- * dims outside.
+ * Emits one loop over dim `d` and the innermost dim together. Its iterations are the units (groups of
+ * elements that a lane handles at a time) of all rows. The lanes along x take the iterations round-robin.
+ * `coords`: coordinates of the dims outside `d`.
  */
 function emitAcrossRows(context: WgslContext, loops: TileLoops, d: number, coords: Amount[]): void {
   const { out } = context;

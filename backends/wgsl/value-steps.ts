@@ -228,8 +228,9 @@ export function reducedText(
 }
 
 /**
- * Returns the number of statements that each element of a unit adds to the kernel's text (unit: neighbours
- * that a lane computes together). Statements of called helper functions count too.
+ * Returns the number of statements that one more element of a unit adds to the kernel's text. A unit is a
+ * group of neighbouring elements that a lane computes together. Statements of called helper functions count
+ * too.
  */
 export function sizeOfElement(
   { plan: { steps, reduction }, proofs }: ProvedValue,

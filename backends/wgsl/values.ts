@@ -31,8 +31,9 @@ import { printed, reducedText, stepText, takenText } from "./value-steps.js";
 import type { ValueUnit } from "./value-unit.js";
 
 /**
- * Position of output elements to compute. `reads`: addresses of the reads in the whole tensors. If present,
- * the data are also read from global memory rather than from the staged tile.
+ * Output element to compute, or the first of several neighbours that are computed together. `reads`:
+ * addresses of the reads in the whole tensors. If `reads` is present, the data are read from global memory
+ * instead of the staged tile.
  */
 export interface ValueAt extends ElementAt {
   readonly reads?: readonly Linear[];
@@ -46,8 +47,9 @@ export interface ValueAt extends ElementAt {
 type Named = (element: number) => string;
 
 /**
- * Emits the WGSL declarations of the steps that compute an output element, or the neighbouring elements of a
- * unit. Returns a function from the number of an element to the WGSL name of its bits.
+ * Emits the WGSL declarations of the steps that compute one output element, or all elements of a unit
+ * (neighbours that a lane computes together). Returns a function from the 0-based index of an element in the
+ * unit to the WGSL name of its bits.
  */
 export function declareValue(
   context: WgslContext,
@@ -70,8 +72,9 @@ interface StepsAt {
 }
 
 /**
- * Emits the WGSL declaration of each step, once for all elements that share its value. Returns a function
- * from the number of an element to the WGSL name of its last step.
+ * Emits the WGSL declarations of steps for the elements of a unit. A step is declared once if all elements
+ * share its value, otherwise once per element. Returns a function from the 0-based index of an element to the
+ * WGSL name of the last step's value for that element.
  */
 function declareSteps(
   context: WgslContext,
@@ -125,8 +128,8 @@ const isStillIn =
 const sumName = (isStill: boolean, e: number): string => (isStill ? "sum" : `sum_${e}`);
 
 /**
- * Emits the WGSL code of the reductions of the elements, which are accumulated in order. Returns true if all
- * elements share one result.
+ * Emits the WGSL code that computes the reduction of each output element of a unit. Reduction elements are
+ * accumulated in order. Returns true if all output elements share one result.
  */
 function declareSum(
   context: WgslContext,
@@ -284,8 +287,8 @@ interface UnitRead {
 }
 
 /**
- * Returns the WGSL texts of one read for the elements of a unit: the declarations that all elements share,
- * and a function for each element's text.
+ * Returns the WGSL code of one read for the elements of a unit. It consists of the declarations that all
+ * elements share, and a function that returns the expression of one element.
  */
 function readOf(
   context: WgslContext,

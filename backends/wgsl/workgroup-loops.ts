@@ -12,8 +12,9 @@ import { gridSizes } from "./sizes.js";
 const axes = ["x", "y", "z"] as const;
 
 /**
- * Emits the WGSL declarations of the loop variables of this workgroup's task. A workgroup returns at once if
- * its number exceeds the tasks or its iteration lies outside the view.
+ * Emits the WGSL declarations of the parallel loop variables for the task of this workgroup. A workgroup
+ * without a task returns at once. A workgroup also returns at once if a loop variable reaches the loop's
+ * upper bound, which can happen in a view that is cut short.
  */
 export function emitWorkgroupLoops(context: WgslContext): void {
   const { out, plan } = context;
@@ -34,8 +35,8 @@ export function emitWorkgroupLoops(context: WgslContext): void {
 }
 
 /**
- * Emits the WGSL declaration of `task`, the number of this workgroup's task. A workgroup without a task
- * returns at once.
+ * Emits the WGSL declaration of `task`, the 0-based index of this workgroup's task. A workgroup without a
+ * task returns at once.
  */
 function emitTask({ out, plan }: WgslContext): void {
   const { nest, grid } = plan;
@@ -62,8 +63,8 @@ function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
 }
 
 /**
- * Returns the product of the numbers of iterations of some loops, as a number or a WGSL expression. `first`:
- * number of the first of these loops in the nest.
+ * Returns the product of the iteration counts of `loops`, as a number or a WGSL expression. `first`: 0-based
+ * index of the first of these loops in the whole nest.
  */
 function tripsOf(loops: readonly ParallelLoop[], first: number): Amount {
   const fixed = loops.reduce((product, loop) => (hasDynamicTrips(loop) ? product : product * loop.trips), 1);

@@ -17,8 +17,8 @@ import { runsOf, type BodyPlan, type LoopPlan, type ClockPlan } from "./plan.js"
 import type { StatementWork, TransferBytes } from "./statement.js";
 
 /**
- * Result of the closed-form cost model: the core that finishes last, and counters for the cost of the
- * computation.
+ * Result of the closed-form cost model: the state of the core that finishes last. Two counters measure the
+ * effort of the model itself: matrix products, and cores that were evaluated.
  */
 export interface Closed {
   /** The core that finishes last. */
@@ -41,7 +41,10 @@ export const closed = (program: Clocked, plan: ClockPlan): Closed => new Compose
 export const transferredBy = (program: Clocked, plan: ClockPlan): TransferBytes =>
   new Composer(program, plan).transferred();
 
-/** Returns the number of tasks of a plan: the iterations of its nest of parallel loops. */
+/**
+ * Returns the number of tasks of a plan: the total number of iterations of its innermost parallel loop. It is
+ * 1 if the plan has no parallel loops.
+ */
 export function tasksOf({ nest }: ClockPlan): number {
   const from = (depth: number, offsets: LoopOffsets): number => {
     const loop = nest[depth];
@@ -326,8 +329,9 @@ class Composer {
 }
 
 /**
- * Returns the tasks of a range in order, as repeated nodes of the loop nest. An iteration of a loop is one
- * node if the range contains all its tasks; otherwise its inner nodes are returned.
+ * Returns the tasks of a range in order, as nodes of the loop nest with repeat counts. A loop iteration that
+ * lies completely in the range is one node. An iteration that lies partly in the range is replaced by the
+ * nodes inside it.
  */
 function blockOf(node: Node, { from, to }: TaskRange): Repeated[] {
   if (from <= 0 && to >= node.tasks) return [{ count: 1, node }];

@@ -19,8 +19,9 @@ import { targetFacts } from "../target.js";
 import type { Work } from "./work.js";
 
 /**
- * Returns a function that estimates the cycles of schedules with one tile and one residency (memory that
- * holds the data). Schedules with the same gather lowering share results that depend only on the tile.
+ * Returns a function that estimates the cycles of schedules. All schedules that are passed to it must have
+ * the same tile and residency (memory that holds the data). Those with the same gather lowering share cached
+ * results that depend only on the tile.
  */
 export function estimatesOfTile(): (variant: Tiling) => number {
   const cached = new Map<string, (variant: Tiling) => number>();
@@ -36,8 +37,8 @@ export function estimatesOfTile(): (variant: Tiling) => number {
 }
 
 /**
- * Returns a function that estimates the cycles of schedules. They have the tile, residency and lowering of
- * `tiling`, and differ only in view (outer split of the iteration), loop order and buffers.
+ * Returns a function that estimates the cycles of schedules with the tile, residency and lowering of
+ * `tiling`. The schedules may differ in view (outer split of the iteration), loop order and buffers.
  */
 function estimator(tiling: Tiling): (variant: Tiling) => number {
   const { lowering } = tiling;
@@ -167,8 +168,9 @@ const runsIn = (
 });
 
 /**
- * Returns the work of a gather for a part of a tile, given the work for the full tile. The second parameter
- * has the fractions of elements and rows in the part. Work of the scalar unit scales with the elements.
+ * Returns the work of a gather for a part of a tile, given the work for the full tile. The part has the
+ * fractions `elements` and `rows` of the tile's elements and rows. Work of the scalar unit scales with the
+ * elements.
  */
 function scaledWork(work: Work, { elements, rows: alike }: TileShare, lowering: TimedLowering): Work {
   if (elements === 1) return work;
@@ -219,8 +221,9 @@ interface AllTrips {
 }
 
 /**
- * Returns the number of iterations (trips) of each loop of a tiling, and their products: parallel loops give
- * the number of tasks, serial loops the number of tiles of a task.
+ * Returns the mean number of iterations (trips) of each loop of a tiling, and two products of them. `tasks`:
+ * product over the parallel loops, each rounded up. `tiles`: product over the serial loops, which is the
+ * number of tiles of a task and may be fractional.
  */
 function tripsOf(tiling: Tiling): AllTrips {
   const [parallel, serial]: [Trips[], Trips[]] = [[], []];
@@ -240,9 +243,9 @@ function tripsOf(tiling: Tiling): AllTrips {
 }
 
 /**
- * Returns the mean fractions of a full tile's elements and rows, for the tiles of the longest block of tasks
- * and for a task's last tile. `rest` is undefined if the last tile is not partial. `max`: number of tasks of
- * the block.
+ * Returns a pair of mean tile sizes, each as fractions of a full tile's elements and rows. The first is for
+ * the tiles of the longest block of tasks. The second is for the partial last tile of a task; undefined if
+ * the last tile is full. `max`: number of tasks of the block.
  */
 function tileShares(
   { parallel, tiles, serial, row }: AllTrips,

@@ -16,8 +16,8 @@ import { busyCores, clocked, type Clocked, type ClockResult } from "./clock.js";
 import { loweringsOfProgram, type StatementWork } from "./statement.js";
 
 /**
- * Returns the result of the clock (cost model) for the lowering (choice of instructions) of the gather with
- * which the program takes the fewest cycles. `timed` runs the clock for one lowering. A program without a
+ * Returns the result of the clock (cost model) for the fastest lowering of a program's gather. A lowering is
+ * a choice of instructions. `timed` runs the clock on the program with one lowering. A program without a
  * gather is timed once.
  */
 export function fastest(
@@ -62,8 +62,9 @@ interface Timed {
 }
 
 /**
- * Runs the clock (cost model) `timed` on a program. Returns its result, the gathers that were executed, and a
- * function that computes the cycles of their work.
+ * Calls `timed` to run the clock (cost model) on a program, and records the gathers that it executes. Returns
+ * the program, the clock's result, the recorded gathers with their work, and a function that converts work
+ * into cycles.
  */
 function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Timed {
   const gathered = new Map<string, Gathered>();
@@ -84,8 +85,9 @@ function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Tim
 }
 
 /**
- * True if a program is provably no faster than another program whose gather uses another lowering (choice of
- * instructions). The second parameter has the other program with its result.
+ * True if `program` certainly takes at least as many cycles as another program, and so need not be timed. The
+ * programs differ in the lowering (choice of instructions) of their gather. The second parameter has the
+ * other program with its timing result.
  */
 function isSlower(program: Clocked, { program: other, result, gathered, cyclesOf }: Timed): boolean {
   // Rows are loads in one way alone, so that no way has another part of its loads found in L2.

@@ -48,10 +48,10 @@ export {
 } from "./walk.js";
 
 /**
- * Returns the cycles of a program under the fastest lowering (choice of instructions) of its gather. They are
- * computed in closed form, at a cost that grows with the logarithm of the loop iterations. Some hand-written
- * programs are simulated statement by statement instead: those with imperfect parallel nests, or with loop
- * bounds that are not minima of sums.
+ * Returns the result of the clock (cost model) for a program with the fastest lowering (choice of
+ * instructions) of its gather. It is computed in closed form, at a cost that grows with the logarithm of the
+ * loop iterations. Some hand-written programs are simulated statement by statement instead: those with
+ * imperfect parallel nests, or with loop bounds that are not minima of sums.
  */
 export function cyclesOf(func: TileFunc, target: Target): ClockResult {
   const { plan, tasks } = planned(func);
@@ -91,8 +91,8 @@ const transferredIn = (program: Clocked, plan: ClockPlan | undefined): TransferB
   plan === undefined ? transferredByWalk(program) : transferredBy(program, plan);
 
 /**
- * Returns the bytes of the unified buffer (UB) in use on core 0 over time, in cycles. The result equals that
- * of {@link walkOf}, but its cost does not grow with the number of tasks.
+ * Returns the bytes of the unified buffer (UB) in use on core 0 over time, in cycles. The result equals the
+ * occupancy in the result of {@link walkOf}, but its cost does not grow with the number of tasks.
  */
 export function occupancyOf(func: TileFunc, target: Target): readonly Occupancy[] {
   const { plan, tasks } = planned(func);

@@ -6,8 +6,8 @@
  */
 export const lowerBoundLimits = ["global memory", "dma", "vector", "scalar", "launch"] as const;
 /**
- * Limit that determines the lower bound on a program's cycles; see {@link lowerBoundLimits}. A kind of
- * machine that lacks the unit does not use its name.
+ * Limit that determines the lower bound on a program's cycles; see {@link lowerBoundLimits}. The name of a
+ * unit does not occur for a kind of machine that lacks the unit.
  */
 export type LowerBoundLimit = (typeof lowerBoundLimits)[number];
 
@@ -18,7 +18,7 @@ export interface LowerBound {
 }
 
 /**
- * Factor just below 1 for shares of work in lower bounds. It prevents a rounding error from raising a bound
- * that is a whole number of cycles to the next number.
+ * Factor just below 1 by which lower bounds multiply shares of work. It prevents a rounding error from
+ * raising a bound that is a whole number of cycles to the next number.
  */
 export const extent = 1 - 2 ** -40;

@@ -18,8 +18,9 @@ import { readTogether } from "./read-together.js";
 import { leastThroughUb } from "./ub-lower-bound.js";
 
 /**
- * Functions that return lower bounds on the cycles of schedules with one residency (memory that holds the
- * data): `any` for all tiles, `of` for one tile.
+ * Functions that return lower bounds on the cycles of schedules with the same residency (memory that holds
+ * the data). The bound of `any()` holds for every tile; it is 0 if nothing is known. The bound of `of(tile)`
+ * holds for every schedule with that tile.
  */
 export interface LowerBounds {
   /** Whatever the tile; 0 where nothing is known. */
@@ -29,8 +30,8 @@ export interface LowerBounds {
 }
 
 /**
- * Returns functions for lower bounds on the cycles of schedules. They hold for all schedules with the
- * residency, cores, view (outer split of the iteration) and target of `tiling`.
+ * Returns functions that compute lower bounds on the cycles of schedules. The bounds hold for all schedules
+ * that share four properties with `tiling`: residency, cores, view (outer split of the iteration) and target.
  */
 export function lowerBoundsOf(tiling: Tiling): LowerBounds {
   const { gather, target, scatter } = tiling;
@@ -44,10 +45,10 @@ export function lowerBoundsOf(tiling: Tiling): LowerBounds {
 }
 
 /**
- * Returns the lower bound on the cycles of a program on its target. It holds for every legal schedule with
- * the cores and the capacity of the unified buffer of the given tiling. Tile, view, loop order, buffers,
- * residency, lowering, profile and budget rule may differ. Hardware parameters of a board are at the end of
- * their range that gives the fewest cycles.
+ * Returns a lower bound on the cycles of a program over all its legal schedules. Only the target, the cores
+ * and the unified buffer's capacity are fixed by the given tiling. Tile, view, loop order, buffers,
+ * residency, lowering, profile and budget rule may differ. Each hardware parameter of a board is at the end
+ * of its range that gives the fewest cycles.
  */
 export function programLowerBound({ gather, target, schedule, extents }: Tiling): LowerBound {
   const { lowering: _, ...unpinned } = schedule;
@@ -72,8 +73,8 @@ export function programLowerBound({ gather, target, schedule, extents }: Tiling)
 }
 
 /**
- * Returns the lower bound on cycles over all schedules in which the data is in the memory that `tiling`
- * chooses for it (residency).
+ * Returns the lower bound on cycles over all schedules with the residency of `tiling`, the memory that holds
+ * the data.
  */
 function least(tiling: Tiling): LowerBound {
   const { gather, target, scatter } = tiling;
@@ -84,9 +85,10 @@ function least(tiling: Tiling): LowerBound {
 }
 
 /**
- * Returns functions for lower bounds on cycles, for a target that gathers through the unified buffer (UB).
- * Every written byte is transferred to global memory once. The bound of one tile is also at least the issue
- * cycles of its stores: one DMA instruction for each stored tile of a core.
+ * Returns the functions of {@link LowerBounds} for a target that gathers through the unified buffer (UB).
+ * `any` returns the bound of {@link leastThroughUb}, in which every written byte is transferred to global
+ * memory once. `of(tile)` returns the larger of this bound and the issue cycles of one core's stores. A store
+ * is one DMA instruction for each tile.
  */
 function throughUb(tiling: Tiling): LowerBounds {
   const { target, schedule, extents } = tiling;
@@ -128,11 +130,11 @@ interface Divided {
 }
 
 /**
- * Returns the parts of the lower bound on cycles for a machine that gathers directly in global memory. Each
- * tile reads at least one contiguous range, and one cache line, of each operand that is not staged. Each task
- * loads staged data at least once before its gather. All tasks together also read and write every byte that
- * the gather reaches, and gather every element (`direct` of statement.ts). More tasks share this work, but
- * take longer to start.
+ * Returns values and functions for lower bounds on cycles, for a machine that gathers directly in global
+ * memory. Each tile reads at least one contiguous range and one cache line of each operand that is not
+ * staged. Each task loads staged data at least once before its gather. The tasks share the rest of the work:
+ * the bytes that the gather reaches and its elements. More tasks shorten this work for each core, but take
+ * longer to start.
  */
 function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const { map, operands } = gather;
@@ -203,8 +205,8 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
 }
 
 /**
- * Returns the number of tasks for which the lower bound is smallest, with the cycles of this bound and the
- * work of the busiest core.
+ * Returns the number of tasks that gives the smallest lower bound, from 1 to the number of cores. It also
+ * returns the cycles of this bound and the work of the busiest core.
  */
 function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlaceWork>) {
   const workIn = all();
@@ -220,8 +222,9 @@ function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlac
 }
 
 /**
- * Returns the lower bound on the cycles of a gather directly in global memory. A core does the parts of the
- * work one after the other, so the bound is their sum and the largest part is its limit.
+ * Returns the lower bound on the cycles of a gather on a machine that gathers directly in global memory. A
+ * core does the parts of its work one after the other, so the bound is the sum of the parts. The bound's
+ * limit is the largest part.
  */
 function leastInPlace(tiling: Tiling): LowerBound {
   const { target } = tiling;
@@ -239,10 +242,7 @@ function leastInPlace(tiling: Tiling): LowerBound {
   return { cycles: cycles + counted.wait, limit };
 }
 
-/**
- * Returns functions for lower bounds on the cycles of schedules, for a machine that gathers directly in
- * global memory.
- */
+/** Returns the functions of {@link LowerBounds} for a machine that gathers directly in global memory. */
 function inPlace(tiling: Tiling): LowerBounds {
   const { gather, extents, schedule, target } = tiling;
   const { map } = gather;

@@ -19,8 +19,9 @@ export const never = Number.NEGATIVE_INFINITY;
 
 /**
  * Operations by which statements and syncs change the times at which components (such as hardware pipes) are
- * ready. With one column, the times of a single execution are followed. With one column for each component,
- * the effect from any start is composed ({@link MaxPlus}).
+ * ready. With one column, there is one time for each component, and one execution is followed. With one
+ * column for each component, the times are a matrix. The matrix is the effect of the operations from any
+ * start times ({@link MaxPlus}).
  */
 export class Recurrence {
   constructor(readonly columns: number) {}

@@ -111,9 +111,9 @@ export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTr
 }
 
 /**
- * Returns the mean number of bytes outside a burst that memory transfers with it, because it transfers whole
- * lines, or whole sectors if bursts are aligned. `bytes`: size of the burst. `pitchBytes`: distance between
- * the starts of bursts.
+ * Returns the mean number of bytes that memory transfers in addition to the bytes of a burst. Memory
+ * transfers whole lines, or whole sectors if bursts are aligned. `bytes`: size of the burst. `pitchBytes`:
+ * distance between the starts of bursts.
  */
 export function beyondBurst(
   bytes: number,
@@ -132,8 +132,8 @@ export function beyondBurst(
 const mixedFrom = 0.05;
 
 /**
- * Returns the cycles that the traffic of all cores takes in global memory and L2 together, with the limit
- * (`memory` or `L2`) that takes more of them.
+ * Returns the cycles that the traffic of all cores takes: the sum of its cycles in global memory and in L2.
+ * The limit in the result is `L2` if L2 takes more cycles, otherwise `memory`.
  */
 export function memoryPrice(traffic: MemoryTraffic, figures: BoardFigures): Price {
   const { read, hit, writtenBack } = traffic;
@@ -182,9 +182,9 @@ const followed = 4;
 const meeting = workPipes.length;
 
 /**
- * Returns the cycles of one core's work, if global memory does not limit it, with the limit that determines
- * them. The hardware pipes overlap. They wait for each other at the end of each stretch (part of a kernel)
- * whose `waits` is true.
+ * Returns the cycles of one core's work, without limits of global memory, and the limit that determines these
+ * cycles. The hardware pipes run at the same time. They wait for each other at the end of each stretch (part
+ * of a kernel) whose `waits` is true.
  */
 function corePrice({ cores, repeat, stretches }: KernelWork, hits: number, target: Target): Price {
   const timed = stretches.map(({ runs, waits }) => ({
@@ -219,8 +219,8 @@ interface PipeTime {
 }
 
 /**
- * Returns the limit with the most cycles, summed over the slowest hardware pipe of each stretch (part of a
- * kernel); `issue` if there is no work.
+ * Returns the limit that accounts for the most cycles; `issue` if there is no work. For each stretch (part of
+ * a kernel), only the cycles of its slowest hardware pipe count.
  */
 function limitOf(stretches: readonly (readonly PipeTime[])[]): PriceLimit {
   const sums = new Map<PriceLimit, number>();

@@ -27,8 +27,9 @@ export function readTogether(map: AccessMap, table: number, extents: Shape, shap
 
 /**
  * Returns a lower bound on the number of positions in an input dim at which a map reads. Positions between
- * several reads of one element count too. A step up to the length of the contiguous range so far extends that
- * range; a longer step repeats it. Two sets of m and n integers have at least m + n - 1 different sums.
+ * several reads of one element count too. In ascending order of stride, a stride up to the length of the
+ * contiguous range so far extends the range. The first longer stride repeats the range. Two sets of m and n
+ * integers have at least m + n - 1 different sums, so each further dim adds extent - 1.
  */
 function addressesAlong({ form, spread }: Followed, space: Shape): number {
   const steps = form.terms

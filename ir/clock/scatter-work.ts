@@ -88,8 +88,8 @@ interface Accesses {
 }
 
 /**
- * Adds the work of a tile's accesses to one input to `counts`. The input is in global memory or in the
- * unified buffer (UB).
+ * Increases `counts` by the work of the accesses that a tile makes to one input. The input is in global
+ * memory or in the unified buffer (UB).
  */
 function addAccess(
   counts: Counts,

@@ -12,10 +12,10 @@ import type { ForStmt } from "../tile.js";
 import { at } from "../types.js";
 
 /**
- * Sharing of slabs between tasks; a slab is the part of the data that one task loads. `none`: each task loads
- * another slab. `one task`: no core has a second task. `one slab`: all tasks of a core load one slab.
- * `several`: the tasks of a core load several slabs. Only with `several` does a rotation of the task order
- * separate the loads of the cores.
+ * Kind of sharing of slabs between tasks; a slab is the part of the data that one task loads. `none`: tasks
+ * do not share slabs. `one task`: no core has a second task. `one slab`: all tasks of a core load the same
+ * slab. `several`: the tasks of a core load different slabs. Only with `several` does a rotation of the task
+ * order separate the loads of the cores.
  */
 export type SlabSharing = "none" | "one task" | "one slab" | "several";
 
@@ -27,9 +27,9 @@ interface TaskLoop {
 }
 
 /**
- * Returns the factor by which slab sharing lengthens the loads of the data from global memory. It is 1 if
- * cores do not share slabs, or if a rotation of the task order separates their loads. Otherwise it is the
- * target's `sameSlabFactor`.
+ * Returns the factor by which loads of the data from global memory take longer because cores load the same
+ * slab. A slab is the part of the data that one task loads. The factor is 1 if cores do not share slabs, or
+ * if a rotation of the task order separates their loads. Otherwise it is the target's `sameSlabFactor`.
  */
 export const slabFactorOf = (
   sharing: SlabSharing,
@@ -41,8 +41,9 @@ export const slabFactorOf = (
 };
 
 /**
- * Returns how the tasks of a schedule share slabs (parts of the data that one task loads). A slab is shared
- * if the data does not depend on some parallel loop.
+ * Returns the kind of slab sharing between the tasks of a schedule. A slab is the part of the data that one
+ * task loads. Tasks share slabs if a full load copies the data, and at least one parallel loop does not
+ * change the slab.
  */
 export function slabSharing(tiling: Tiling): SlabSharing {
   const data = at(tiling.operands, gatheredTable);
@@ -56,7 +57,10 @@ export function slabSharing(tiling: Tiling): SlabSharing {
   return shared ? sharingBy(loops, tiling.schedule.cores) : "none";
 }
 
-/** Returns how the tasks of a tile program share slabs (parts of the data that one task loads). */
+/**
+ * Returns the kind of slab sharing between the tasks of a tile program on `cores` cores. A slab is the part
+ * of the data that one task loads.
+ */
 export function programSlabSharing(func: TileFunc, cores: number): SlabSharing {
   const { name } = inputOf(func, gatheredTable);
   const nest = nestOf(func);
@@ -84,8 +88,9 @@ function offsetVariables(offsets: readonly Linear[], loops: readonly ForStmt[]):
 }
 
 /**
- * Returns how the tasks of parallel loops share slabs, given that some tasks load the same slab. Core c
- * executes the tasks c, c + `cores`, c + 2 `cores`, … `loops`: parallel loops, outermost first.
+ * Returns the kind of slab sharing between tasks of which some load the same slab. A slab is the part of the
+ * data that one task loads. Core c executes the tasks c, c + `cores`, c + 2 `cores`, … `loops`: parallel
+ * loops, outermost first.
  */
 function sharingBy(loops: readonly TaskLoop[], cores: number): SlabSharing {
   const tasks = loops.reduce((product, { trips }) => product * trips, 1);

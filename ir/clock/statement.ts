@@ -90,9 +90,9 @@ export const hitsOf = (
 
 /**
  * Returns the cycles, rounded up, that global memory needs if each of `cores` busy cores transfers these
- * bytes. A DMA engine reads through L2 ({@link memoryPrice}); elsewhere all bytes count. `factor` lengthens
- * the data's transfers through a DMA engine ({@link slabFactorOf}), and all transfers on a GPU ({@link
- * idleFactor}).
+ * bytes. With a DMA engine, reads pass through L2 ({@link memoryPrice}), and `factor` lengthens only the
+ * reads of the data ({@link slabFactorOf}). On other targets, all bytes pass through global memory, and
+ * `factor` lengthens all transfers ({@link idleFactor}).
  */
 export function memoryCycles(
   transferred: TransferBytes,
@@ -118,8 +118,9 @@ export function memoryCycles(
 }
 
 /**
- * Returns the buffers of a program in the unified buffer (UB), and functions that return the type and strides
- * of the tensors in its statements.
+ * Returns the buffers of a program in the unified buffer (UB), and two functions that return types and
+ * strides of tensors. `gathered` returns those of a gather statement's tensors, with its access map. `moved`
+ * returns those of the tensor that a load or store copies.
  */
 function placedIn(func: TileFunc) {
   const buffers = ubBuffers(func);

@@ -79,8 +79,8 @@ export const vectorCycles = (work: Work, target: Target): number =>
   work.copied / target.copyBytesPerCycle;
 
 /**
- * Returns the cycles of the scalar unit in some work: accesses of the unified buffer, accesses of global
- * memory, and index values that select rows of loads.
+ * Returns the cycles of the scalar unit in some work. It accesses the unified buffer and global memory, and
+ * it processes each index value that selects a row to load or store.
  */
 export const scalarCycles = (work: Work, target: Target): number =>
   work.scalars * target.scalarCycles +

@@ -131,8 +131,8 @@ const shared =
   });
 
 /**
- * Returns the least work of all gathers of a program together, one entry for each class of instructions that
- * the gather may use.
+ * Returns lower bounds on the total work of all executions of a program's gather. The list has one entry for
+ * each class of instructions that the gather may use.
  */
 function leastGathers({ gather, extents, residency }: Tiling, target: Target): readonly LeastGather[] {
   const { map, operands } = gather;
@@ -187,9 +187,10 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
 }
 
 /**
- * Returns a function that computes the least work of flat gathers on one core from the core's share (0 to 1)
- * of all elements. The bound assumes one chunk: repeats of the gather and of its address computation. More
- * chunks start more rows, and each row includes one repeat of both.
+ * Returns a function that computes a lower bound on the work of flat gathers on one core. Its argument is the
+ * core's share (0 to 1) of all elements. The bound counts the repeats of the gather and of its address
+ * computation in a single chunk. More chunks take no less work, because each one starts a row, which includes
+ * one repeat of both.
  */
 function flatWork(elements: number, dtype: DType, target: Target): (share: number) => Work {
   const size = isPacked(dtype) ? 1 : bytesOf(dtype);

@@ -64,7 +64,8 @@ export interface CoreTotal {
 }
 
 /**
- * Region of the output that one store or other statement of a task writes; offsets and sizes are in elements.
+ * Region of the output that one statement of a task writes, usually a store. Offsets and sizes are in
+ * elements.
  */
 export interface OutputTile {
   readonly core: number;
@@ -87,8 +88,8 @@ export interface Lifetime {
 }
 
 /**
- * Bytes of the unified buffer (UB) that are in use from `cycle` on, until the next entry of a list. A byte is
- * in use until it is read for the last time.
+ * Entry of a list that gives the bytes of the unified buffer (UB) in use over time. The number of bytes holds
+ * from `cycle` until the `cycle` of the next entry. A byte is in use until it is read for the last time.
  */
 export interface Occupancy {
   readonly cycle: number;
@@ -160,7 +161,7 @@ export function cyclesByWalk(program: Clocked, tasks: number): ClockResult {
 
 /**
  * Returns the bytes of the unified buffer (UB) in use on core 0 over time; an empty list if the program has
- * no UB buffers. The simulation stops when the result is final.
+ * no UB buffers. The simulation stops as soon as no later statement can change the result.
  */
 export const occupancyOn = (
   program: Clocked,

@@ -10,8 +10,8 @@ export const workPipes = ["MTE2", "V", "MTE3", "S", "SIMT"] as const;
 export type WorkPipe = (typeof workPipes)[number];
 
 /**
- * Amount of work: counts of instructions, memory accesses, rows, bytes and waits. They are in the units in
- * which a target's cost parameters price them.
+ * Amount of work: counts of instructions, memory accesses, rows, bytes and waits. The cost parameters of a
+ * target give the price of each count.
  */
 export interface Work {
   /** DMA instructions, and the bursts of all of them. */

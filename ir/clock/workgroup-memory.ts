@@ -11,8 +11,8 @@ import { ubBytes } from "../tile.js";
 import { elementCount, type Shape } from "../types.js";
 
 /**
- * Number of 16-byte units of a tile that each lane of a workgroup processes; a larger tile gets more lanes.
- * The number applies if there is work for all lanes that run at once.
+ * Number of 16-byte units of a tile that one lane of a workgroup processes, if there is work for all lanes
+ * that run at once. With less work, a lane processes fewer units. A larger tile gets more lanes.
  */
 export const unitsOfLane = 4;
 

@@ -10,8 +10,8 @@ import { largestThat, rangesOf, staysWithin } from "./intervals.js";
 import type { Ranges } from "./range.js";
 
 /**
- * Index operand of an access map whose extent may not be known yet. `extent` is then absent, and
- * `wrapNegativeBy` may be the word `extent`, which stands for it.
+ * Index operand of an access map. If its extent is not known yet, `extent` is absent. `wrapNegativeBy` may be
+ * the string `extent`: negative indices then wrap by the extent, once it is known.
  */
 export interface DynamicIndex extends Omit<IndexOperand, "wrapNegativeBy"> {
   readonly wrapNegativeBy?: number | "extent";
@@ -25,7 +25,10 @@ export interface DynamicMap extends Omit<AccessMap, "indices"> {
   readonly indices: readonly DynamicIndex[];
 }
 
-/** Coordinate of an access map, with the operand (`table`) and the dim in which it selects an element. */
+/**
+ * Coordinate of an access map, with the position of its operand among the operands (`table`) and the dim of
+ * the operand that it indexes.
+ */
 export interface PlacedCoord {
   readonly coord: Linear;
   /** Elements of the dim that it names one of. */
@@ -54,14 +57,16 @@ export function coordinatesOf(
 }
 
 /**
- * Returns the access map with the missing extents of its index operands filled in. Each is the largest extent
- * that keeps every coordinate inside its dim. It is 0 if nothing is read.
+ * Returns the access map with the missing extents of its index operands filled in. Each becomes the largest
+ * extent that keeps every coordinate inside its dim, or 0 if the map accesses no element.
  *
- * An index operand that is a coordinate by itself gets the dim's extent. An index operand that no coordinate
- * depends on accepts every index. The extent stays absent, and the verifier rejects the map, if even index 0
- * is out of range. It also stays absent for an index operand under policy `wrap` that is part of a sum: the
- * text must state its modulus. Without `result`, coordinates are inside the regions of a tile; the text must
- * then state the extents of index operands that are part of sums.
+ * If a coordinate consists of an index operand alone, the operand gets the extent of the coordinate's dim. An
+ * index operand that no coordinate depends on accepts every index.
+ *
+ * An extent stays absent if even index 0 is out of range; the verifier then rejects the map. It also stays
+ * absent for an index operand under policy `wrap` that is part of a sum: the text must state its modulus.
+ * Without `result`, the coordinates lie inside the regions of a tile. The text must then state the extents of
+ * index operands that are part of sums.
  */
 export function withBounds(map: DynamicMap, inputs: readonly TensorType[], result?: Shape): AccessMap {
   const named = namedBy(coordinatesOf(map, result === undefined ? inputs : [...inputs, { shape: result }]));
@@ -110,8 +115,8 @@ export function withBounds(map: DynamicMap, inputs: readonly TensorType[], resul
 }
 
 /**
- * Returns, for each index operand by its number, the coordinates that contain it. Index operands that no
- * coordinate contains have no entry.
+ * Returns a map from the position of an index operand in the access map to the coordinates that contain the
+ * operand. An index operand that no coordinate contains has no entry.
  */
 function namedBy(placed: readonly PlacedCoord[]): ReadonlyMap<number, readonly PlacedCoord[]> {
   const named = new Map<number, PlacedCoord[]>();
@@ -134,8 +139,9 @@ function fromBound({ wrapNegativeBy, ...rest }: DynamicIndex): IndexOperand {
 }
 
 /**
- * Returns the largest extent of index operand `s` that keeps the coordinates `coords`, which contain it,
- * inside their dims. Undefined if even index 0 is out of range; 0 if there is no element to read.
+ * Returns the largest extent of index operand `s` that keeps all coordinates `coords` inside their dims.
+ * `coords`: the coordinates that contain the index operand. Undefined if even index 0 is out of range. The
+ * result is 0 if a dim is empty, or if a sum must be bounded and `rangesOfOthers` returns undefined.
  */
 function largest(
   s: number,

@@ -39,8 +39,9 @@ export const dimRanges = (output: Shape, map: Walked = { indices: [] }): Interva
 type Walked = Pick<AccessMap, "reduced"> & { readonly indices: readonly Pick<IndexOperand, "extent">[] };
 
 /**
- * Returns the upper bound (exclusive) of the reduction dim r; 0 if there are no reduction elements. It is the
- * largest number of reduction elements or, with a segment, the last position at which a segment may end.
+ * Returns the exclusive upper bound of the reduction dim r; 0 if there are no reduction elements. Without
+ * segments, it is the largest number of reduction elements. With segments, it is the largest position at
+ * which a segment may end.
  */
 export function reductionLength({ reduced, indices }: Walked): number {
   if (reduced?.segment === undefined) return reduced?.max ?? 0;

@@ -24,7 +24,8 @@ interface Term {
 export type Minimum = readonly Form[];
 
 /**
- * Offset of each surrounding loop, by the loop's number: the distance of its variable from its lower bound.
+ * Offsets of the surrounding loops, indexed by loop number. The offset of a loop is the distance from the
+ * loop's lower bound to its variable.
  */
 export type LoopOffsets = readonly number[];
 
@@ -104,10 +105,11 @@ export function least(minimum: Minimum, offsets: LoopOffsets): number {
 }
 
 /**
- * Affine expression in a minimum that decreases by `fall` for each unit of one loop's offset. `above`: its
- * differences, at offset 0, from the expressions that do not depend on that loop. It cannot change the
- * minimum while it is at least as large as one of them. If `above` is empty, it may change the minimum at any
- * offset.
+ * Affine expression in a minimum that depends on the offset of one loop. It decreases by `fall` for each unit
+ * of that offset. `above`: at offset 0, its differences from expressions that do not depend on the loop.
+ *
+ * The expression cannot change the minimum at an offset if one difference is at least `fall` times the
+ * offset. If `above` is empty, as for an increasing expression, it may change the minimum at any offset.
  */
 export interface Falling {
   readonly fall: number;
@@ -115,8 +117,10 @@ export interface Falling {
 }
 
 /**
- * Returns the expressions of a minimum that depend on the offset of loop number `loop`; an empty list if none
- * does. `inside`: numbers of the loops nested in that loop.
+ * Returns an entry for each expression of a minimum that depends on the offset of loop number `loop`; an
+ * empty list if none does. The entry of an increasing expression has an empty `above`. `inside`: numbers of
+ * the loops nested in that loop. Differences that may decrease with the offsets of nested loops are left out
+ * of `above`.
  */
 export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<number>): Falling[] {
   const steady = minimum.filter((form) => slope(form, loop) === 0);
@@ -133,8 +137,9 @@ export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<numb
 }
 
 /**
- * Returns the largest offset of a loop up to which none of the decreasing expressions changes its minimum.
- * Negative if that cannot be proved; Infinity if `forms` is empty. `offsets`: offsets of the other loops.
+ * Returns the largest offset of a loop up to which no expression in `forms` changes the minimum that contains
+ * it. The result is negative if that cannot be proved even for offset 0, and Infinity if `forms` is empty.
+ * `offsets`: current offsets of the loops, for the differences (`above`) of the expressions.
  */
 export function unchangedUpTo(forms: readonly Falling[], offsets: LoopOffsets): number {
   let limit = Infinity;

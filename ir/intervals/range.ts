@@ -34,8 +34,9 @@ export interface Ranges {
 }
 
 /**
- * Returns bounds of a form that hold at every point and in every iteration. They are reached if the terms do
- * not depend on each other. A variable without a range is unbounded.
+ * Returns bounds of a linear form that hold at every point and in every iteration. The bounds of a form
+ * without div and mod are exact if its terms do not depend on each other. A variable without a range is
+ * unbounded.
  */
 export function rangeOf(form: Linear, ranges: Partial<Ranges>): Interval {
   const scope = { ...ranges, rounded: new Map<RoundedAtom, Interval>() };

@@ -53,8 +53,9 @@ const unpacked = ({ shape }: TensorType, dtype: DType): TensorType => ({
 });
 
 /**
- * Returns the checked tensors and attributes of `onnx.gather_block_quantized`, with packed elements unpacked.
- * Throws a RuleError if they break a rule of the operator.
+ * Returns the checked tensor types and attributes of `onnx.gather_block_quantized`. For data of type u8,
+ * which packs elements, the type is that of the elements, and the last extent counts elements. Throws a
+ * RuleError for a broken rule of the operator.
  */
 function blocksOf(inputs: OpInputs): Blocks {
   const [data, indices, scales, zeroPoints] = inputs.inputs;

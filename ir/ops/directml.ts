@@ -33,8 +33,9 @@ const count = <Key extends string, Field extends string>(key: Key, argument: Fie
 /** Definition of the attribute for the axis in DirectML operators; a DirectML descriptor calls it `Axis`. */
 export const axisField = { ...axis, argument: "Axis" } as const satisfies AttrSpec;
 /**
- * Definitions of the attributes for the numbers of dims of input and indices that DirectML's ND operators
- * use. Dims before them are padding of extent 1. An absent attribute means DimensionCount.
+ * Definitions of the attributes `input_dimension_count` and `indices_dimension_count` of DirectML's ND
+ * operators. Each gives the number of dims that count, from the last one backwards. The dims before them are
+ * padding of extent 1. If an attribute is absent, its value is DimensionCount.
  */
 export const ndCounts = {
   input_dimension_count: count("inputDimensionCount", "InputDimensionCount"),
@@ -248,9 +249,9 @@ export const directmlGatherElements = defineOperator({
 });
 
 /**
- * Returns the resolved operator of DML_GATHER_ND or DML_GATHER_ND1. Throws a RuleError for a broken rule. By
- * decision D10 on an erratum of DirectML's page, the output ends with the data dims after the dims that a
- * tuple indexes. Padding dims do not count.
+ * Returns the resolved operator of DML_GATHER_ND or DML_GATHER_ND1. Throws a RuleError for a broken rule. The
+ * output shape ends with the data dims that the index tuples do not index. Padding dims of extent 1 are not
+ * counted. DirectML's page contradicts itself here; its examples are followed (decision D10).
  */
 function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], batchDims: number) {
   const negative = checkSupport(inputs, who, table);

@@ -129,8 +129,9 @@ function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): vo
 type Extent = Pick<Segments, "offsets" | "segments" | "max" | "ended">;
 
 /**
- * Returns the segments (bags) of an embedding_bag input of two dims: each row is a segment. Throws a
- * RuleError for an attribute about offsets (TC105) or for empty rows (TC103).
+ * Returns the number of segments (bags) and their length, in elements, for an embedding_bag input of two
+ * dims, of which each row is a segment. Throws a RuleError if an attribute for offsets is given (TC105) or
+ * the rows are empty (TC103).
  */
 function rowsAsSegments(inputs: OpInputs): Extent {
   const [segments = 0, length = 0] = inputs.indices.shape;
@@ -145,9 +146,9 @@ function rowsAsSegments(inputs: OpInputs): Extent {
 }
 
 /**
- * Returns the segments (bags) of an embedding_bag input of one dim, which lists all segments one after the
- * other. `offsets` holds their start positions. `highest`: upper limit of a segment's length, in elements.
- * Throws a RuleError for a broken rule.
+ * Returns the number of segments (bags) and the upper limit of their length, in elements, for an
+ * embedding_bag input of one dim. The input lists the segments one after the other; `offsets` holds their
+ * start positions. `highest`: the largest upper limit allowed. Throws a RuleError for a broken rule.
  */
 function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Extent {
   const { dtype, shape } = offsets;
@@ -175,9 +176,11 @@ function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number)
 const firstOffset: IndexOperand = { value: { table: 2, at: [constant(0)] }, outOfRange: "error", extent: 1 };
 
 /**
- * Returns the index operands that bound the segment (bag) of output row d0: the first offset, which must be
- * 0, the segment's offset, and the next offset. If the last segment has no next offset, it ends at position
- * `listed`, the number of listed indices. The first offset is then read instead, and `listed` is added.
+ * Returns the index operands for the segment (bag) of output row d0. They are the first offset, which must be
+ * 0, the start of the segment and its end. The end is the next offset. If the offsets lack the end of the
+ * last segment, the end takes two index operands: the next offset, and its sum with a correction. For the
+ * last segment, the first offset is read instead, and the correction is `listed`, the number of listed
+ * indices.
  */
 function endsOf({ offsets, ended }: Segments, listed: number): IndexOperand[] {
   const extent = listed + 1;
@@ -197,9 +200,9 @@ const bodyOfNone = ({ shape }: TensorType): MapBody => ({
 });
 
 /**
- * Returns the access map of embedding_bag, without domain and write. In type T of the weight matrix, its
- * value is T(sum(f32(row) * f32(weight))), T(mean(f32(row))) or T(max(f32(row))), over the rows that a
- * segment lists.
+ * Returns the access map of embedding_bag, without domain and write. Its value is T(sum(f32(row) * f32(sample
+ * weight))), T(mean(f32(row))) or T(max(f32(row))), over the table rows that a segment lists. T is the
+ * element type of the table. Without per_sample_weights, the sum has no factor.
  */
 function bodyOf(segments: Segments): MapBody {
   const { weight, input, offsets, weights, how, max, padding, oob } = segments;

@@ -37,8 +37,9 @@ export const dialectsOf = (operators: Operators): readonly string[] => unique(op
 export const dialects = dialectsOf(opDefs) as readonly Dialect[];
 
 /**
- * Returns the operator names that are valid after a dialect: the names from {@link commonName}, then the
- * names in the text form (`.tir`). Each occurs once.
+ * Returns all names that an operator of `dialect` may have in flags and case files (JSON), without the
+ * dialect. The names from {@link commonName} come first, then the names in the text form (`.tir`). Each name
+ * occurs once.
  */
 export function operatorNames(dialect: string, operators: Operators = opDefs): readonly string[] {
   const inDialect = operators.filter((def) => dialectOf(def) === dialect);
@@ -86,8 +87,8 @@ export const attributeFlagsOf = (operators: Operators): ReadonlyMap<string, Attr
 export const attributeFlags = attributeFlagsOf(opDefs) as ReadonlyMap<AttributeKey, AttributeFlagText>;
 
 /**
- * Map from a framework's name for an attribute, in camel case, to the key of the attribute's flag. It has
- * only names that differ from every flag: PyPTO's `dim` is the flag `axis`.
+ * Map from the name of an attribute in its framework, in camel case, to the key of the attribute's flag:
+ * PyPTO's `dim` maps to `axis`. Names that are already the name of a flag are left out.
  */
 export const attributeAliases: ReadonlyMap<string, AttributeKey> = new Map(
   opDefs
@@ -121,10 +122,10 @@ function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef 
 }
 
 /**
- * Returns the operator of a dialect with a given name; undefined if there is none. The name in the
- * framework's tests takes precedence, then the operator's name (`gather` is torch.gather). The kind
- * (dialect-free operator) comes last: `gather_elements` is torch.gather, too. Among operators of one kind,
- * the operator that has most of the attributes `keys` is chosen.
+ * Returns the operator of a dialect with a given name; undefined if there is none. The name is looked up
+ * among the names in the framework's tests, then among operator names, then among kinds (dialect-free
+ * operators). For example, torch.gather has the name `gather` and the kind `gather_elements`. Among operators
+ * of one kind, the operator that has the most of the attributes `keys` is chosen.
  */
 export const operatorFor = (
   dialect: string,
@@ -134,8 +135,9 @@ export const operatorFor = (
 ): OpDef | undefined => bestMatch(operatorNamed(dialect, name, operators), keys, operators);
 
 /**
- * Returns the operator of `dialect` that has the kind (dialect-free operator) of the given operator;
- * undefined if there is none. Among several, the operator that has most of the attributes `keys` is chosen.
+ * Returns the operator of `dialect` that has the same kind (dialect-free operator) as the given operator;
+ * undefined if there is none. If there are several, the operator that has the most of the attributes `keys`
+ * is chosen.
  */
 export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly string[]): OpDef | undefined =>
   bestMatch(
@@ -145,9 +147,9 @@ export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly s
   );
 
 /**
- * Returns the operator with a name as in the text form (`.tir`) (`pypto.gather`), or with a dialect and a
- * kind (`pypto.gather_elements`); undefined if there is none. Among operators of one kind, the operator that
- * has most of the attributes `keys` is chosen.
+ * Returns the operator that a text names; undefined if there is none. The text is a name as in the text form
+ * (`.tir`), such as `pypto.gather`, or a dialect and a kind, such as `pypto.gather_elements`. Among operators
+ * of one kind, the operator that has the most of the attributes `keys` is chosen.
  */
 export function operatorInText(
   text: string,
@@ -168,8 +170,9 @@ export const operatorKin = (named: OpDef, operators: Operators = opDefs): readon
   );
 
 /**
- * Returns the operator with the kind and dialect of `named` that has most of the attributes `keys`; undefined
- * if `named` is undefined. In a tie, `named` is preferred, then the first operator.
+ * Returns, among the operators with the kind and dialect of `named`, the one that has the most of the
+ * attributes `keys`. In a tie, `named` is preferred, then the first operator. Undefined if `named` is
+ * undefined.
  */
 function bestMatch(
   named: OpDef | undefined,

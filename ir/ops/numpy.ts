@@ -140,8 +140,9 @@ function checkMasks(inputs: OpInputs, items: readonly SubscriptItem[]): void {
 }
 
 /**
- * Returns numpy.index's inputs and subscript with each boolean mask replaced by one index array for each dim
- * of the mask. The arrays are renumbered. Throws a RuleError for a mask that does not fit the data.
+ * Returns the inputs and the subscript of numpy.index with each boolean mask replaced by one index array for
+ * each dim of the mask. The index arrays in the subscript get the names of their new positions (i0, i1, …).
+ * Throws a RuleError for a mask that does not fit the data.
  */
 function expandMasks(inputs: OpInputs): ExpandedMasks {
   const subscripted = subscriptedOf(inputs);

@@ -96,7 +96,10 @@ function combineOf(given: OpInputs, who: string, version: number): Combine {
   return combine;
 }
 
-/** Returns the scatter along an axis. Throws a RuleError if data and indices do not fit. */
+/**
+ * Returns the scatter of an ONNX operator that writes updates along the axis in its attribute `axis`. Throws
+ * a RuleError if the axis is out of range, or if the shapes of data and indices do not match.
+ */
 function alongAxis(given: OpInputs, who: string, policy: IndexPolicy, combine: Combine): Scatter {
   const [data, indices] = [given.data.shape, given.indices.shape];
   checkSameRank(given, who);

@@ -100,9 +100,9 @@ export interface OpInputs {
 }
 
 /**
- * Input of an operator after its boolean masks are replaced by index arrays. Without `maskDim`, this is the
- * given input `input`, unchanged. With `maskDim`, the input is a mask, and this is the list of its true
- * elements' coordinates along that dim of the mask.
+ * Input of an operator after its boolean masks are replaced by index arrays. Without `maskDim`, it is the
+ * operator's original input number `input`. With `maskDim`, that original input is a mask. The new input then
+ * lists the coordinates of the mask's true elements along dim `maskDim` of the mask.
  */
 export interface ExpandedInput {
   /** Number of the input among those that were given. */
@@ -111,7 +111,10 @@ export interface ExpandedInput {
   readonly maskDim?: number;
 }
 
-/** Attributes and inputs of an operator after its boolean masks are replaced by index arrays. */
+/**
+ * Changed attributes of an operator, and all its inputs, after its boolean masks are replaced by index
+ * arrays.
+ */
 export interface ExpandedMasks {
   /** The attributes that change. */
   readonly attrs: Attrs;
@@ -205,8 +208,8 @@ export interface OpDef {
 export const defineOperator = <const D extends OpDef>(definition: D): D => definition;
 
 /**
- * Operators that programs, flags and case files (JSON) may name: the built-in operators, followed by those
- * that a project defines.
+ * List of the operators that programs, flags and case files (JSON) may name: the built-in operators, followed
+ * by those that a user adds.
  */
 export type Operators = readonly OpDef[];
 

@@ -6,8 +6,8 @@ import { didYouMean } from "../did-you-mean.js";
 import type { OpDef, Operators } from "./op-def.js";
 
 /**
- * Returns the dialect of an operator: the part of its name before the dot. For an operator that a project
- * defines, this may be none of `dialects`.
+ * Returns the dialect of an operator: the part of its name before the dot. Operators that a user adds may
+ * have a dialect that is not in `dialects`.
  */
 export const dialectOf = (def: OpDef): string => def.name.slice(0, def.name.indexOf("."));
 /** Returns the name of an operator without its dialect. */

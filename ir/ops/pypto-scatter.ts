@@ -199,7 +199,8 @@ const addAttrs = {
 /**
  * Returns the resolved operator of a PyPTO index_add, which adds slices of a source, times `alpha`, to the
  * slices that the index selects. Throws a RuleError for a broken rule. `types`: element types that the data
- * may have. `who`: the operator's name.
+ * may have. `who`: the operator's name. `sharesDim`: true if a profile may fix the tile's extent along the
+ * indexed dim.
  */
 function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, sharesDim = false): Resolved {
   checkDType(inputs, "data", types, who);

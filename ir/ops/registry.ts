@@ -203,11 +203,12 @@ export function resolveSource(source: SourceOp): ResolveResult {
 }
 
 /**
- * Returns the diagnostics of a framework operator's rules for the types and ranks of a gather at the access
- * level. They are errors for broken rules and unknown operators, or a warning for a type on which the
- * framework's sources disagree. The list is empty if the gather names no framework operator, or if its
- * schedule is resolved and has no profile. {@link resolveSource} gives the same diagnostics for a source
- * operator.
+ * Checks the element types and ranks of a gather at the access level by the rules of its framework operator.
+ * Returns errors for broken rules and for an unknown operator, or a warning for a type on which the
+ * framework's sources disagree.
+ *
+ * Returns an empty list if the gather names no framework operator, or if its schedule is complete (resolved)
+ * but has no profile. For a source operator, {@link resolveSource} returns the same diagnostics.
  */
 export function judgeTypes(gather: AccessFunc, target: Target): readonly Diagnostic[] {
   const { framework, frameworkOp, schedule, opSpan: span } = gather;
@@ -251,8 +252,9 @@ const unknownMask = (name: string, span: Span | undefined): Diagnostic =>
   });
 
 /**
- * Returns an operator's attributes and inputs with index inputs in place of its boolean masks. Undefined if
- * the operator accepts or is given no masks, or breaks a rule; {@link resolveSource} reports broken rules.
+ * Returns the changed attributes and all inputs of an operator after each boolean mask is replaced by index
+ * inputs. Undefined if the operator accepts no masks, is given none or breaks a rule. {@link resolveSource}
+ * reports broken rules.
  */
 export function expandMasks({
   op,

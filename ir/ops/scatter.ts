@@ -35,7 +35,10 @@ export const writtenOobSpec = (fallback: OutOfBounds) =>
     help: "what an index out of range means",
   }) as const satisfies AttrSpec;
 
-/** Scatter as a dialect defines it. {@link scatterOperator} makes an operator with an access map from it. */
+/**
+ * Parts of a scatter that a dialect's operator defines: domain, index operands, written coordinates, written
+ * value and combination. {@link scatterOperator} makes an operator with an access map from them.
+ */
 export interface Scatter {
   /** Extents of the points. */
   readonly domain: Shape;
@@ -68,8 +71,8 @@ export function checkCombine(inputs: OpInputs, combine: Combine, dtype: DType, w
 
 /**
  * Throws a RuleError if the updates differ from the data in type (TC104), or do not have the given shape
- * (TC103). `k`: number of the updates among the inputs. `name` and `who`: names of the updates and of the
- * operator.
+ * (TC103). `k`: position of the updates among the inputs, from 0. `name`: name of the updates. `who`: name of
+ * the operator.
  */
 export function checkUpdates(inputs: OpInputs, k: number, shape: Shape, name: string, who: string): void {
   const updates = at(inputs.inputs, k);
@@ -89,8 +92,8 @@ export function checkUpdates(inputs: OpInputs, k: number, shape: Shape, name: st
 
 /**
  * Throws a RuleError if a scatter's values differ from the data in type (TC104), or do not broadcast to
- * `shape` by numpy's rules (TC103). `k`: number of the values among the inputs. `name` and `who`: names of
- * the values and of the operator.
+ * `shape` by numpy's rules (TC103). `k`: position of the values among the inputs, from 0. `name`: name of
+ * the values. `who`: name of the operator.
  */
 export function checkBroadcast(inputs: OpInputs, k: number, shape: Shape, name: string, who: string): void {
   const { shape: given } = at(inputs.inputs, k);
@@ -194,8 +197,8 @@ export function elementsScatter(
 }
 
 /**
- * Numbers of the two inputs of a scatter by index tuples: the input with the tuples and the input with the
- * updates.
+ * Positions, from 0, of two inputs of a scatter by index tuples. `indices`: the input with the tuples.
+ * `updates`: the input with the updates.
  */
 export interface TupleTables {
   readonly indices: number;

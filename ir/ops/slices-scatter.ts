@@ -62,9 +62,9 @@ export const unchanged: Expression = { kind: "read", read: 0 };
 
 /**
  * Returns the expression for a source element times `alpha`; the element itself if `alpha` is 1. f16 and bf16
- * are multiplied in f32, and the product is rounded only after it is added. Integers are multiplied in i32 or
- * u32, whose low bits are those of the product. Throws a RuleError (TC105) for an `alpha` that the element
- * type cannot represent.
+ * are multiplied in f32, and the product is rounded only after it is added. Integers are multiplied in 32
+ * bits; the product is then cut to the low bits that fit the element type. Throws a RuleError (TC105) for an
+ * `alpha` that the element type cannot represent.
  */
 export function scaled(inputs: OpInputs, alpha: number, who: string): Expression {
   const { dtype } = inputs.data;

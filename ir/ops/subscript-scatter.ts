@@ -129,18 +129,18 @@ export const jaxAtSet = jaxAt("jax.at_set", "set");
  */
 export const jaxAtAdd = jaxAt("jax.at_add", "add");
 /**
- * Operator jax.at_mul, JAX's `x.at[…].mul(y)`: multiplies the elements that a subscript selects by values, in
- * a copy of x.
+ * Operator jax.at_mul, JAX's `x.at[…].mul(y)`: in a copy of x, multiplies each element that a subscript
+ * selects by a value of y.
  */
 export const jaxAtMul = jaxAt("jax.at_mul", "mul");
 /**
- * Operator jax.at_min, JAX's `x.at[…].min(y)`: replaces the elements that a subscript selects by their
- * minimum with values, in a copy of x.
+ * Operator jax.at_min, JAX's `x.at[…].min(y)`. In a copy of x, it replaces each element that a subscript
+ * selects by the minimum of the element and a value of y.
  */
 export const jaxAtMin = jaxAt("jax.at_min", "min");
 /**
- * Operator jax.at_max, JAX's `x.at[…].max(y)`: replaces the elements that a subscript selects by their
- * maximum with values, in a copy of x.
+ * Operator jax.at_max, JAX's `x.at[…].max(y)`. In a copy of x, it replaces each element that a subscript
+ * selects by the maximum of the element and a value of y.
  */
 export const jaxAtMax = jaxAt("jax.at_max", "max");
 

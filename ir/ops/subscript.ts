@@ -19,8 +19,8 @@ export const subscriptSpec = {
 } as const satisfies AttrSpec;
 
 /**
- * Entry of a subscript `x[…]`: an index array (`table` is its input number), an integer, a slice, an ellipsis
- * or a new axis.
+ * Entry of a subscript `x[…]`: an index array, an integer, a slice, an ellipsis or a new axis. `table`:
+ * position of the index array among the operator's inputs, from 0.
  */
 export type SubscriptItem =
   | { readonly kind: "array"; readonly table: number }
@@ -32,8 +32,8 @@ export type SubscriptItem =
 const slicePattern = /^(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?)?$/;
 
 /**
- * Operator with a subscript. After the data, its inputs have `arrays` index arrays, which the subscript names
- * i0, i1, …. `who`: the operator's name in messages.
+ * Operator with a subscript. Its first input is the data. The next `arrays` inputs are index arrays, which
+ * the subscript names i0, i1, …. `who`: the operator's name in messages.
  */
 export interface Subscripted {
   readonly inputs: OpInputs;
@@ -88,8 +88,8 @@ export function dimsTaken({ inputs }: OpInputs, item: SubscriptItem): number {
 
 /**
  * Returns the entries of the attribute `subscript`, with an ellipsis at the end if it has none. Throws a
- * RuleError for more entries than dims (TC102), for an entry that is invalid, a second ellipsis or an unused
- * index array (TC105).
+ * RuleError (TC102) if the entries index more dims than the data has. Throws a RuleError (TC105) if an entry
+ * is invalid, an ellipsis is repeated, or an index array is not used.
  */
 export function itemsOf(subscripted: Subscripted): readonly SubscriptItem[] {
   const { inputs, who } = subscripted;
@@ -134,9 +134,10 @@ export interface NamedElements {
 }
 
 /**
- * Returns the elements that a subscript selects. The dims that the index arrays share replace the arrays'
- * entries if these are adjacent; otherwise they come first in the result. Throws a RuleError for index arrays
- * that do not broadcast (TC103), or an integer out of range (TC105).
+ * Returns the elements that a subscript selects. The index arrays broadcast to one shape. The dims of that
+ * shape replace the array and integer entries if these entries are adjacent; otherwise the dims come first in
+ * the result. Throws a RuleError for index arrays that do not broadcast (TC103), or for an integer out of
+ * range (TC105).
  */
 export function namedElements(
   subscripted: Subscripted,

@@ -18,8 +18,9 @@ export interface IndexPolicy {
 }
 
 /**
- * Returns the index operand that reads input number `table` at `coords`. `extent`: the exclusive upper bound
- * of the index. If the policy counts negative indices from the end, they wrap by `extent`.
+ * Returns the index operand that reads the operator's input `table` (position, from 0) at `coords`.
+ * `extent`: the exclusive upper bound of the index. If the policy counts negative indices from the end,
+ * `extent` is added to them.
  */
 export const indexOperand = (
   { negative, oob }: IndexPolicy,

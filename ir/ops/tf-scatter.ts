@@ -70,13 +70,13 @@ export const tfTensorScatterNdUpdate = tensorScatter("tf.tensor_scatter_nd_updat
  */
 export const tfTensorScatterNdAdd = tensorScatter("tf.tensor_scatter_nd_add", "add");
 /**
- * Operator tf.tensor_scatter_nd_min: replaces elements or slices that index tuples select by their minimum
- * with the updates, in a copy of the tensor.
+ * Operator tf.tensor_scatter_nd_min: updates a copy of a tensor at elements or slices that index tuples
+ * select. Each selected element is replaced by the minimum of the element and its update.
  */
 export const tfTensorScatterNdMin = tensorScatter("tf.tensor_scatter_nd_min", "min");
 /**
- * Operator tf.tensor_scatter_nd_max: replaces elements or slices that index tuples select by their maximum
- * with the updates, in a copy of the tensor.
+ * Operator tf.tensor_scatter_nd_max: updates a copy of a tensor at elements or slices that index tuples
+ * select. Each selected element is replaced by the maximum of the element and its update.
  */
 export const tfTensorScatterNdMax = tensorScatter("tf.tensor_scatter_nd_max", "max");
 

@@ -24,8 +24,9 @@ import {
 import { indexOperand, type IndexPolicy } from "./take.js";
 
 /**
- * Element types of data in TensorFlow's gathers and scatters: tf.dtypes without the quantized types and
- * without types of 8 bits or fewer that are not integers.
+ * Element types of data in TensorFlow's gathers and scatters. They are booleans, strings, integers of at
+ * least 8 bits, floats of at least 16 bits, and complex numbers. The other types of tf.dtypes, such as the
+ * quantized types, are left out.
  */
 export const dataTypes: readonly DType[] = [
   ...(["bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32"] as const),

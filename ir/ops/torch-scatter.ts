@@ -50,8 +50,9 @@ function checkTypes(inputs: OpInputs, who: string, indices: readonly DType[]): n
 }
 
 /**
- * Returns the resolved operator of torch.scatter or torch.scatter_add. It writes a number, or the source
- * elements within the shape of the index. Throws a RuleError for a broken rule. `who`: the operator's name.
+ * Returns the resolved operator of torch.scatter or torch.scatter_add. For each element of the index, it
+ * writes the number `value`, or the source element at the same coordinates. Throws a RuleError for a broken
+ * rule. `who`: the operator's name.
  */
 function scattered(inputs: OpInputs, combine: Combine, who: string): Resolved {
   const along = checkTypes(inputs, who, ["i64"]);

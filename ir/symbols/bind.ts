@@ -51,8 +51,8 @@ export function bindSizes(func: Func, sizes: Sizes): BindResult {
 
 /**
  * Returns a program in which the symbols in `sizes` are replaced by sizes, in elements; the other symbols
- * stay dynamic. Returns the diagnostics of {@link bindSizes} if that is not possible, but a symbol may have
- * no size.
+ * stay dynamic. If that is not possible, it returns the diagnostics of {@link bindSizes}. A symbol without a
+ * size is not an error here.
  */
 export function bindSome(func: Func, sizes: Sizes): BindResult {
   const missing = dynamicSymbols(func).filter(({ name }) => !Object.hasOwn(sizes, name));
@@ -72,8 +72,8 @@ export function bindSome(func: Func, sizes: Sizes): BindResult {
 }
 
 /**
- * Returns an access map in which symbols with a size in `env` are replaced by it. An extent that becomes
- * negative counts as 0: no index value is in range.
+ * Returns an access map in which each symbol that has a size in `env` is replaced by that size. An extent
+ * that becomes negative is set to 0, so that no index value is in range.
  */
 function substituted(map: SymbolicMap, env: Env): SymbolicMap {
   const placed = mapForms(map, (form) => bindSymbols(form, env));
@@ -145,8 +145,8 @@ function sizeFaults(
 }
 
 /**
- * Returns a program with its symbols replaced by sizes in operands and access map, and without input tiles. A
- * program without symbols is returned unchanged.
+ * Returns a program in which its symbols are replaced by sizes, in the operands and the access map. The
+ * stated tiles of the inputs (`tiles`) are removed, also if the program has no symbols.
  */
 function bound({ symbolic, tiles: _, ...func }: AccessFunc, sizes: Sizes): AccessFunc {
   if (symbolic === undefined) return func;
@@ -214,8 +214,9 @@ export function bindTile(dynamic: DynamicTile, gather: AccessFunc, sizes: Sizes)
 }
 
 /**
- * Returns the name and value of each bound of an index operand that depends on sizes. `map`: the access map,
- * bound to sizes.
+ * Returns a [name, value] pair for each index bound that depends on sizes. Such a bound is an index operand's
+ * extent, or the amount by which its negative indices wrap. The name is that of the bound's runtime
+ * parameter. `map`: the access map at the bound sizes, from which the values come.
  */
 function namedBounds(dynamic: DynamicTile, map: AccessMap): [string, number][] {
   const indices = taskOfTile(dynamic).gather?.stmt.map.indices ?? [];

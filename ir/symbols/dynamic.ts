@@ -59,9 +59,10 @@ function dynamicBounds({ outOfRange, extent, wrapNegativeBy }: SymbolicIndex, s:
 }
 
 /**
- * Returns the program with dynamic sizes of which a program is an instance, with the values of its sizes and
- * bounds. Undefined if the program is no instance or was changed since. Also undefined if a tensor has no
- * elements or an index operand has extent 0; code for all sizes does not handle these.
+ * Returns the origin of a tile program at fixed sizes: the program with dynamic sizes, and the values of the
+ * sizes and bounds. Undefined if the program has no such origin, or was changed since. Also undefined if a
+ * tensor has no elements or an index operand has extent 0; the code for all sizes does not handle these
+ * cases.
  */
 export const dynamicFormOf = ({ dynamicForm, operands, body }: TileFunc): DynamicForm | undefined =>
   dynamicForm?.bound.operands === operands && dynamicForm.bound.body === body ? dynamicForm : undefined;

@@ -20,8 +20,8 @@ export interface Sym {
 export const isSymbolName = (text: string): boolean => /^[A-WYZ][A-Z0-9_]*$/.test(text);
 
 /**
- * Index operand whose extent may be a linear expression of symbols (dynamic sizes). If `extent` is absent
- * under a policy, the extent is the largest that the coordinates allow.
+ * Index operand whose extent may be a linear expression of symbols (dynamic sizes). If `extent` is absent and
+ * the out-of-range policy is not `any`, the extent is the largest that the coordinates allow.
  */
 export interface SymbolicIndex extends Omit<IndexOperand, "extent" | "wrapNegativeBy" | "dynamic"> {
   readonly extent?: Linear;
@@ -76,9 +76,9 @@ export const sizeRanges = (
   new Map(symbols.map(({ name, most }) => [name, [0, most]]));
 
 /**
- * Returns one loop for each symbol of a program, from 1 to the symbol's maximum size. If these loops enclose
- * the program's loops, a property that holds in every iteration holds for every size. Size 0 is left out: it
- * shares no code with other sizes ({@link dynamicFormOf}).
+ * Returns one loop for each symbol of a program, with the sizes from 1 to the symbol's maximum as iterations.
+ * If a property holds in every iteration of these loops and of the program's loops, it holds for every size
+ * from 1. Size 0 is left out, because code for the other sizes is not used for it ({@link dynamicFormOf}).
  */
 export const sizesAround = ({ symbolic }: { readonly symbolic?: Symbolic }): readonly ForStmt[] =>
   (symbolic?.symbols ?? []).map(({ name, most }) => sizeLoop(name, 1, most));

@@ -95,8 +95,9 @@ export function outputRegion(func: TileFunc, { gather, store }: Task): Region | 
 }
 
 /**
- * Returns the name of the tensor that a gather reads through a region. `loaded`: the part of the tensor that
- * was loaded to the region's buffer in the unified buffer (UB); absent if the region is in the tensor itself.
+ * Returns the name of the tensor that a gather reads through a region (`buffer`). `loaded`: the part of the
+ * tensor that was loaded to the region's buffer in the unified buffer (UB). It is absent if the region is in
+ * the tensor itself.
  */
 export function tensorRegion(
   { loads }: Task,

@@ -6,15 +6,16 @@ import type { SymbolicMap, SymbolicIndex } from "../symbols/symbols.js";
 import { at } from "../types.js";
 
 /**
- * Index operand while the text of its access map is parsed. Without `outOfRange`, the text is a read without
- * a policy, which may count from the end. The policy is known only when all uses of the operand are parsed.
+ * Index operand while the text of its access map is parsed. If `outOfRange` is absent, the text states no
+ * policy for the operand; it may still state that negative indices count from the end. The policy is known
+ * only when all uses of the operand are parsed.
  */
 export type Draft = Omit<SymbolicIndex, "outOfRange"> & { readonly outOfRange?: OutOfBounds };
 
 /**
  * List of the index operands of an access map whose text is being parsed. When all uses are parsed, `close`
- * gives an operand without a policy the policy of the operation. Inside another policy, the operand has no
- * policy.
+ * gives a policy to each operand that has none in the text. The policy is that of the operation, or `any` for
+ * an operand that is used only inside another index operand with a policy.
  */
 export class IndexList {
   private readonly drafts: Draft[] = [];

@@ -224,8 +224,8 @@ function printAttrs(attrs: Attrs): string {
 const printNumber = (value: number): string => String(value).replace(/^(-?\d+)e/, "$1.0e");
 
 /**
- * Context in which {@link printMap} prints an access map: the names of the inputs by number and their types.
- * If the map is over full tensors, it includes the output's shape.
+ * Context in which {@link printMap} prints an access map: the names and types of the inputs, in the order of
+ * their positions. `output`: shape of the output, given only if the map is over full tensors.
  */
 export interface MapContext {
   readonly names: readonly string[];
@@ -297,8 +297,8 @@ const accessesInText = ({ reads, write }: Pick<Sited, "reads" | "write">): reado
   isScatter({ write }) ? [write, ...reads] : reads;
 
 /**
- * Returns the text of an access map from its parts. `names`: names of the inputs. `sizes`: extents of a
- * scatter along each dim, where they differ from the domain's extents.
+ * Returns the text of an access map from its parts. `names`: names of the inputs. `sizes`: text of each
+ * extent of a scatter; null or absent for an extent that is printed as in the domain.
  */
 function printShown(
   map: Omit<Shown, "indices"> & { readonly indices: readonly PrintedIndex[] },
@@ -361,8 +361,9 @@ const endsOf = (reduced: Reduced | undefined): readonly number[] =>
   reduced?.segment === undefined ? [] : [reduced.segment.from, reduced.segment.to];
 
 /**
- * Returns a flag for each index operand: true if its text can be printed at its use. `wanted`: the operands
- * to print there. The flag is false if the text would nest coordinates deeper than the parser accepts.
+ * Returns a flag for each index operand: true if its text can be printed at its use. `wanted`: a flag for
+ * each operand, true if that is wanted. The result is false if the text would nest coordinates deeper than
+ * the parser accepts.
  */
 function readable({ indices, ...accesses }: Sited, wanted: readonly boolean[]): readonly boolean[] {
   const alone = [...wanted];
@@ -401,8 +402,8 @@ const inTextOrder = ({ terms }: Linear): readonly number[] =>
   );
 
 /**
- * Returns the numbers of the index operands in the order in which the text of their access map defines them.
- * `inline`: true for operands that are printed at their use.
+ * Returns the positions of the index operands in their access map, in the order in which the text of the map
+ * defines the operands. `inline`: a flag for each operand, true if the operand is printed at its use.
  */
 function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
   const order: number[] = [];
@@ -478,8 +479,9 @@ const withoutBounds = ({ indices }: AccessMap, bare: readonly boolean[]): readon
   });
 
 /**
- * Returns the text of an index operand: its read or sum, inside its policy and bound if these are printed.
- * `names`: names of the inputs. `inner`: texts of the other index operands. `r`: number of the reduction dim.
+ * Returns the text of an index operand: its read or sum, enclosed in its policy and bound if these are
+ * printed. `names`: names of the inputs. `inner`: texts of the other index operands. `r`: position of the
+ * reduction dim among the dims.
  */
 function printIndex(
   { value, wrapNegativeBy, outOfRange, extent, excluded, bare }: PrintedIndex,
@@ -508,15 +510,15 @@ function printIndex(
 const printPolicy = (policy: OutOfBounds): string => (policy === "zero" ? "fill" : policy);
 
 /**
- * Returns the text of a linear expression. `indices`: texts of the index operands in it. `r`: number of the
- * reduction dim, which is printed as `r`.
+ * Returns the text of a linear expression. `indices`: texts of the index operands in it. `r`: position of the
+ * reduction dim among the dims; that dim is printed as `r`.
  */
 export const printLinear = (form: Linear, indices: readonly string[] = [], r?: number): string =>
   printForm(form, textForms(indices, r));
 
 /**
  * Returns the syntax of linear expressions in the text form (`.tir`). `indices`: texts of the index operands
- * of an access map. `r`: number of the reduction dim.
+ * of an access map. `r`: position of the reduction dim among the dims; that dim is printed as `r`.
  */
 function textForms(indices: readonly string[], r: number | undefined): FormLanguage {
   const name = (text: string, by: number): Amount => ({ by, text, isTight: true });

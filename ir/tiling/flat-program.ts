@@ -24,8 +24,8 @@ export interface WordRun {
 }
 
 /**
- * Dim of a chunk of the output tile, in one of its layouts. `stride`: 32-bit words between neighbours along
- * the dim.
+ * Dim of a chunk of the output tile, as it is laid out in one buffer. `stride`: distance between neighbours
+ * along the dim in that buffer, in 32-bit words.
  */
 export interface ChunkDim {
   /** The output dim whose size says how much of it is valid. */
@@ -109,8 +109,8 @@ export interface FlatChunk {
 }
 
 /**
- * Instructions of a `flat` gather, which gathers the rows of a tile as one long row, chunk by chunk. It
- * includes the buffers that they need in the unified buffer (UB).
+ * Program of a `flat` gather, which gathers the rows of a tile as one long row, chunk by chunk. It has the
+ * instructions for the chunks, and the buffers that the instructions need in the unified buffer (UB).
  */
 export interface FlatProgram {
   /** Bytes of a word of data and output, and words of an element. */

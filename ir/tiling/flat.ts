@@ -90,9 +90,9 @@ const block = 8;
 const beyond = 2 ** 26;
 
 /**
- * Returns a generator of `flat` programs, which gather a tile as one long row, with the longest chunks first.
- * It yields the programs that fit in the free space of the unified buffer (UB). If the gather can have no
- * `flat` program, whatever the free space, the result is the reason as text.
+ * Returns a generator of `flat` programs, which gather a tile as one long row. It yields only programs that
+ * fit in the free space of the unified buffer (UB), from few long chunks to many short chunks. If the gather
+ * can have no `flat` program even with unlimited space, the result is the reason as text.
  */
 export function flatPrograms(facts: LoweringFacts, target: Target): (() => Generator<FlatProgram>) | string {
   const form = formOf(facts, target);
@@ -107,8 +107,9 @@ export function flatPrograms(facts: LoweringFacts, target: Target): (() => Gener
 }
 
 /**
- * Returns the facts of a `flat` gather, which gathers a tile as one long row, that do not depend on the
- * chunk. If the gather cannot be `flat`, the result is the reason as text.
+ * Returns the facts about a `flat` gather that are the same for every chunk, such as strides and index rules.
+ * A `flat` gather gathers a tile as one long row. If the gather cannot be `flat`, the result is the reason as
+ * text.
  */
 function formOf(facts: LoweringFacts, target: Target): Form | string {
   const { map, inputs, output, tile, ragged } = facts;
@@ -152,8 +153,9 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
 }
 
 /**
- * Returns how an element of `bytes` bytes is gathered: its words of at most 4 bytes, one by one. The result
- * is the reason, as text, if the vector unit cannot gather them.
+ * Returns the words as which the vector unit gathers an element of `bytes` bytes. A word has `wordBytes`
+ * bytes, at most 4, and an element has `each` words. `gatheredBytes`: bytes of a word while it is gathered, 2
+ * if 1-byte words are widened. If the vector unit cannot gather the words, the result is the reason as text.
  */
 function wordsOf(bytes: number, target: Target): Pick<Form, "wordBytes" | "gatheredBytes" | "each"> | string {
   const takes = target.vectorGatherBytes;
@@ -165,8 +167,9 @@ function wordsOf(bytes: number, target: Target): Pick<Form, "wordBytes" | "gathe
 }
 
 /**
- * Returns the rules that resolve the index values of a map, one for each index operand. The result is the
- * reason, as text, if vector instructions cannot apply one of them.
+ * Returns one rule for each index operand of a map: the treatment of negative and out-of-range index values.
+ * If vector instructions cannot apply one of the rules, or the data has no elements, the result is the reason
+ * as text.
  */
 function rulesOf(map: AccessMap, dtype: ByteAlignedType): readonly IndexRule[] | string {
   // As 32-bit values, those of fewer bits are all themselves.
@@ -181,8 +184,9 @@ function rulesOf(map: AccessMap, dtype: ByteAlignedType): readonly IndexRule[] |
 }
 
 /**
- * Returns the words between neighbours of the data, by output dim (`data`) and by index operand (`strides`).
- * `steps`: words between neighbours along each dim of the data's tile.
+ * Returns the strides of the data tile, in words, by output dim (`data`) and by index operand (`strides`).
+ * The stride is 0 for a dim or operand on which the data's coordinates do not depend. `steps`: strides along
+ * each dim of the data tile, in words.
  */
 function dataSteps(
   map: AccessMap,
@@ -199,8 +203,9 @@ function dataSteps(
 }
 
 /**
- * Returns the words between neighbours of the index tensor by output dim (`index`), and the word at which
- * each index operand begins (`positions`). `steps`: words between neighbours along each dim of its tile.
+ * Returns the strides of the index tile by output dim (`index`), 0 for a dim on which the tile does not
+ * depend. Also returns the offset of each index operand's values in the index tile (`positions`). `steps`:
+ * strides along each dim of the index tile. All are counted in index values as they are read.
  */
 function indexPositions(
   map: AccessMap,
@@ -226,12 +231,11 @@ interface Cut {
 }
 
 /**
- * Yields the ways to cut a tile into chunks, whatever the free space in the unified buffer (UB); more free
- * space never removes one of them.
+ * Yields the ways to cut a tile into chunks. They do not depend on the free space in the unified buffer (UB).
  *
- * For each number of chunks there are up to three. Chunks of equal length need the least UB. Chunks of full
- * vector repeats waste no part of a repeat. The longest chunks leave a last chunk so short that it may be a
- * single row, whose index values need no pattern and no base.
+ * For each number of chunks there are up to three chunk lengths. Equal chunks need the least UB. Chunks of
+ * full vector repeats waste no part of a repeat. The longest chunks leave the shortest last chunk. If that
+ * chunk is a single row, its index values need neither the `pattern` nor the `base` buffer.
  */
 function* cutsOf(form: Form): Generator<Cut> {
   const { tile } = form;
@@ -263,8 +267,9 @@ function* chunkCounts(max: number): Generator<number> {
 }
 
 /**
- * Returns the smallest power of two of chunk entries along `dim` for which both the addresses and the index
- * values fill full repeats of the vector unit. It is at most the 32-bit words of one repeat.
+ * Returns the smallest number of entries along `dim` for which a chunk's addresses and index values both fill
+ * whole repeats of the vector unit. The result is a power of two. It is at most the number of 32-bit words in
+ * a repeat, even if no repeat is then filled.
  */
 function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: number): number {
   const wordBytes = [4 * at(output, dim), 4 * at(index, dim)];
@@ -276,9 +281,9 @@ function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: numb
 }
 
 /**
- * Returns the number of which chunk entries along a dim must be a multiple. Every chunk then starts at a
- * block boundary of the unified buffer (UB). Undefined if chunks along an outer dim do not start at block
- * boundaries.
+ * Returns a number of entries along `dim`; the length of every chunk must be a multiple of it. Every chunk
+ * then starts at a block boundary of the unified buffer (UB). Undefined if chunks along an outer dim do not
+ * start at block boundaries.
  */
 function unitOf(
   { output, data, index, wordBytes, gatheredBytes, indexBytes, tile, target }: Form,
@@ -331,8 +336,9 @@ interface Sized {
 const isConverted = ({ indexBytes }: Form): boolean => indexBytes !== 4;
 
 /**
- * Returns the number of words from the first word of a region to its last. An element has `each` words and
- * starts at offset `place`. If there are several rows, the result includes the padding of the last row.
+ * Returns the number of words from the start of a region to the end of its last element. `each`: words of an
+ * element. `place`: offset of the first element from the start, in words. If there are several rows, the
+ * result includes the padding of the last row.
  */
 function lengthOf(extents: readonly number[], strides: readonly number[], each: number, place = 0): number {
   let [rows, last] = [0, each + place];
@@ -345,8 +351,9 @@ function lengthOf(extents: readonly number[], strides: readonly number[], each: 
 }
 
 /**
- * Returns the lengths of the chunks into which a tile is cut, and the buffers that they need. `otherInOutput`
- * is true if the chunk's part of the output can also hold a second range of addresses.
+ * Returns the lengths of a full chunk's output and index values, in words, for one way to cut a tile. Also
+ * tells which buffers the chunk needs. `otherInOutput` is true if the part of the output tile of every chunk
+ * can also hold a second range of addresses.
  */
 function sizedOf(form: Form, cut: Cut): Sized {
   const sized = lengthsOf(form, cut);
@@ -359,7 +366,10 @@ function sizedOf(form: Form, cut: Cut): Sized {
   return { ...sized, otherInOutput };
 }
 
-/** Returns the lengths of a chunk of a tile, in words and index values, and the buffers that it needs. */
+/**
+ * Returns the lengths of one chunk's output (`length`), stored index values (`raw`) and resolved index values
+ * (`resolved`), in words. Also tells which buffers the chunk needs.
+ */
 function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
   const { tile, output, data, each, rules, indexPitch, positions, spreadFirst } = form;
   const extents = tile.map((extent, d) => (d < cut.dim ? 1 : d === cut.dim ? cut.entries : extent));
@@ -409,8 +419,9 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
 }
 
 /**
- * Returns the consecutive ranges of words in the buffer `addresses`, in order, and the buffer's size in
- * bytes. A range that is not needed is undefined. The range `other` is in the output's tile if it fits there.
+ * Returns the consecutive ranges of words in the buffer `addresses`, and the buffer's size in bytes. A range
+ * that the chunk does not need is undefined. The last range, `other`, is in the output's tile instead if it
+ * fits there.
  */
 function addressRuns(form: Form, sized: Sized) {
   const { resolved, length, same, mutable, needsOther, otherInOutput } = sized;
@@ -496,8 +507,9 @@ function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgra
 }
 
 /**
- * Returns the instructions of a `flat` gather for one chunk of the tile. `available`: the full chunk, for
- * which the ranges of the buffers are laid out; a shorter chunk uses parts of them.
+ * Returns the instructions of a `flat` gather for one chunk of the tile. `sized`: lengths of the chunk.
+ * `available`: lengths of a full chunk, which set the starts of the ranges in the buffers; a shorter chunk
+ * uses a part of each range.
  */
 function chunkOf(form: Form, sized: Sized, available: Sized): FlatChunk {
   const { rules, indexBytes, strides, positions, indexPitch } = form;
@@ -579,9 +591,9 @@ interface Resolved {
 }
 
 /**
- * Returns the range of resolved index values, each inside its extent, and under policy `zero` the range of
- * out-of-range flags. It appends to `steps` the vector instructions that resolve the values by
- * `ir/policy.ts`.
+ * Appends to `steps` the vector instructions that resolve index values by a rule of `ir/policy.ts`. Returns
+ * the range of words with the resolved values, each inside its extent. Under policy `zero`, it also returns
+ * the range with the out-of-range flags of the values.
  */
 function resolvedBy(
   form: Form,
@@ -639,9 +651,9 @@ function resolvedBy(
 }
 
 /**
- * Returns the range of resolved index values times `stride`, the words between neighbours in the data tile.
- * It appends the vector instructions to `steps`. A product is far outside the tile if the value's
- * out-of-range flag is set.
+ * Appends to `steps` the vector instructions that multiply resolved index values by `stride`, the distance in
+ * words between neighbours in the data tile. Returns the range of words with the products. If the
+ * out-of-range flag of a value is set, its product is far outside the data tile.
  */
 function scaledBy(
   stride: number,
@@ -659,9 +671,9 @@ function scaledBy(
 }
 
 /**
- * Returns the dims of a chunk's resolved index values, outermost first, for the step that collects their
- * out-of-range flags. Adjacent dims are merged if the inner dim is contiguous and has its full extent in
- * every tile.
+ * Returns the dims along which the resolved index values of a chunk lie, outermost first. The instruction
+ * that collects their out-of-range flags uses these dims. Adjacent dims are merged if the inner dim is
+ * contiguous and has its full extent in every tile.
  */
 function outOfRangeDims(form: Form, { extents, index }: Sized): readonly ChunkDim[] {
   const { spreadFirst, output, each, tile, ragged } = form;
@@ -741,8 +753,9 @@ interface Filling {
 }
 
 /**
- * Appends the writes (`seeds`) and instructions (`steps`) that fill a buffer with words that are linear in
- * the dims of a chunk. The scalar unit writes one block; then each instruction doubles the filled words.
+ * Appends the scalar writes (`seeds`) and vector instructions (`steps`) that fill a buffer. Each word is a
+ * linear function of its coordinates in a chunk. The scalar unit writes one block; then each instruction
+ * doubles the number of filled words.
  */
 function fill(
   { each, output, tile }: Form,

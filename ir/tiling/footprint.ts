@@ -21,15 +21,16 @@ import { sumsOf, temporariesOf, type Temporary } from "./temporaries.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
 /**
- * Use of a part of the unified buffer (UB). `operand`: the tile of the operand of that number. `scratch`:
- * scratch memory of PyPTO's vector gather. `added`: a buffer that the lowering adds. `result`: a row of
- * gathered elements or of a step's result. `sum`: a partial result of a reduction.
+ * Use of a part of the unified buffer (UB). `operand`: the tile of an operand, given by the operand's
+ * position from 0. `scratch`: scratch memory of PyPTO's vector gather. `added`: a buffer that the lowering
+ * adds. `result`: a row of gathered elements or of a vector instruction's result. `sum`: a partial result of
+ * a reduction.
  */
 export type FootprintUse = { readonly operand: number } | "scratch" | "added" | "result" | "sum";
 
 /**
- * Part of the unified buffer (UB) that a tile needs or its kernel takes, such as the tile of one operand,
- * with its bytes.
+ * Part of the unified buffer (UB) that a tile needs under any lowering, or that one kernel of the tile takes,
+ * with its bytes. An example is the tile of one operand.
  */
 export interface FootprintEntry {
   /**
@@ -53,8 +54,8 @@ export interface FootprintEntry {
 }
 
 /**
- * Bytes of the unified buffer (UB) that a tile needs or its kernel takes, part by part and in total, with the
- * budget.
+ * Bytes of the unified buffer (UB) that a tile needs under any lowering, or that one kernel of the tile
+ * takes. It lists each part, the total and the budget.
  */
 export interface Footprint {
   readonly parts: readonly FootprintEntry[];
@@ -124,16 +125,17 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
 }
 
 /**
- * Returns the bytes of the unified buffer (UB) that a tile may take: the schedule's budget or, under profiles
- * that require less than the budget (`<`), one byte less. Only PyPTO's index_select and gather_in_ub have
- * such profiles: their documentation says `<`, that of gather says no more than the buffer.
+ * Returns the bytes of the unified buffer (UB) that a tile may take: the schedule's budget or, under some
+ * profiles, one byte less. Only PyPTO's index_select and gather_in_ub have such profiles: their documentation
+ * requires less than the budget. The documentation of PyPTO's gather allows the whole budget.
  */
 export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "schedule">): number =>
   countsResultAlone(gather) && profileOf(schedule).rowsUnderBudget ? schedule.ubBytes - 1 : schedule.ubBytes;
 
 /**
- * Returns the bytes of the unified buffer (UB) that a tile needs under any lowering. Apart from PyPTO's
- * scratch, every kernel of the tile takes at least these bytes, and one kernel takes no more.
+ * Returns the bytes of the unified buffer (UB) that a tile needs under any lowering. Every kernel of the tile
+ * takes at least these bytes, and at least one kernel takes exactly these bytes. This comparison leaves out
+ * PyPTO's scratch, which the result includes.
  */
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
   const { gather, operands, schedule, target, tile } = tiling;
@@ -203,8 +205,9 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
 }
 
 /**
- * Returns the bytes of the unified buffer (UB) that a kernel takes: its tiles, and the buffers `adds` of its
- * lowering in place of PyPTO's scratch. Under the budget rule `spec`, the added buffers do not count.
+ * Returns the bytes of the unified buffer (UB) that a kernel takes. They are those that its tile needs,
+ * without PyPTO's scratch, and the buffers `adds` of its lowering. Under the budget rule `spec`, the added
+ * buffers do not count towards the total.
  */
 export function withAdded({ parts, ...need }: Footprint, adds: readonly Added[]): Footprint {
   const kept = parts.filter(({ use }) => use !== "scratch");

@@ -43,8 +43,8 @@ export interface Steps {
 }
 
 /**
- * Instructions of a gather for one lowering class, such as `flat` or `row-copy`. They include the bytes that
- * they add to the unified buffer (UB) and the work that they add.
+ * Instructions of a gather for one lowering class, such as `flat` or `row-copy`. `adds`: the buffers that
+ * they add to the unified buffer (UB). `steps`, `once` and `waits`: the work that they add.
  */
 export interface Instructions {
   readonly class: GatherClass;

@@ -35,8 +35,8 @@ import type { PlacedTensor, Instructions } from "./gather-lowering.js";
 import { elementsTogether, liesInTile, programOfRows, readForm, readsOfSteps } from "./value-rows.js";
 
 /**
- * Returns the cycles after which the scalar unit and the vector unit of a core are ready for their first
- * gather. `once`: the work that precedes it.
+ * Returns the cycles from the start of a core until its scalar unit and its vector unit are ready for their
+ * first gather. `once`: the work that a core does once, before its first gather.
  */
 export function readyCycles(
   once: Instructions["once"],
@@ -105,10 +105,10 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
 }
 
 /**
- * Returns the work of a gather that computes a value, row by row: its counts of instructions, bytes and
- * waits. The scalar unit reads index values, and elements that do not form rows. Each row in global memory
- * takes one load, and each step is one instruction on the row. `least`: returns a lower bound for rows of
- * these sizes, however the tile is cut.
+ * Returns the work of a gather that does arithmetic on the elements that it reads, row by row: its counts of
+ * instructions, bytes and waits. The scalar unit reads index values, and elements that do not form rows. Each
+ * row in global memory takes one load, and each arithmetic step is one instruction on the row. If
+ * `least` is true, the result is a lower bound for all ways to cut the tile.
  */
 export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, least = false): Work {
   const { map, inputs } = setting;
@@ -168,9 +168,9 @@ const waitsOfValue = 4;
 const isOnTwo = (step: VectorStep): boolean => step.op !== "TEXPANDS" && !("kind" in step.of);
 
 /**
- * Returns the work to bring one row of a read's elements to the unified buffer (UB): its counts of
- * instructions, bytes and waits. It is 0 if the row is in a tile in UB. `columns`: elements of the row.
- * `least`: returns a lower bound.
+ * Returns the work to bring the elements of one read, for one row, to the unified buffer (UB): its counts of
+ * instructions, bytes and waits. It is 0 if these elements already lie in a tile in UB as a row. `columns`:
+ * elements of the row. If `least` is true, the result is a lower bound.
  */
 function readWork(
   { map, inputs }: GatherSetting,
@@ -447,8 +447,9 @@ export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWo
 }
 
 /**
- * Returns the work of the scalar unit to read index values in global memory, `times` for each index operand:
- * the reads, the bytes of the values, and the bytes of the blocks that contain them.
+ * Returns the work of the scalar unit to read `times` index values of each index operand in global memory. It
+ * has the number of reads, the bytes of the values, and the bytes of the blocks that contain them. Index
+ * operands in the unified buffer (UB) are not counted.
  */
 function lookups({ map, inputs }: GatherSetting, times: number, target: Target) {
   const sizes = map.indices.flatMap(({ value }) => {
@@ -473,9 +474,9 @@ export function touchedBy(bytes: number, { type }: PlacedTensor, target: Target)
 }
 
 /**
- * Returns the number of index lookups (`picks`) of a gather, and the extents of the region that each lookup
- * selects. Contiguous dims of that region are merged: `burst` is in elements, `rows` and `outer` count
- * bursts.
+ * Returns the number of index lookups of a gather (`picks`), and the region that one lookup selects, with
+ * contiguous dims merged. `burst`: elements of a contiguous range. `rows`: number of such ranges along the
+ * next dim. `outer`: product of the remaining extents.
  */
 function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
   const first = rowDim(map);
@@ -493,9 +494,10 @@ function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
 const nearby = 1 / 12;
 
 /**
- * Returns the work of a gather by the lanes of a GPU or by a core with caches: its counts of instructions and
- * bytes. It counts the start of each output row, and the copies of selected rows vector by vector, or of
- * single elements. Indices and output count if they are in global memory.
+ * Returns the work of a gather of lowering class `direct`: its counts of instructions and bytes. The lanes of
+ * a GPU or a core with caches execute it. It counts the start of each output row, and the copies. Rows are
+ * copied vector by vector; rows of one element are copied element by element. Accesses to indices and output
+ * count only in global memory.
  */
 function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Target): Work {
   const data = at(inputs, gatheredTable);
@@ -560,8 +562,9 @@ function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
 }
 
 /**
- * Returns the work to read or write a region of a tensor in global memory: its bytes, its bytes rounded up to
- * transactions, and its contiguous ranges. `sizes`: extents of the region, in elements.
+ * Returns the work to read or write a region of a tensor in global memory. `bytes`: bytes of the region.
+ * `padded`: bytes of the whole transactions. `runs`: number of contiguous ranges. `sizes`: extents of the
+ * region, in elements.
  */
 function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
   const elements = elementCount(sizes);

@@ -4,9 +4,10 @@ import { pinnedTiles, requiredView } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Returns the tile that the tiling rules check, with one entry for each entry of the schedule's tile. Each
- * entry is clipped to the view (outer tile) and to the extent of its dim. Along a dim whose entry a profile
- * (version of PyPTO's rules) fixes, that extent is the longer of input and index.
+ * Returns the tile that the tiling rules check. Each entry of the schedule's tile is clipped to the view
+ * (outer tile) and to the extent of its dim. If a profile (version of PyPTO's rules) fixes the entry of a
+ * dim, the entry is clipped to {@link requiredView} instead. The entry for reduction elements, if present, is
+ * clipped to the reduction tile.
  */
 export function judgedTile({ gather, schedule, cut, reductionTile }: Tiling): Shape {
   const pins = pinnedTiles(gather, schedule);

@@ -22,10 +22,10 @@ export interface Loop {
 }
 
 /**
- * Returns the loops of a schedule, outermost first: over views (outer tiles), over tiles, then over chunks of
- * a reduction. Loops over views and tiles are parallel, and loops over reduction chunks are serial.
- * Exception: with data in the unified buffer (UB), the innermost tile loops are serial if the data does not
- * depend on their dims.
+ * Returns the loops of a schedule, outermost first: view loops (over outer tiles), tile loops, then the loop
+ * over chunks of a reduction. View loops and tile loops are parallel; the chunk loop is serial. One exception
+ * applies to data in the unified buffer (UB). The innermost tile loops are then serial, as long as the data
+ * does not depend on the dim of the loop.
  */
 export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: TiledGather): Loop[] {
   const dims = followedBy(gather.map, gatheredTable);
@@ -55,8 +55,8 @@ export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: T
 }
 
 /**
- * Returns the mean trip count of a loop: of a view loop, extent divided by view; of a tile loop, view divided
- * by tile. Both quotients may be fractions.
+ * Returns the mean trip count of a loop. It is extent / view for a loop over views (outer tiles), and view /
+ * tile for a loop over tiles. The quotient is not rounded, so it may be a fraction.
  */
 export function meanTrips(
   { dim, kind }: Loop,

@@ -58,15 +58,16 @@ const nothing = {
 
 const gathers: readonly TimedLowering[] = [{ ...nothing, class: "direct", cycles: 0, setup: 0 }];
 /**
- * Lowerings (instruction sequences) of every gather on a target that is not an Ascend core. There is one: it
- * reads and writes operands in place and adds no cycles.
+ * List of the lowerings (instruction sequences) that a gather can have on a target without Ascend cores. The
+ * list has one lowering, the same for all gathers. It reads and writes operands in place, at an estimated
+ * cost of 0 cycles.
  */
 export const direct: Lowerings = { lowerings: gathers, eligible: gathers, further: () => [], lacking: [] };
 
 /**
- * Returns the estimated fastest lowering (instruction sequence) of a gather under a schedule, with the
- * lowering classes that were not chosen. The estimate assumes that all cores gather equally many tiles of
- * full size.
+ * Returns the lowering (instruction sequence) of a gather with the fewest estimated cycles under a schedule.
+ * Its list `lost` has the lowering classes that were not chosen. The estimate assumes that all cores gather
+ * the same number of full-size tiles.
  */
 export function likeliest({
   tile,
@@ -81,8 +82,9 @@ export function likeliest({
 }
 
 /**
- * Returns the facts of a gather under a schedule that determine its lowerings (instruction sequences): tensor
- * layouts, tile, shorter tiles, and free bytes of the unified buffer (UB).
+ * Returns the properties of a tiled gather that determine its possible lowerings (instruction sequences).
+ * They include the layouts of the tensors, the tile, the dims with a shorter last tile, and the free bytes of
+ * the unified buffer (UB).
  */
 export function loweringFacts(
   tiling: TiledGather & {
@@ -135,8 +137,8 @@ const only = (instructions: Instructions): Option => ({
 });
 
 /**
- * Returns the lowerings (instruction sequences) that a gather can have on a target, each with its cycles. It
- * also lists the lowering classes that the gather cannot have, with reasons.
+ * Returns the lowerings (instruction sequences) that a gather can have on a target, each with its estimated
+ * cycles. The list `lacking` has the lowering classes that the gather cannot have, each with the reason.
  */
 export function loweringsOf(gather: LoweringFacts, target: Target): Lowerings {
   if (!targetFacts[target.kind].vectorUnit) return direct;
@@ -187,9 +189,9 @@ export const fastestFirst = (lowerings: readonly TimedLowering[], tiles: number)
   [...lowerings].sort((a, b) => tiles * (a.cycles - b.cycles) + a.setup - b.setup);
 
 /**
- * Returns the chosen lowering (instruction sequence) with a list `lost` of the other lowering classes, for
- * reports. An available class is listed with the cycles of its fastest lowering for one tile, an unavailable
- * class with the reason.
+ * Returns the chosen lowering (instruction sequence) with a list `lost` of all other lowering classes. A
+ * class that the gather can have is listed with the cycles of its fastest lowering, for one tile. A class
+ * that the gather cannot have is listed with the reason.
  */
 export const loweringBy = (lowerings: Lowerings, chosen: TimedLowering): GatherLowering => ({
   ...chosen,
@@ -246,9 +248,9 @@ function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
 }
 
 /**
- * Returns the lowering class `flat` (vector instructions compute addresses, TGATHER fetches) with its
- * programs for the free unified buffer (UB). If the gather cannot have the class, the result has the reason
- * instead.
+ * Returns the lowering class `flat`: vector instructions compute addresses, and TGATHER fetches the elements.
+ * The class has a generator of the instruction sequences that fit the free unified buffer (UB). If the gather
+ * cannot have the class, the reason is returned instead.
  */
 function flat(gather: LoweringFacts, target: Target): Option {
   const programs = flatPrograms(gather, target);
@@ -359,9 +361,9 @@ const scalar = (gather: LoweringFacts): Instructions => ({
 });
 
 /**
- * Returns the lowering class `mgather`: the instruction MGATHER, preceded by the steps that wrap or clamp
- * index values. The class has no instructions if the buffer for the changed index values exceeds the free
- * unified buffer (UB).
+ * Returns the lowering class `mgather`: the instruction MGATHER after steps that wrap or clamp the index
+ * values. These steps need a buffer for the changed index values. If the buffer exceeds the free unified
+ * buffer (UB), the class has an empty list of instruction sequences.
  */
 function mgather({ map, tile, spareBytes }: LoweringFacts, target: Target): Option {
   // MGATHER's own `zero` takes a negative index for a large one, which is outside as well.

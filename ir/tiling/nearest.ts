@@ -7,10 +7,11 @@ import { TileSpace } from "./tile-space.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Returns the legal schedules nearest to a given schedule, largest tile first; an empty list if no tile is
- * legal. First, entries that a rule fixes are set. Then one dim is shrunk to its largest entry that fits. If
- * shrinking one dim does not suffice, outer dims become 1, one after the other. If possible, the tiles fit in
- * the part of the unified buffer (UB) that libraries do not use.
+ * Returns legal tilings that are close to `tiling`, largest tile first; an empty list if no tile is legal.
+ * Entries that a rule fixes are set first; if that makes the tiling legal, it is the only result. Otherwise
+ * one dim of the tile is shrunk in each result. If no such tile is legal, outer dims are reduced to their
+ * smallest entry. Tilings that fit the part of the unified buffer (UB) that libraries do not use are
+ * preferred.
  */
 export function nearestLegal(tiling: Tiling): Tiling[] {
   const start = pinned(tiling);
@@ -45,9 +46,10 @@ function legalAround(start: Tiling): Tiling[] {
 }
 
 /**
- * Returns the legal tilings nearest to `clipped` whose tile entries do not exceed those of `clipped`; an
- * empty list if none is legal. Candidates in order: `clipped`, tiles with one dim shrunk, tiles with outer
- * dims at 1, the smallest tile. The first kind that has a legal tiling is returned.
+ * Returns legal tilings whose tile entries do not exceed those of `clipped`; an empty list if there are none.
+ * Four kinds of tiles are tried, and the first kind with a legal tiling is returned. The kinds are `clipped`
+ * itself; tiles with one dim shrunk, largest first; a tile whose outer dims have their smallest entry; and
+ * the smallest tile.
  */
 function legalUpTo(start: Tiling, space: TileSpace, clipped: Shape): Tiling[] {
   const full = start.with({ tile: clipped });

@@ -13,8 +13,8 @@ import { at, elementsInByte, rowsFillBytes, type DType, type Shape } from "../ty
 import { domainOf, type TiledGather } from "./tiled.js";
 
 /**
- * Step, in elements, along one output dim, with the packed element type that requires it. Tile and view
- * entries along the dim must be multiples of the step.
+ * Constraint on the tile and view entries along one dim: they must be multiples of `step` elements. `dtype`:
+ * the packed element type (several elements share a byte) that requires the step.
  */
 export interface PackedStep {
   readonly step: number;
@@ -90,9 +90,10 @@ function stepFor(factor: number, each: number): number {
 }
 
 /**
- * True if every tile starts its reads of packed elements at a byte boundary, provided that tile entries are
- * multiples of the required steps. `each`: elements in a byte. A dim with a negative factor counts from the
- * end of the tile.
+ * True if every tile starts to read packed elements at a byte boundary, provided that tile entries are
+ * multiples of the required steps. The first parameter is the position along the innermost dim of the
+ * operand. Along an output dim with a negative factor, the last element of a tile has the lowest position.
+ * `each`: elements in a byte.
  */
 function startsAtByte({ at: start, terms }: Linear, each: number, extents: Shape): boolean {
   let least = start;

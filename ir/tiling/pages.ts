@@ -11,8 +11,8 @@ import { replaced } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Tile entry along one output dim whose tiles cross page boundaries, with nearby legal entries whose tiles do
- * not.
+ * Tile entry along one output dim that makes tiles cross page boundaries. `instead` has the nearest legal
+ * entries that do not. Pages are the blocks into which a `div` or `mod` in a coordinate divides a dim.
  */
 export interface Straddled {
   readonly dim: number;
@@ -24,8 +24,8 @@ export interface Straddled {
 }
 
 /**
- * Returns the page sizes along each output dim, in elements; dims without pages are absent. A page size is a
- * number by which a `div` or `mod` in a coordinate divides the dim.
+ * Returns the page sizes along each output dim, in elements; dims without pages are absent. A `div` or `mod`
+ * by n in a coordinate divides a dim into pages of n elements.
  */
 function pagesOf(map: AccessMap): ReadonlyMap<number, readonly number[]> {
   const blocks = new Map<number, number[]>();
@@ -49,8 +49,9 @@ function countedFrom(form: Linear, page: number): number | undefined {
 }
 
 /**
- * Returns the tile entries whose tiles cross page boundaries, each with legal entries nearby whose tiles do
- * not. The list is empty if no tile crosses. An entry that covers its whole view (outer tile) is not listed.
+ * Returns an entry for each output dim along which tiles cross page boundaries. It has the tile entry, the
+ * page sizes, and the nearest legal tile entries that avoid the crossing. Dims whose tile entry covers the
+ * whole view (outer tile) are omitted. The list is empty if no tile crosses a boundary.
  */
 export function straddledPages(tiling: Tiling): readonly Straddled[] {
   const { gather, tile, schedule } = tiling;

@@ -14,8 +14,9 @@ import {
 import { dimsOf, isConstant, soleAtom } from "../linear.js";
 
 /**
- * True if PTO-ISA gather instructions apply to an access map: it has data and one tensor of indices, and it
- * is plain ({@link isPlain}). `inputs`: number of the gather's inputs, data included.
+ * True if PTO-ISA gather instructions can perform a gather. Its access map must be plain ({@link isPlain}),
+ * and its only inputs must be the data and one index tensor. `inputs`: count of the gather's inputs, data
+ * included.
  */
 export const hasPtoForm = (map: AccessMap, inputs: number): boolean => inputs === 2 && isPlain(map);
 
@@ -44,10 +45,10 @@ const isPlainIndex = (index: IndexOperand): index is PlainIndex =>
 export const isPlain = derivedOnce(plain);
 
 /**
- * True if an access map is that of a gather, gather_elements or gather_nd operator. Each data coordinate must
- * then be an output dim or an index operand, and none is used twice. All index operands must be plain ({@link
- * PlainIndex}) and have one out-of-range policy. All that read one index tensor must read it at equal dims.
- * No fill value may be stated.
+ * True if an access map has the form of a gather, gather_elements or gather_nd operator without a fill value.
+ * Each data coordinate must be an output dim or an index operand, and none is used twice. All index operands
+ * must be plain ({@link PlainIndex}) and have the same out-of-range policy. Index operands that read the same
+ * index tensor must read it at the same dims.
  */
 function plain(map: AccessMap): boolean {
   const { indices, fill } = map;

@@ -7,8 +7,8 @@ import { outputOf, type AccessFunc } from "../func.js";
 import { at, type Shape } from "../types.js";
 
 /**
- * Returns the dims of a scatter's iteration space (domain) along which two iterations may write one element.
- * Excluded is each dim `d` for which a written coordinate is `a·d + b`, because iterations that differ in `d`
+ * Returns the dims of a scatter's iteration space (domain) along which two iterations may write the same
+ * element. A dim `d` is left out if a written coordinate is `a·d + b`. Iterations that differ in `d` then
  * write different elements.
  */
 export function carryingDims({ write, domain }: Pick<AccessMap, "write" | "domain">): readonly number[] {
@@ -22,8 +22,8 @@ export function carryingDims({ write, domain }: Pick<AccessMap, "write" | "domai
 }
 
 /**
- * Tile of a scatter's iteration space (domain), with the dims along which several iterations may write one
- * element. It is the input of {@link orderFault}.
+ * Input of {@link orderFault}: a scatter, the tile of its iteration space (domain), and the dims along which
+ * several iterations may write the same element.
  */
 export interface TiledPoints {
   readonly scatter: Pick<AccessFunc, "map" | "operands">;
@@ -34,8 +34,9 @@ export interface TiledPoints {
 }
 
 /**
- * Pair of dims of a scatter's iteration space whose tile entries change the order in which an element is
- * written. The tile divides dim `cut`, and it has several iterations along the outer dim `outer`.
+ * Pair of dims of a scatter's iteration space whose tile entries break the row-major order of writes to the
+ * same element. The tile covers only part of dim `cut`. It has several iterations along `outer`, a dim
+ * outside `cut`.
  */
 export interface OrderFault {
   readonly cut: number;

@@ -86,9 +86,9 @@ export const writeRulesOf = ({
     : undefined;
 
 /**
- * Returns the number of index entries for each sequence (slots) of a PyPTO operator that writes to a
- * two-dimensional cache. The tile entry of the outermost dim must be a multiple or a divisor of that number.
- * Undefined for other operators and caches.
+ * Returns the number of slots of a sequence: the extent of dim 1 of the index tensor. It applies to a PyPTO
+ * operator that writes to a cache (output) of rank 2. PyPTO requires that tile entry 0 is a multiple or a
+ * divisor of that number. Undefined for other operators and outputs.
  */
 export function slotsOf(func: AccessFunc): number | undefined {
   if (writeRulesOf(func)?.slots !== true || outputOf(func).type.shape.length !== 2) return undefined;
@@ -97,8 +97,8 @@ export function slotsOf(func: AccessFunc): number | undefined {
 }
 
 /**
- * True if a tile entry is a multiple or a divisor of `slots`, or if `slots` is 0. `slots`: number of index
- * entries for each sequence ({@link slotsOf}).
+ * True if a tile entry is a multiple or a divisor of `slots`, or if `slots` is 0. `slots`: number of slots of
+ * a sequence ({@link slotsOf}).
  */
 export const keepsSlots = (entry: number, slots: number): boolean =>
   slots === 0 || entry % slots === 0 || slots % entry === 0;
@@ -125,9 +125,9 @@ interface CountedScatter {
 }
 
 /**
- * Returns the parts of the unified buffer (UB) that PyPTO counts in addition to a scatter's tiles. They are a
- * result separate from the input, a temporary for indices, and f32 copies of bf16 tiles. The list is empty if
- * the operator's rules count no such parts.
+ * Returns the buffers in the unified buffer (UB) that PyPTO counts in addition to a scatter's tiles. They are
+ * an input tile that does not share the result's bytes, a temporary for indices, and f32 copies of bf16
+ * tiles. The list is empty if PyPTO counts no such buffers for the operator.
  */
 export function countedByPypto({
   scatter: func,

@@ -94,8 +94,9 @@ export function suggestionText(from: Schedule, to: Schedule): string {
 }
 
 /**
- * Returns a note with the framework's call that sets the suggested tile, and with the suggested view if that
- * differs. The list is empty if the operator comes from no framework, or if `nearest` is undefined.
+ * Returns a list with one note: the framework's call that sets the suggested tile, and the suggested view if
+ * it differs from the schedule's view. The list is empty if the operator comes from no framework, or if
+ * `nearest` is undefined.
  */
 function callNotes({ gather, schedule }: Tiling, nearest: Tiling | undefined): string[] {
   if (gather.framework === undefined || nearest === undefined) return [];
@@ -205,9 +206,9 @@ function insideByte(tiling: Tiling, broken: readonly RuleVerdict[]): Diagnostic 
 }
 
 /**
- * Returns the diagnostic (TC301) for a tile that divides a gather dim (data dim that indices select along)
- * although a rule requires the full dim. Its hint suggests the nearest legal tile, or the remedies if no tile
- * is legal.
+ * Returns the diagnostic (TC301) for a tile that covers only part of a gather dim although a rule requires
+ * the full extent. A gather dim is a data dim that indices select along. The hint suggests the nearest legal
+ * tile. If no tile is legal, it suggests the tilings that `remedies` returns.
  */
 function cutGatherDim(
   tiling: Tiling,
@@ -271,8 +272,9 @@ const tileData = (
 });
 
 /**
- * Returns the diagnostic (TC301) for a scatter's tile that writes elements out of order or divides a dim that
- * must be stored in full. Its hint suggests the nearest legal tiles, or remedies if no tile is legal.
+ * Returns the diagnostic (TC301) for a scatter whose tile breaks a store rule. Such a tile writes elements
+ * out of order, or covers only part of a dim that must be stored in full. The hint suggests the nearest legal
+ * tiles. If no tile is legal, it suggests the tilings that `remedies` returns.
  */
 function brokenStore(
   tiling: Tiling,

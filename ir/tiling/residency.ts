@@ -40,17 +40,17 @@ export const dataResidency = (
     : (entryOf(residency, keyOf(inputOf(gather, gatheredTable))) ?? "ub");
 
 /**
- * True if the coordinates at which an access map reads an input depend on index values. `table`: number of
- * the input.
+ * True if the coordinates at which an access map reads an input depend on index values. `table`: index of the
+ * input (0-based).
  */
 export const isLookup = ({ map }: Pick<AccessFunc, "map">, table: number): boolean =>
   readsOf(map, table).some((coords) => coords.some((coord) => indicesOf(coord).length > 0));
 
 /**
- * True if the operator's framework leaves its inputs in global memory, so that its buffer rule counts the
- * result alone. These operators are PyPTO's index_select and gather_in_ub. Sources, in hicann/pypto at
- * 883e7df (2026-08-22): framework/src/interface/operation/opcode.cpp, memory types of GATHER and
- * GATHER_IN_UB; docs/zh/api/operation/pypto-index_select.md, rule 5.
+ * True if the framework of an operator leaves the operator's inputs in global memory. The framework's limit
+ * on buffer bytes then counts only the result. These operators are PyPTO's index_select and gather_in_ub.
+ * Sources, in hicann/pypto at 883e7df (2026-08-22): framework/src/interface/operation/opcode.cpp, memory
+ * types of GATHER and GATHER_IN_UB; docs/zh/api/operation/pypto-index_select.md, rule 5.
  */
 export const countsResultAlone = ({ framework, sharedDims, map }: AccessFunc): boolean =>
   framework !== undefined && sharedDims.length === 0 && !isScatter(map);

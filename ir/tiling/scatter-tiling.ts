@@ -23,8 +23,8 @@ import type { ScatterTile } from "./scatter-tile.js";
 import type { TiledOperand } from "./tiled.js";
 
 /**
- * Dim of a scatter's iteration space (domain) whose tiles run as parallel tasks, with the output dim that
- * equals it.
+ * Properties of a dim of a scatter's iteration space (domain) whose tiles run as parallel tasks. `output`:
+ * the output dim whose written coordinate equals this dim.
  */
 export interface TaskDim {
   /** Dim of the output that it is. */
@@ -68,9 +68,10 @@ export interface ScatterTiling {
 }
 
 /**
- * Region of the output that a task fills with elements of the base (the scatter's initial output). Along the
- * dims in `after`, it lies beyond the end of the scatter's iteration space (domain). Along other dims it is
- * the region that the task writes. `shape` and `bytes` describe the part that is copied at once.
+ * Region of the output that a task fills with elements of the base (the scatter's initial output). Along each
+ * dim listed in `after`, the region lies beyond the end of the scatter's iteration space (domain). Along all
+ * other dims, its extent is that of the region that the task writes. `shape` and `bytes`: the part of the
+ * region that is copied at once.
  */
 export interface BaseCopy extends ScatterTile {
   /** Dims of the domain after which it lies. */
@@ -133,7 +134,10 @@ function loopsOf(
   ];
 }
 
-/** True if the value or an index operand of a scatter reads an input. `table`: number of the input. */
+/**
+ * True if a scatter reads an input, either for its value or for an index operand. `table`: index of the input
+ * (0-based).
+ */
 export const isTable = ({ map }: AccessFunc, table: number): boolean => readsOf(map, table).length > 0;
 
 /**

@@ -232,10 +232,10 @@ export function rowPoints(map: AccessMap, sizes: Shape): number {
 }
 
 /**
- * Returns, for each operand of a scatter, the minimum number of elements that every schedule must transfer.
- * For an input that is read, these are the distinct elements that the scatter reads. The base (initial
- * elements) and the output count in full. If the scatter writes in place, the base counts as 0, and the
- * output as at most one element for each iteration.
+ * Returns the minimum number of elements that every schedule must transfer, for each operand of a scatter.
+ * For an input, it is the number of distinct elements that are read. For the base (initial elements) and the
+ * output, it is the size of the output. If the scatter writes in place, it is 0 for the base. For the output,
+ * it is then the smaller of the number of iterations and the size.
  */
 export function compulsoryElements({
   map,

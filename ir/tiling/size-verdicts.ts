@@ -12,9 +12,9 @@ import { isLookup } from "./residency.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Result of checking for which sizes of one symbol (dynamic extent) or one lookup table a schedule fits the
- * unified buffer (UB). All other symbols have their maximum size, and tiles are as large as at the maximum
- * sizes.
+ * Largest size for which a schedule fits the unified buffer (UB), with the formula of the bytes. The size is
+ * that of one symbol (dynamic extent) or of one lookup table. All other symbols have their maximum size, and
+ * tiles are as large as at the maximum sizes.
  */
 export interface SizeVerdict {
   /** Variable of the formula: a symbol, or `len(bt)`, the number of elements of a table. */
@@ -77,8 +77,8 @@ function ofSymbol(tiling: Tiling, { name, most }: Sym, outermost: readonly (stri
 
 /**
  * Returns a {@link SizeVerdict} for each index tensor that is read at positions computed from index values.
- * Tensors with several dims longer than 1 have none. If the outermost dim is a symbol (dynamic extent),
- * {@link ofSymbol} covers the tensor instead.
+ * Index tensors with several dims longer than 1 are left out. Index tensors with a symbol (dynamic extent) as
+ * outermost dim are left out too, because {@link ofSymbol} covers them.
  */
 function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVerdict[] {
   const { gather } = tiling;
@@ -97,9 +97,10 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
 }
 
 /**
- * Returns the bytes of the unified buffer (UB) as a formula in one size, with a function that returns the
- * largest size that fits. The list is empty if no operand in UB has that size. `dynamic`: the dims that have
- * the size. `extent`: their extent in this tiling.
+ * Returns a list with one pair. `formula` is the number of bytes in the unified buffer (UB), as a text in the
+ * variable `name`, compared with the budget. `fitsUpTo(max)` returns the largest size up to `max` that fits.
+ * The list is empty if no operand in UB has a dim of that size. `dynamic`: the dims that have the size.
+ * `extent`: their extent in this tiling.
  */
 function verdict(tiling: Tiling, dynamic: readonly DynamicDim[], name: string, extent: number) {
   const { need, target } = tiling;

@@ -33,10 +33,10 @@ export function pinned(tiling: Tiling): Tiling {
 }
 
 /**
- * Returns the tiling with the smallest footprint (bytes of the unified buffer). Along each dim that no rule
- * fixes, the entry is 1, or the number of elements in a byte. Along the last dim it is at least `lastEntry`,
- * for targets that need whole blocks there. If the tile with second copies does not fit, some dims may have
- * their full extent.
+ * Returns the tiling with the smallest footprint (bytes of the unified buffer). Along a dim that no rule
+ * fixes, the tile entry is 1; with packed types it is the number of elements in a byte. The entry of the last
+ * dim is at least `lastEntry`, for targets that need whole blocks. If double buffering makes this tile too
+ * large, tiles with the full extent along some dims are compared too.
  */
 export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
   const { extents, schedule } = tiling;
@@ -124,7 +124,7 @@ function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessF
 
 /**
  * Returns the tiling with the smallest footprint (bytes of the unified buffer) under the view that the
- * schedule states. That view may divide a gather dim.
+ * schedule states. The view is not changed, even if it covers only part of a gather dim.
  */
 export function smallestInView(tiling: Tiling): Tiling {
   const { view } = tiling.schedule;

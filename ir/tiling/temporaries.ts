@@ -18,10 +18,10 @@ export interface Temporary {
 }
 
 /**
- * Returns the temporary tiles in the unified buffer (UB) that computing a row of an expression needs. Each
- * read whose elements are not already a row in UB has a tile, in the read's element type. Each intermediate
- * result has a tile of four bytes an element. The list is empty if the access map moves elements unchanged.
- * `inUb`: true if a table is in UB. `tile`: the output tile.
+ * Returns the temporary tiles in the unified buffer (UB) for computing one row of an expression. Each read
+ * has a tile of its element type, unless its elements are already a contiguous row in UB. Each intermediate
+ * result has a tile of 4 bytes an element. The list is empty if the access map moves elements unchanged.
+ * `inUb(k)`: true if input k is in UB. `tile`: the output tile.
  */
 export function temporariesOf(
   map: AccessMap,
@@ -53,10 +53,10 @@ export function temporariesOf(
 }
 
 /**
- * Returns the temporary tiles for partial results of a reduction; an empty list without a reduction. Each
- * tile holds one row. If `carried` is true, it holds the whole output tile, because several executions of the
- * gather accumulate in it. A sum of several words has one plane for each word. A second tile counts the
- * elements if the program does not determine their number.
+ * Returns the temporary tiles for partial results of a reduction; an empty list if there is no reduction. A
+ * partial result of several words has one plane for each word. `carried`: true if several executions of the
+ * gather continue the same reduction. The tile then has the shape of the output tile instead of one row. If
+ * the program does not determine the number of elements, a second tile counts them.
  */
 export function sumsOf(
   map: AccessMap,

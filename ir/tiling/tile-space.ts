@@ -7,8 +7,8 @@ import { replaced, smallestInView } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Function that is true if a search accepts a tile. Acceptance is monotonic: if a tile is rejected, so is
- * every tile with larger entries.
+ * Function that returns true if a search accepts a tile. Acceptance is monotonic: if a tile is rejected, so
+ * is every tile with larger entries.
  */
 export type TakesTile = (tile: Shape) => boolean;
 

@@ -60,10 +60,10 @@ export const domainOf = (func: Pick<AccessFunc, "map" | "operands">): Shape =>
   isScatter(func.map) ? func.map.domain : outputOf(func).type.shape;
 
 /**
- * Returns the upper limits of tile entries, in elements, by output dim. They are the extents of the output.
- * If the framework cuts data and output by one entry and the data is longer, they are the extents of the
- * data. Source: hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22),
- * TiledGatherElementOperation.
+ * Returns the upper limits of tile entries, in elements, by output dim. Each limit is the extent of the
+ * output. For a framework's gather, one tile entry applies to the data and the output along a dim that both
+ * have. The limit is then the longer of the two extents. Source: hicann/pypto
+ * framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), TiledGatherElementOperation.
  */
 export function entryLimits(gather: AccessFunc): Shape {
   const { map, framework } = gather;

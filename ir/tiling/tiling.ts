@@ -192,8 +192,9 @@ export class Tilings {
 }
 
 /**
- * Returns a tiling that requests a second copy (double buffering) only for operands that get one. Requests
- * that the schedule makes by name but that cannot be met are removed.
+ * Returns a tiling without the requests for double buffering that cannot be met. If the schedule requests a
+ * second copy by operand name, only the operands that get a second copy remain. If all requests are met, the
+ * tiling itself is returned.
  */
 export function honoured(tiling: Tiling): Tiling {
   if (keptSingle(tiling).length === 0) return tiling;

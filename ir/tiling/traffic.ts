@@ -69,7 +69,8 @@ export function trafficOf(tiling: Planned): Traffic {
 
 /**
  * Returns the number of elements of an operand that computing the whole output needs, each counted once. It
- * can be less than the operand's size: an index may be shorter than the data. `k`: number of the operand.
+ * can be less than the operand's size: an index may be shorter than the data. `k`: index of the operand
+ * (0-based).
  */
 function compulsoryElements(
   { gather, extents }: TiledGather,
@@ -89,15 +90,15 @@ function compulsoryElements(
 
 /**
  * Returns the bytes of an operand's elements that computing the whole output needs, each counted once. `k`:
- * number of the operand.
+ * index of the operand (0-based).
  */
 export const compulsoryBytes = (tiling: TiledGather, operand: TiledOperand, k: number): number =>
   bytesFor(compulsoryElements(tiling, operand, k), operand.operand.type.dtype);
 
 /**
- * Returns the number of iterations of a set of nested loops: the product of their trip counts, or 0 if the
- * output is empty. Along a dim with a loop over tiles, the loop over views (outer tiles) is not counted
- * again.
+ * Returns the number of iterations of a set of nested loops; 0 if the output is empty. It is a product with
+ * one factor for each dim that has a loop: the number of tiles, views (outer tiles) or reduction chunks. If a
+ * dim has a view loop and a tile loop, the factor is the number of tiles in all views.
  */
 function iterations(
   { gather, extents, schedule, tile, reductionTile }: TiledGather,
@@ -116,7 +117,7 @@ function iterations(
 
 /**
  * Returns the traffic of data that stays in global memory: one transfer for each row that an index selects.
- * `k`: number of the operand.
+ * `k`: index of the operand (0-based).
  */
 function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { gather, tile, extents } = tiling;
@@ -138,9 +139,10 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
 }
 
 /**
- * Returns the bytes of an operand that a set of loops transfers, with the compulsory bytes. Each iteration of
- * the loops transfers `each` elements; by default these are the elements that the output needs. Packed
- * elements are rounded up to bytes once, in the total.
+ * Returns the bytes of an operand that a set of loops transfers (`bytes`), and the bytes that every schedule
+ * must transfer (`compulsory`). `each`: elements that one iteration transfers; by default, all elements that
+ * the output needs. Packed elements are rounded up to bytes once, in the total. `k`: index of the operand
+ * (0-based).
  */
 function repeatedBytes(
   tiling: Planned,
@@ -156,9 +158,9 @@ function repeatedBytes(
 }
 
 /**
- * Returns the traffic of an operand that is read or written in place, in global memory. An input is
- * transferred again in each iteration of the loops on whose dims it does not depend. `k`: number of the
- * operand.
+ * Returns the traffic of an operand that is read or written in place, in global memory. If an input does not
+ * depend on the dim of a loop, each iteration of that loop transfers the input again. `k`: index of the
+ * operand (0-based).
  */
 function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { role, type } = operand.operand;
@@ -174,8 +176,8 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
 }
 
 /**
- * Returns the traffic of an index tensor that is read element by element in global memory. Each tile is
- * charged the maximum number of elements that a tile reads. `k`: number of the operand.
+ * Returns the traffic of an index tensor that is read element by element in global memory. Every tile counts
+ * with the maximum number of elements that one tile can read. `k`: index of the operand (0-based).
  */
 function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;
@@ -194,8 +196,8 @@ function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): Opera
 
 /**
  * Returns the number of elements of an operand that are loaded to the unified buffer (UB), each counted once.
- * They are the elements that the output needs and the surplus that the framework loads. `k`: number of the
- * operand.
+ * They are the elements that the output needs. If a framework cuts the data by the output's tile, they
+ * include data that the last tile loads beyond the end of the output. `k`: index of the operand (0-based).
  */
 function loadedElements(tiling: Planned, operand: TiledOperand, k: number): number {
   const { gather, cut, schedule, extents } = tiling;
@@ -212,7 +214,7 @@ function loadedElements(tiling: Planned, operand: TiledOperand, k: number): numb
 
 /**
  * Returns the traffic of an operand whose tiles are loaded to, or stored from, the unified buffer (UB). `k`:
- * number of the operand.
+ * index of the operand (0-based).
  */
 function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;

@@ -24,13 +24,17 @@ export const elementsTogether = (map: AccessMap, tile: Shape): number =>
   computedByRow(map) ? at(tile, map.domain.length - 1) : 1;
 
 /**
- * Layout of the elements that a read needs for one row of the output. `row`: contiguous. `still`: one element
- * for the whole row. `pieces`: one element for each `by` neighbours. `elements`: any other layout.
+ * Layout in the input of the elements that a read needs for one row of the output. `row`: contiguous
+ * elements. `still`: one element for the whole row. `pieces`: one element for every `by` consecutive output
+ * elements. `elements`: any other layout.
  */
 export type ReadForm =
   { readonly kind: "row" | "still" | "elements" } | { readonly kind: "pieces"; readonly by: number };
 
-/** Returns the layout of the elements that a read of an access map needs for one row of the output. */
+/**
+ * Returns the layout in the input of the elements that a read of an access map needs for one row of the
+ * output.
+ */
 export function readForm(map: AccessMap, { at: coords }: Read): ReadForm {
   const last = map.domain.length - 1;
   const along = computedByRow(map) ? coords.filter((coord) => dimsOf(coord).includes(last)) : [];
@@ -81,7 +85,8 @@ export const programOfRows = (map: AccessMap, types: readonly DType[]): VectorPr
   );
 
 /**
- * Returns the numbers of the reads whose rows are operands of the vector instructions, each once, ascending.
+ * Returns the indices of the reads whose rows are operands of the vector instructions, ascending and without
+ * duplicates. An index counts from 0 in the access map's list of reads.
  */
 export const readsOfSteps = (steps: readonly VectorStep[]): readonly number[] => {
   const rows = new Set<number>();

@@ -14,8 +14,8 @@ import {
 import { valueSteps, type ValueStep } from "./steps.js";
 
 /**
- * Reduction with the steps (operations in evaluation order) that compute one reduction element; the last step
- * yields the element.
+ * Kind of a reduction and the steps (operations in evaluation order) that compute one reduction element. The
+ * last step yields the element.
  */
 export type ReductionSteps = { readonly type: ArithmeticType; readonly steps: readonly ValueStep[] } & (
   | { readonly how: StepwiseReduction }
@@ -47,12 +47,15 @@ export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan
 }
 
 /**
- * Function that returns the bits of an element that an expression reads. `read`: number of the read in the
- * access map.
+ * Function that returns the bits of an element that an expression reads. `read`: index of the read in the
+ * access map's list of reads.
  */
 export type BitsAt = (read: number) => number;
 
-/** State of a reduction after some of its elements: their accumulated result and their number. */
+/**
+ * State of a reduction after some of its elements: the accumulated result, and the count of the elements so
+ * far.
+ */
 export interface Taken {
   /** Sum of the terms; in an exact one, of those that are NaN or infinite. */
   sum: number;
@@ -110,8 +113,9 @@ interface Taking extends Omit<Evaluator, "element"> {
 type ElementOf = (bitsAt: BitsAt) => number;
 
 /**
- * Returns the functions of a reduction that applies one operation (such as `add`) to one element at a time.
- * `type`: type of the operation. `elementOf`: computes an element.
+ * Returns the functions that execute a reduction: start, take one element, convert the state to and from
+ * 32-bit words, and compute the result. The reduction applies one operation (such as `add`) to one element at
+ * a time. `type`: type of the operation. `elementOf`: computes an element.
  */
 function stepwise(how: StepwiseReduction, type: ArithmeticType, elementOf: ElementOf): Taking {
   const { op, start } = accumulators[how];
@@ -129,7 +133,8 @@ function stepwise(how: StepwiseReduction, type: ArithmeticType, elementOf: Eleme
 }
 
 /**
- * Returns the functions of an exact sum. Finite elements are added as multiples of 2^`unit`, in a 64-bit
+ * Returns the functions that execute an exact sum: start, take one element, convert the state to and from
+ * 32-bit words, and compute the result. Finite elements are added as multiples of 2^`unit`, in a 64-bit
  * integer. NaN and infinities are added separately, because their order does not matter. `elementOf`:
  * computes an element.
  */

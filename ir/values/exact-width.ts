@@ -8,8 +8,8 @@ import { valueSteps } from "./steps.js";
 const availableBits = 63;
 
 /**
- * Comparison of the bits that an exact sum needs with the available bits. The sum's elements are multiples of
- * 2^`unit`. All numbers of bits count in that unit and exclude the sign.
+ * Numbers of bits that an exact sum needs and has available, without the sign bit. The elements are integer
+ * multiples of 2^`unit`; the numbers of bits are those of the integers.
  */
 export interface ExactWidth {
   readonly unit: number;

@@ -74,8 +74,8 @@ export type Reduction = (typeof reductions)[number];
 export const countsItsElements = (how: Reduction): boolean => how !== "fold" && how !== "exact";
 
 /**
- * Expression tree for the value of an output element; one value is a node. {@link typeOf} returns the type of
- * a node.
+ * Expression tree for the value of an output element. A node is a read, a number, a cast, an operation or a
+ * reduction. {@link typeOf} returns the type of a node.
  */
 export type Expression =
   /** An element, by the number of its read in the map. */
@@ -103,8 +103,8 @@ export const castTo = (to: DType, from: DType, of: Expression): Expression =>
 export const maxReductionElements = (how: Reduction): number => (how === "mean" ? 2 ** 24 - 1 : 2 ** 24);
 
 /**
- * Returns a copy of an expression in which each read is replaced. `of`: returns the replacement for the read
- * of a number.
+ * Returns a copy of an expression in which each read is replaced. `of`: returns the replacement for a read,
+ * given the index of the read in the access map's list of reads.
  */
 export function withReads(value: Expression, of: (read: number) => Expression): Expression {
   switch (value.kind) {
@@ -121,8 +121,8 @@ export function withReads(value: Expression, of: (read: number) => Expression): 
 }
 
 /**
- * Returns the numbers of the reads in an expression, from left to right. A read that occurs several times is
- * listed each time.
+ * Returns the indices of the reads in an expression, from left to right. An index counts from 0 in the access
+ * map's list of reads. A read that occurs several times is listed each time.
  */
 export function readsIn(value: Expression): readonly number[] {
   switch (value.kind) {

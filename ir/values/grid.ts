@@ -23,8 +23,8 @@ import {
 import type { ValueStep } from "./steps.js";
 
 /**
- * Bounds of a value, derived before it is computed. Its finite results are integers from `low` to `high`,
- * times 2^`lsb`, with at most `digits` significant bits.
+ * Bounds of a value, derived before the value is computed. If finite, the value is n · 2^`lsb` for an integer
+ * n from `low` to `high`, with at most `digits` significant bits.
  */
 export interface ValueGrid {
   readonly lsb: number;
@@ -51,7 +51,8 @@ export const bitLength = (value: bigint): number => (value === 0n ? 0 : abs(valu
 export const reachOf = ({ low, high }: Pick<ValueGrid, "low" | "high">): bigint => max(abs(low), abs(high));
 
 /**
- * Returns the number of bits of the greatest absolute value within bounds, counted in their unit (2^`lsb`).
+ * Returns the number of bits of the greatest absolute value within bounds. The value is taken as an integer
+ * multiple of 2^`lsb`; the bits are those of the integer.
  */
 export const bitsOfGrid = (grid: ValueGrid): number => bitLength(reachOf(grid));
 

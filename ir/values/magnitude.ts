@@ -301,8 +301,8 @@ export function magnitudes(steps: readonly ValueStep[], of: MagnitudeOf): readon
 }
 
 /**
- * Returns the bounds of a step (operation in evaluation order). `operands`: the bounds of the steps before
- * it, by number. `of`: the bounds of reads and of the reduction's result.
+ * Returns the bounds of a step (operation in evaluation order). `operands`: the bounds of all earlier steps,
+ * indexed by step number. `of`: the bounds of reads and of the reduction's result.
  */
 function magnitudeOfStep(step: ValueStep, operands: readonly Magnitude[], of: MagnitudeOf): Magnitude {
   switch (step.kind) {

@@ -11,8 +11,8 @@ export type ReadNumber =
   | { readonly ok: false; readonly message: string; readonly hint: string };
 
 /**
- * Parses a number and returns its bits in a type; a message and a hint if the type cannot represent it
- * exactly. `text`: a whole number, a decimal, or `0x` with the 8 hexadecimal digits of the bits.
+ * Parses a number. Returns its bits if the type represents the number exactly, otherwise an error message and
+ * a hint. `text`: a whole number, a decimal, or `0x` with the 8 hexadecimal digits of the bits.
  */
 export function readNumber(text: string, type: ArithmeticType): ReadNumber {
   if (text.startsWith("0x")) return { ok: true, bits: Number.parseInt(text.slice(2), 16) };
@@ -78,8 +78,8 @@ function inexact(text: string, type: ArithmeticType, value: number): ReadNumber 
 }
 
 /**
- * Returns the text of a number, given its bits. It is a decimal integer if the value is one; otherwise, and
- * for -0, it is the bits in hexadecimal.
+ * Returns the text of a number, given its bits. For an integer other than -0, the text is decimal. For all
+ * other values, it is `0x` and the bits in hexadecimal.
  */
 export function printNumber(type: ArithmeticType, bits: number): string {
   const value = numberOf(type, bits);

@@ -97,9 +97,9 @@ export function reducedTo(how: StepwiseReduction, taken: number, count: number):
 }
 
 /**
- * Returns the number of 32-bit words that store a partial reduction: three for an exact sum, else one. The
- * three words are the low and high half of the 64-bit sum, and the bits of the NaN and infinities added
- * separately.
+ * Returns the number of 32-bit words that store a partial reduction: three for an exact sum, else one. Two of
+ * the three words are the low and the high half of the 64-bit sum of finite elements. The third word is the
+ * f32 sum of NaN and infinite elements.
  */
 export const wordsOfSum = (how: Reduction): number => (how === "exact" ? 3 : 1);
 

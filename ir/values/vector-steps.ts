@@ -11,8 +11,9 @@ import type { Operation, Reduction, SourceType, ValueType } from "./expression.j
 import type { ValueStep, ValueSteps } from "./steps.js";
 
 /**
- * Row of elements that a vector instruction reads or writes. `read`: the row of a read. `slot`: a temporary
- * row. `sum`: the accumulated result of the reduction. `output`: the row of the output.
+ * Row of elements that a vector instruction reads or writes. `read`: the row of elements that one read of the
+ * access map supplies. `slot`: a temporary row. `sum`: the accumulated result of the reduction. `output`: the
+ * row of the output.
  */
 export type VectorPlace =
   | { readonly kind: "read"; readonly read: number }
@@ -177,8 +178,9 @@ export function castChain(from: SourceType, to: ValueType): readonly Link[] | un
 }
 
 /**
- * Returns the vector instructions that compute a row of a value, and those for one reduction element. A cast
- * that the hardware cannot perform appears as one instruction. No code generator prints it.
+ * Returns the vector instructions that compute one row of a value. If the value has a reduction, the
+ * instructions for one reduction element are included. A cast that the hardware cannot perform is represented
+ * by one placeholder instruction, which no code generator emits.
  */
 export function vectorProgram({ steps, reduction }: ValueSteps): VectorProgram {
   const element = new Rows(steps).instructions({ kind: "output" });

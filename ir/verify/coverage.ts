@@ -11,9 +11,10 @@ import { at, type Shape } from "../types.js";
 const maxTried = 4096;
 
 /**
- * Returns a message for each output dim whose elements are not each written exactly once; an empty list if
- * all are. `region`: part that one iteration writes. A loop that moves several dims is a fault, and so is a
- * repeated loop that moves none.
+ * Checks that every element of the output is written exactly once. Returns a message for each output dim
+ * along which this is not so; an empty list if there is none. A single message is returned for a loop that
+ * moves the region along several dims, or that repeats the same region. `region`: part that one iteration
+ * writes.
  */
 export function uncovered(region: Region, { loops }: Located, shape: Shape): string[] {
   const owners = new Map<ForStmt, number[]>(loops.map((loop) => [loop, []]));

@@ -49,8 +49,9 @@ interface FormIntervals {
 
 /**
  * Returns the diagnostics of an access map that breaks rule V1 or V2 for some size of its symbols (dynamic
- * extents). V1: coordinates are inside their tensor. V2: `div` and `mod` are of values that are never
- * negative. The list is empty for a function without symbols.
+ * extents). V1: coordinates are inside their tensor. V2: the operand of `div` or `mod` is never negative. If
+ * the map breaks a rule that does not depend on ranges, only those diagnostics are returned. The list is
+ * empty for a function without symbols.
  */
 export function verifyEverySize(func: AccessFunc): Diagnostic[] {
   const { symbolic, opSpan } = func;
@@ -93,9 +94,9 @@ const domainOver = (func: AccessFunc, { domain, outermost, map }: Symbolic): rea
       });
 
 /**
- * Returns the data that the checks for all sizes of symbols (dynamic extents) need: intervals of dims and
- * index values, and extents of operands. `least`: smallest size of the symbols that are extents of the
- * iteration space.
+ * Returns the limits that the checks for all sizes of symbols (dynamic extents) need: intervals of dims and
+ * index values, and extents of operands. `least`: smallest size, 0 or 1, of a symbol that is an extent of the
+ * iteration space. Other symbols have a smallest size of 0.
  */
 function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
   const extents = func.operands.map(({ type }, k) => extentsOver(type.shape, symbolic.outermost[k] ?? null));
@@ -131,8 +132,8 @@ function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
 
 /**
  * Returns the lower and upper limit of an index value, as linear expressions over symbols (dynamic extents).
- * Undefined for an index value whose bound is known only when sizes are bound. `[least, max]`: range of the
- * values that a read may have.
+ * Undefined if the index operand's upper bound is known only once the symbols have sizes. `[least, max]`: the
+ * limits to use for a value that is read from an index tensor and has no out-of-range policy.
  */
 function indexInterval(
   { outOfRange, extent, value }: Symbolic["map"]["indices"][number],
@@ -208,7 +209,7 @@ const isDynamic = (form: Linear, { symbolic, intervals: intervals }: Place): boo
 
 /**
  * Returns the lower and upper limit of a linear expression, as linear expressions over symbols (dynamic
- * extents). Undefined if it uses an index value whose bound is known only when sizes are bound.
+ * extents). Undefined if it uses an index value without known limits ({@link indexInterval}).
  */
 function intervalOver(form: Linear, intervals: FormIntervals): FormInterval | undefined {
   const { at: offset, terms } = rejoined(form);
@@ -224,8 +225,8 @@ function intervalOver(form: Linear, intervals: FormIntervals): FormInterval | un
 
 /**
  * Returns the lower and upper limit of an atom (dim, index value, symbol, `div` or `mod`), as linear
- * expressions over symbols. Undefined if it uses an index value whose bound is known only when sizes are
- * bound.
+ * expressions over symbols. Undefined if the atom uses an index value without known limits ({@link
+ * indexInterval}).
  */
 function intervalOfAtom(of: Atom, intervals: FormIntervals): FormInterval | undefined {
   switch (of.kind) {
@@ -287,9 +288,9 @@ function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true
 }
 
 /**
- * Returns the smallest value of a linear expression over the sizes of one symbol, and a size that has it.
- * Undefined if the period of the divisions is too long to try. With period p, f(n + p) - f(n) is constant. So
- * the expression is linear along every p-th size, and smallest at an end.
+ * Returns the smallest value of a linear expression over all sizes of one symbol, and a size at which the
+ * expression has that value. Undefined if the period of its `div` and `mod` is too long to try every size in
+ * a period. Only the first and the last period are tried: one period more changes the value by a constant.
  */
 function leastOver(
   form: Linear,

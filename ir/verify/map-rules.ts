@@ -158,9 +158,9 @@ const statedModulus = "state it: wrap(… in n); clamp holds a whole window insi
 const isBound = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= maxElements;
 
 /**
- * Returns the violations of rules A9, V3 and V4 by an access map. A9: dims and index values are defined
- * before their use, and their bounds and policies are legal. V3: an index under `wrap` has a stated modulus.
- * V4: at least one index value is in range.
+ * Returns the violations of rules A9, V3 and V4 by an access map. A9: coordinates use only existing dims and
+ * earlier index values, and bounds and policies are legal. V3: an index operand with policy `wrap` has a
+ * stated modulus. V4: at least one value of each index operand keeps the coordinates inside their tensor.
  */
 function order({ map }: Shaped): Fault[] {
   const fault = (message: string): Fault => ({ rule: "A9", message });
@@ -233,8 +233,8 @@ function fill({ map, output }: Shaped): Fault[] {
 }
 
 /**
- * Returns the violations of the type rules by an access map. They concern the value and the output ({@link
- * valueFaults}), and index tensors, which must have an integer type (A7).
+ * Returns the violations of the type rules by an access map. The types of the value and the output are
+ * checked by {@link valueFaults}. Index tensors must have an integer type (A7).
  */
 function types(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
@@ -253,7 +253,7 @@ function types(shaped: Shaped): Fault[] {
 
 /**
  * Returns the violations of rules V1 and V2 by an access map. V1: coordinates are inside their tensor. V2:
- * `div` and `mod` are of values that are never negative. The list is empty if no index value is read.
+ * the operand of `div` or `mod` is never negative. The list is empty if no iteration reads an index value.
  */
 function values(shaped: Shaped): Fault[] {
   const { map, inputs } = shaped;

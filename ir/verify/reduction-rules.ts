@@ -15,9 +15,10 @@ interface ReductionFault {
 }
 
 /**
- * Returns the violations of rules B6 and B8 by the reduction of an access map that do not depend on index
- * values. B6: the reduction dim r and exactly one reduction occur together. B8: the number of reduction
- * elements is from 1 to the maximum.
+ * Returns the violations of rules B6 and B8 by the reduction of an access map. Index values are not checked
+ * here. B6: a map that declares reduction elements has exactly one reduction. All other maps have none, and
+ * their coordinates do not use the reduction dim r. B8: the number of reduction elements is from 1 to the
+ * maximum.
  */
 export function reductionFaults(map: AccessMap): ReductionFault[] {
   const reductions = reductionsIn(map.value);
@@ -46,7 +47,8 @@ export function reductionFaults(map: AccessMap): ReductionFault[] {
 /**
  * Returns the violations of rules B6 and A9 by the index values of an access map; an empty list for a map
  * without reduction. B6: index values that depend on the reduction dim r are used only inside the reduction.
- * A9: they come after all other index values.
+ * Index values that limit r have upper bounds and do not depend on r. A9: index values that depend on r come
+ * after all that do not.
  */
 export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
   if (map.reduced === undefined) return [];

@@ -32,8 +32,9 @@ export function verifyStructure(func: Func): Diagnostic[] {
 
 /**
  * Returns the diagnostics of an access function: those of its access map, then those of rule A8 on shared
- * dims (common to data and index). In a gather, each shared dim must be a gather dim with an output dim of
- * the same number. In a scatter, it must be an indexed output dim with an iteration dim of the same number.
+ * dims (common to data and index). In a gather, A8 requires for each shared dim d that data dim d is a gather
+ * dim. Output dim d must exist, and no data coordinate may use it directly. In a scatter, output dim d must
+ * be selected by an index. Iteration dim d must exist, and no written coordinate may use it directly.
  */
 function verifyAccess(func: AccessFunc): Diagnostic[] {
   const faults = verifyMap(func.map, func, func.opSpan);

@@ -167,8 +167,9 @@ function firstUnknown(forms: readonly Linear[], loops: readonly ForStmt[]): stri
 }
 
 /**
- * Returns a diagnostic for each name in a tile program that is not what its statement needs. A region must
- * name an operand or a defined buffer (T1). A whole tile must be a buffer in the unified buffer (T5).
+ * Returns a diagnostic for each wrong name in a statement of a tile program. The buffer of a region must be
+ * an operand or a defined buffer (T1). A tile that a statement uses as a whole must be a buffer in the
+ * unified buffer (T5).
  */
 function namesDefined({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => [
@@ -451,8 +452,8 @@ function oneGather({ func, all }: Program): Diagnostic[] {
 
 /**
  * Returns the diagnostics (T7) for the operands and origins of a gather statement; an empty list if all are
- * valid. An operand must be its input, in global memory or in a tile that a load filled from it. An origin
- * must be the position at which the index region starts in its tensor.
+ * valid. Operand k must be input k, in global memory or in a tile that a load filled from that input. The
+ * origin of an index operand must be the position in the index tensor at which the operand's region starts.
  */
 function readsInputs({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
@@ -505,9 +506,9 @@ function followedSizes({ func }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T11) for each coordinate that may lie outside the region that a gather reads, for
- * some element and index value. The code is TC301 if index values are involved. This is rule 3 of
- * hicann/pypto docs/zh/api/operation/pypto-gather.md, checked as containment.
+ * Returns a diagnostic for each coordinate that may lie outside the region that a gather reads. The rule is
+ * T11; the code is TC301 if index values are involved. T11 is rule 3 of hicann/pypto
+ * docs/zh/api/operation/pypto-gather.md: the region contains every element that may be read.
  */
 function fullLoad({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
@@ -700,7 +701,8 @@ const reductionOfOneTask: Rule = ({ all }) =>
 
 /**
  * True if a tile in the unified buffer (UB) is large enough for a region of the given sizes in every
- * iteration. Its first extents must equal `leading`; the sizes apply to the extents after those.
+ * iteration. The outer extents of the tile must equal `leading`. The remaining extents must be at least
+ * `sizes`.
  */
 export const hasAddresses = (
   { shape }: UbBuffer,
@@ -715,8 +717,8 @@ export const hasAddresses = (
   );
 
 /**
- * True if each chunk of reduction elements continues where the previous chunk ended, along every operand.
- * `variable`: the variable of the loop over chunks.
+ * True if each chunk of reduction elements starts where the previous chunk ended. This must hold in every
+ * operand of the gather statement. `variable`: the variable of the loop over chunks.
  */
 function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
   const { map, chunk, from, to } = stmt;

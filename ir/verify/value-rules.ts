@@ -63,9 +63,10 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
 const combinedTypes: readonly DType[] = valueTypes;
 
 /**
- * Returns the faults of the types with which a scatter combines values. The list has a fault (W3) if the
- * output's type cannot be combined. It is empty if an f32 value is combined with f16 or bf16. Undefined in
- * all other cases: the value must then have the output's type.
+ * Checks the element types with which a scatter combines values. Returns a list with one fault (W3) if values
+ * of the output's type cannot be combined. Returns an empty list if an f32 value is combined with an f16 or
+ * bf16 output. Otherwise, and for `set`, returns undefined: the caller must then check that the value has the
+ * output's type.
  */
 function combineFault(
   { write: { combine } }: AccessMap,

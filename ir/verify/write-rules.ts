@@ -78,8 +78,9 @@ export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
 
 /**
  * Returns the violations of rules W2 and W3 by an access map; an empty list if there are none. W2: index
- * operands of a write never fill, and all other index operands never skip. W3: `duplicates` matches the
- * combination. `unique` needs at least as many elements as iterations, unless iterations may be skipped.
+ * operands of a write must not have the policy `zero` (fill). All other index operands must not have the
+ * policy `skip`. W3: the combination `set` must state `duplicates`; other combinations may state only
+ * `unique`. `unique` needs at least as many output elements as iterations, unless iterations may be skipped.
  */
 export function policyFaults(map: AccessMap, output: TensorType): WriteFault[] {
   const written = isScatter(map) ? writtenIndices(map) : new Set<number>();

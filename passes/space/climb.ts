@@ -50,8 +50,8 @@ export interface Weighed {
 
 /**
  * Returns the best two schedules of each tile that a hill climb evaluates, in ascending order of cost.
- * `against`: cost of a schedule that is already known. The climb does not search around loop orders that cost
- * over a tenth more than the cheaper of `against` and the best schedule found.
+ * `against`: cost of a schedule that is already known. Other loop orders are tried on the best tiles first.
+ * Only those that cost at most 1.1 times the lower of `against` and the best cost are tried on more tiles.
  */
 export function climb(space: ScheduleSpace, cost: TileCost, against: number): readonly Weighed[] {
   return new Climb(space, cost, against).ranked();

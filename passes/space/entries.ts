@@ -57,8 +57,9 @@ function leastRow(d: number, { gather, residency, target, extents }: Tiling): nu
 }
 
 /**
- * Returns the tile size along output dim `d`, in elements, that cuts the dim into `count` tiles. On targets
- * with several lanes it is rounded up to a multiple of four elements, or of the widest access of a lane.
+ * Returns the tile size along output dim `d`, in elements, that cuts `limit` elements into at most `count`
+ * tiles. The size is rounded up to a multiple of {@link laneMultiple}. On targets with several lanes this
+ * multiple is at least 4. The size never exceeds `limit`.
  */
 export function shareOf(d: number, limit: number, count: number, tiling: Tiling): number {
   const share = Math.max(leastRow(d, tiling), Math.ceil(limit / count));

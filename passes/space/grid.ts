@@ -9,8 +9,9 @@ export interface GridAxis {
 }
 
 /**
- * Yields the tiles of a grid that the predicate `takes` accepts; the first axis varies slowest. After the
- * first rejected entry of an axis, the larger entries of that axis are skipped.
+ * Yields the tiles of a grid that the predicate `takes` accepts; the first axis varies slowest. `tile` gives
+ * the sizes along dims without an axis, and along later axes while an earlier axis is tested. If an entry of
+ * an axis is rejected, the larger entries are skipped for the current entries of the earlier axes.
  */
 export function* gridOf(
   tile: Shape,

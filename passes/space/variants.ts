@@ -17,8 +17,9 @@ import { fits, longestTask } from "./fits.js";
 
 /**
  * Returns the schedules of one tile, in the tiling's loop order, that take at most `availableUb` bytes of
- * unified buffer (UB). They have every view and buffer choice that the user left open. Views split the loops
- * that reuse the data's tile. If the user states the view, other loop orders are returned too.
+ * unified buffer (UB). They differ in the views and buffers that the user left open. A view may split a loop
+ * that reuses the loaded data tile, which makes more tasks. If the user states the view, schedules in other
+ * loop orders are returned too.
  */
 export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
   (tiling.gather.schedule.view === undefined ? [tiling] : reordered(tiling)).flatMap((nest) =>
@@ -26,9 +27,10 @@ export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
   );
 
 /**
- * Returns the schedules of one tile, in every loop order that makes a different nest, that take at most
- * `availableUb` bytes of unified buffer (UB). `bothDirections`: also reverses the order of the parallel
- * loops, which may matter to a cache.
+ * Returns the schedules of one tile, in all loop orders of {@link reordered}, that take at most `availableUb`
+ * bytes of unified buffer (UB). Of schedules with the same loops, views and buffers, only the first is
+ * returned. `bothDirections`: true to try the parallel loops in reverse order too, which may change the hits
+ * of a cache.
  */
 export function variantsInEveryOrder(tiling: Tiling, availableUb: number, bothDirections = false): Tiling[] {
   const nests = new Map<string, Tiling>();
@@ -60,12 +62,11 @@ const nestOf = ({ schedule, loops }: Tiling): string => {
 };
 
 /**
- * Returns a tiling in its loop order and in the other loop orders that make a different nest. Every sequence
- * of loops that only the indices depend on may be innermost, where it reuses the data's tile. Only the tiling
- * itself if the user states the order.
+ * Returns a tiling, followed by the same tiling in other loop orders. In these, some loops that the data does
+ * not depend on are innermost, in every possible sequence, and reuse the loaded data tile. Returns only the
+ * tiling itself if the user states the order, or for a scatter.
  *
- * Nests that differ only in the order of parallel loops have equal tasks and equal estimated cycles, but may
- * differ in a cache. `bothDirections` adds these nests in reverse order.
+ * `bothDirections`: true to add each order with the outer, parallel loops reversed too. The tasks and the estimated cycles are then the same, but the hits of a cache may differ. If it is false and the data is not loaded, only the tiling itself is returned.
  */
 export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
   const { gather, schedule, residency, tile, extents } = tiling;
@@ -119,10 +120,13 @@ const tripsOf = ({ extents, schedule, tile }: Tiling, dim: number, kind: Loop["k
 const taskElements = (tiling: Tiling): number => elementCount(tiling.extents) / parallelTasks(tiling);
 
 /**
- * Returns candidates for double buffering: the tiling with two copies of the tiles of all streamed operands
- * (operands whose tile a loop reloads or stores). If this does not fit `availableUb` bytes of unified buffer
- * (UB) or slows the gather's lowering, also tilings with two copies of some operands. Not all candidates fit.
- * An empty list if the user states buffers, the target has no double buffering, or nothing is streamed.
+ * Returns candidates for double buffering. The first has two copies of the tiles of all streamed operands
+ * (operands whose tile a loop reloads or stores). Candidates that double only some of these tiles follow if
+ * the first does not fit `availableUb` bytes of unified buffer (UB). They also follow if the first changes
+ * the cost of the gather instructions.
+ *
+ * Candidates may exceed `availableUb`. Returns an empty list if the user states buffers, the target has no
+ * double buffering, or nothing is streamed.
  */
 export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
   const { gather, target } = tiling;
@@ -140,9 +144,9 @@ export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
 }
 
 /**
- * Returns tilings whose views split a loop that only the indices depend on, to make more tasks. The first has
- * enough tasks for every core, none of them too long. The second also gives all cores equally many. An empty
- * list if no loop can be split.
+ * Returns up to two tilings whose views split a loop that only the indices depend on, to make more tasks. The
+ * first has enough tasks for every core, and no task is longer than {@link longestTask}. The second has more
+ * tasks, so that every core gets the same number. Returns an empty list if no loop can be split.
  */
 function splitViews(tiling: Tiling): Tiling[] {
   const { gather, schedule, tile, loops, target, extents } = tiling;

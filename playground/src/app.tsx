@@ -385,9 +385,9 @@ interface Judged {
 }
 
 /**
- * Returns a callback that waits for the page data in `coming` and passes them, with their key `of`, to `set`.
- * If several promises are pending, only the latest call counts: results and errors of earlier calls are
- * dropped.
+ * Returns a callback that waits for the promise `coming`, and then calls `set` with the page data and `of`.
+ * `of` is the key of the page state that the data belong to. If the callback is called again before `coming`
+ * settles, the result or error of the earlier call is dropped.
  */
 function useVerdict(set: (judged: Judged) => void): (of: string, coming: Promise<Shown>) => Promise<void> {
   const turn = useRef(0);
@@ -418,9 +418,11 @@ function wordsOf(thrown: unknown): readonly string[] {
 type Step = Parameters<Editor["setText"]>[1];
 
 /**
- * Returns a callback that applies changes to the program, one at a time. A waiting change is dropped when a
- * later change of the same kind arrives. The callback's promise resolves to an error message, or to an empty
- * string if the change succeeded or was dropped.
+ * Returns a callback that passes changes of the program to `apply`, one at a time. A waiting change is
+ * dropped when a later change of the same item arrives, such as the same schedule entry or attribute. `step`
+ * states how the editor undoes the change: alone (`own`), or together with others in quick succession
+ * (`joined`, the default). The callback's promise resolves to an error message, or to an empty string if the
+ * change succeeded or was dropped.
  */
 function useChanges(
   apply: (change: Change, step: Step) => Promise<void>,
@@ -465,8 +467,9 @@ const slotOf = (change: Change): string => {
 };
 
 /**
- * Sets the target and the schedule entries that command-line flags state. The target is set first, and only
- * if it differs from `now`, the current target.
+ * Changes the program's target to `target` and its schedule entries to those in `flags`, through the callback
+ * `change`. The target is changed first, and only if it differs from `now`, the current target. Each change
+ * is a separate undo step of the editor.
  */
 async function followFlags(
   change: (change: Change, step: Step) => Promise<string>,

@@ -13,8 +13,8 @@ const maxBytes = 2 ** 20;
 const maxTensorBytes = 2 ** 14;
 
 /**
- * Returns the names of functions whose inputs exceed 16 KiB in total, the limit of a link. These functions
- * get random inputs when the link is opened.
+ * Returns the names of the functions whose input tensors a link leaves out. The tensors of a function are
+ * left out if they exceed 16 KiB in total. These functions get random inputs when the link is opened.
  */
 export const leftBehind = ({ inputs }: PageState): readonly string[] =>
   Object.entries(inputs).flatMap(([name, tensors]) => (isSmall(tensors) ? [] : [name]));
@@ -95,9 +95,9 @@ const listOf = (value: unknown): readonly (readonly unknown[])[] =>
   Array.isArray(value) ? value.filter((entry): entry is readonly unknown[] => Array.isArray(entry)) : [];
 
 /**
- * Returns a list with the operand key and the tensor that an entry of a link describes. The list is empty if
- * a part has the wrong JSON type. Throws a DOMException for invalid base64; the element type and the number
- * of bytes are not checked.
+ * Parses an entry of a link as an input tensor. Returns a list with one pair `[operand key, tensor]`, or an
+ * empty list if a part of the entry has the wrong JSON type. Throws a DOMException for invalid base64. The
+ * element type and the number of bytes are not checked.
  */
 function tensorFrom([key, type, base64, strings]: readonly unknown[]): (readonly [string, TensorValue])[] {
   if (typeof key !== "string" || !isObject(type) || typeof base64 !== "string") return [];

@@ -12,8 +12,9 @@ import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
 import { boundTo, resolveTargetOf, scheduled, type CompileOptions } from "./compile.js";
 
 /**
- * Returns the access program of a source or access program: its index map before a schedule is chosen.
- * Undefined for a tile program. Throws a CompileError if the program breaks a rule of its dialect.
+ * Lowers a source or access program to the access level and returns the access program. It contains the index
+ * map, but no schedule has been chosen. Undefined for a tile program. Throws a CompileError if the program
+ * breaks a rule of its dialect.
  */
 export const accessOf = (program: Func, options: CompileOptions = {}): AccessFunc | undefined =>
   canonicalized(program, options)?.access;
@@ -27,9 +28,9 @@ type AccessResult =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Lowers a program to the access level under another profile (reading of PyPTO's full-load rule). Returns the
- * access program, or the diagnostics of the dialect that refuse the program. For a tile program, which has no
- * access level, `ok` is false and there are no diagnostics.
+ * Lowers a program to the access level under `profile`, an interpretation of PyPTO's full-load rule. Returns
+ * the access program, or diagnostics if the program breaks a rule of its dialect. For a tile program, which
+ * has no access level, `ok` is false and there are no diagnostics.
  */
 export function accessUnder(profile: Profile, program: Func, options: CompileOptions = {}): AccessResult {
   try {

@@ -46,8 +46,9 @@ export const nameOf = (backend: BackendChoice): string =>
   typeof backend === "string" ? backend : backend.name;
 
 /**
- * Returns a list with a note on the origin of a loaded backend, for an error message; an empty list for a
- * backend without a stated origin.
+ * Returns a list with a note for an error message that states where a backend was loaded from, such as `mine
+ * is backends.mine of tilec.config.ts`. The list is empty for a built-in backend and for a backend without
+ * the field `origin`.
  */
 export const placeOf = (backend: BackendName | Pick<Backend, "name" | "origin">): readonly string[] =>
   typeof backend === "string" || backend.origin === undefined ? [] : [`${backend.name} is ${backend.origin}`];
@@ -81,8 +82,9 @@ export const backendFields: Fields<BackendOptions> = {
 };
 
 /**
- * Returns the backend with a given name; a backend object is returned unchanged. Throws a CompileError: TC503
- * for `webgpu` without a runner, TC702 for `threads` together with the checked executor.
+ * Returns the backend with a given name; a backend object is returned unchanged. Throws a CompileError
+ * (TC503) for `webgpu` without a runner. Throws a CompileError (TC702) for `sim` with `threads`, unless
+ * `executor` is `fast`.
  */
 function backendFor(name: BackendChoice, options: BackendOptions = {}): Backend {
   if (typeof name !== "string") return name;

@@ -247,7 +247,8 @@ export const isCount = (name: keyof TargetFigures): boolean => figureShapes[name
 
 /**
  * Returns the validation rule (TC501) for a hardware parameter of a target. A block size must be a power of
- * two, 4 or more; a count, a whole number, 1 or more; a rate, 1 or more; a cost, 0 or more.
+ * two of at least 4. A count must be a whole number of at least 1. A rate must be at least 1, and a cost at
+ * least 0.
  */
 export function figureField(
   name: keyof TargetFigures,

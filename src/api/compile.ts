@@ -468,9 +468,9 @@ class KernelsAtSizes {
 }
 
 /**
- * Returns the access program that defines the output of a kernel at the given sizes. This is `gather`, or the
- * kernel's `definition` at these sizes if a pass has changed the index map. Throws a CompileError for invalid
- * sizes.
+ * Returns the access program that defines the output of a kernel at the given sizes. If a pass has changed
+ * the index map, this is the kernel's `definition`, bound to these sizes. Otherwise it is `gather`, the
+ * kernel's program at these sizes. Throws a CompileError for invalid sizes.
  */
 function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes: Sizes): AccessFunc {
   const same = definition?.map === access?.map && definition?.symbolic === access?.symbolic;
@@ -587,9 +587,10 @@ function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessF
 }
 
 /**
- * Returns the kernel for the kind of machine of `device`. This is `kernel` itself, without a new check of
- * legality, if it was compiled for that kind; otherwise the program is compiled again. Throws a CompileError
- * (TC502) if the tile program was altered or has no source.
+ * Returns a kernel for the kind of machine (WebGPU or not) of `device`. If `kernel` was compiled for that
+ * kind, it is returned without a new check of legality; otherwise its program is compiled again. To compile
+ * again, the kernel must have a source or access program, and `kernel.tile` must still be `compiled`. Throws
+ * a CompileError (TC502) otherwise.
  */
 function forDevice(
   kernel: Kernel,

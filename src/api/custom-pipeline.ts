@@ -33,8 +33,9 @@ export interface RunFigures {
 }
 
 /**
- * Returns the tiling (applied schedule) of a kernel's tile program, whose schedule a custom pass may have
- * changed. Undefined if the schedule is incomplete.
+ * Returns the tiling (applied schedule) that a kernel's tile program states. It can differ from the
+ * compiler's choice, because a custom pass may have changed the schedule. Undefined if the schedule is
+ * incomplete. `gather`: the kernel's access program.
  */
 export function tilingOfRun(kernel: Kernel, gather: AccessFunc): Tiling | undefined {
   const { schedule } = kernel.tile;

@@ -35,7 +35,10 @@ export interface CyclesRange {
   readonly figures: readonly WideFigure[];
 }
 
-/** Fraction of the estimated cycles that a hardware parameter's range must change to be reported. */
+/**
+ * Threshold for reporting the range of a hardware parameter: the range must change the estimated cycles by
+ * more than this fraction.
+ */
 export const wide = 0.1;
 
 /**

@@ -4,7 +4,7 @@ import { compile, type CompileOptions } from "./compile.js";
 
 /**
  * Byte range of one copy of a buffer in the unified buffer (UB). `from`: first byte; `to`: the byte after the
- * last; `copy`: number of the copy, from 0.
+ * last; `copy`: 0-based index of the copy.
  */
 export interface PlacedBuffer {
   readonly buffer: string;
@@ -31,7 +31,7 @@ export interface TileExplanation {
 /**
  * Returns the unified buffer (UB) addresses, tasks and estimated cycles of a tile program. Throws a
  * CompileError if the program breaks a rule, or (TC702) if it is a source or access program. {@link explain}
- * takes those levels.
+ * takes source and access programs.
  */
 export function explainTile(program: Func, options: CompileOptions = {}): TileExplanation {
   if (program.level !== "tile") {

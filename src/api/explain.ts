@@ -91,8 +91,8 @@ export interface Infeasible {
 }
 
 /**
- * Verdicts of all rules on one program and its schedule, with the numbers. {@link explain} returns it and
- * `tilec explain` prints it.
+ * Verdicts of all rules on one program and its schedule, with memory traffic, estimated cycles and unified
+ * buffer (UB) bytes. {@link explain} returns it and `tilec explain` prints it.
  */
 export interface Explanation extends Roofline {
   readonly name: string;
@@ -154,8 +154,9 @@ export interface Explanation extends Roofline {
 }
 
 /**
- * Returns the verdict of every rule on a program and its schedule, with the numbers. The schedule may be
- * illegal. Throws a CompileError if the program breaks a rule of its dialect or is a tile program.
+ * Returns the verdict of every rule on a program and its schedule, with memory traffic, estimated cycles and
+ * unified buffer (UB) bytes. The schedule may be illegal. Throws a CompileError if the program breaks a rule
+ * of its dialect or is a tile program.
  */
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
   throwIfErrors(checkCompile(program, options));

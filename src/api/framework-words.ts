@@ -24,8 +24,8 @@ import {
 import { clockOf } from "../../passes/index.js";
 
 /**
- * Alignment of a tile's last entry under the framework's rule for vector operators, with aligned legal
- * alternatives.
+ * Alignment of the last entry of a tile to the byte multiple that a framework (such as PyPTO) requires for
+ * vector operators. `instead` lists legal tiles with an aligned last entry.
  */
 export interface TileTail {
   /** Output dim of the entry. */
@@ -102,8 +102,10 @@ export function frameworkWords(
 }
 
 /**
- * Returns a legal tile as the framework states it: the call and the alignment of the last entry. Also gives
- * the estimated cycles with one and with two copies of each buffer.
+ * Returns a legal tile in the framework's syntax: the call that sets the tile, and the alignment of its last
+ * entry. The result also has the estimated cycles with one and with two copies of each buffer, where legal.
+ * It has the tile's view only if the view differs from that of `judged` or is smaller than the program's
+ * extents.
  */
 function tileIn(
   words: FrameworkWords,
@@ -141,9 +143,9 @@ export const isTailAligned = ({ name, elementBytes }: FrameworkWords, tile: Shap
   (at(tile, tile.length - 1) * elementBytes) % frameworkFacts[name].tailBytes === 0;
 
 /**
- * Returns the alignment of the last tile entry, relative to the byte multiple that the framework's vector
- * operators require, and legal aligned alternatives. `viewDepends`: true if the user did not state the view,
- * which then equals the tile in dims that a rule pins.
+ * Returns the alignment of the last tile entry to the byte multiple that the framework's vector operators
+ * require, and legal aligned alternatives. `viewDepends`: true if the user did not state the view. If a rule
+ * also ties the view to the tile in the last dim, each alternative changes both.
  */
 function tailOf(words: FrameworkWords, tiling: Tiling, viewDepends: boolean): TileTail {
   const { gather, schedule } = tiling;

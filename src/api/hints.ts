@@ -107,8 +107,8 @@ function smallerTiles(tiling: Tiling): readonly Tiling[] {
 }
 
 /**
- * Returns a hint (TC909) about a tile entry that crosses page boundaries: `tile[0] = 24 straddles pages of
- * 16`.
+ * Returns a hint (TC909) about a tile entry whose tiles cross page boundaries: `tile[0] = 24 straddles pages
+ * of 16`. A page is a block of elements along a dim that the index map divides by the page size.
  */
 function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Straddled): Diagnostic {
   const message = `tile[${dim}] = ${entry} straddles pages of ${pages.join(" and ")}`;

@@ -16,9 +16,9 @@ import {
 import type { Kernel } from "./compile.js";
 
 /**
- * Returns whether Ascend cores compute the bits of the reference for a kernel's given inputs. Undefined for
- * other targets, for a scatter, and for a kernel that only moves elements. Undefined also if a step can
- * always give other bits.
+ * Returns the verdict on whether Ascend cores compute the same bits as the reference for the given inputs.
+ * Undefined for other targets, for a scatter, and for a kernel that only moves elements. Undefined also if
+ * one step may give other bits for any input.
  */
 export function verdictOn(
   { target, definition, tile }: Kernel,

@@ -83,8 +83,8 @@ const sharedEntries = ["view", "order", "buffers"] as const;
 type Shared = Partial<Pick<ResolvedSchedule, (typeof sharedEntries)[number]>>;
 
 /**
- * Number of tiles that are legal under a profile (reading of PyPTO's full-load rule), out of the possible
- * tiles.
+ * Number of tiles that are legal under a profile, out of the possible tiles. A profile is an interpretation
+ * of PyPTO's full-load rule.
  */
 export interface TileCount {
   readonly profile: Profile;
@@ -232,8 +232,8 @@ export const isJudgedByPages = ({ schedule, sharedDims, framework }: AccessFunc,
   (sharedDims.length > 0 || framework !== undefined);
 
 /**
- * Returns the number of legal tiles of a program under a profile (reading of PyPTO's full-load rule). A tile
- * that the program states is ignored. `count` is absent if there are too many tiles to count.
+ * Returns the number of legal tiles of a program under `profile`, an interpretation of PyPTO's full-load
+ * rule. A tile that the program states is ignored. `count` is absent if there are too many tiles to count.
  */
 export function countUnder(
   profile: Profile,
@@ -281,9 +281,9 @@ interface Search extends Pick<LegalTiles, "count" | "possible" | "largestGatherD
 }
 
 /**
- * True if a program that states this schedule is compiled with exactly this schedule. A framework's operator
- * with residency `gm` (global memory) can stand for several residencies; the result is false if a faster one
- * of them is legal.
+ * True if a program that states the schedule of `tiling` is compiled with that schedule. A framework's
+ * operator that states residency `gm` (global memory) may be compiled with another residency. The result is
+ * false if such a residency is legal and takes fewer estimated cycles.
  */
 function isKept(tiling: Tiling): boolean {
   const { gather, schedule, target } = tiling;
@@ -300,7 +300,8 @@ function isKept(tiling: Tiling): boolean {
 
 /**
  * Returns the number of legal tiles under one residency, the number of possible tiles, and the unified buffer
- * (UB) bytes of the smallest tile. `count` is absent if there are too many tiles to count.
+ * (UB) bytes of the smallest tile. `count` is absent if there are too many tiles to count. `step` is called
+ * with the progress of the count.
  */
 function counted(
   space: TileSpace,
@@ -313,8 +314,9 @@ function counted(
 }
 
 /**
- * Returns the legal tiles under one residency: their number, the candidates, the largest gather dims, and the
- * proof if no tile is legal.
+ * Searches the legal tiles under the residency of `tiling`. Returns their number, the tiles to list with
+ * their fastest schedules, and the largest legal extent of each gather dim. The result also has the symbol
+ * sizes that fit, and a proof if no tile is legal. `step` is called with the progress of the count.
  */
 function under(tiling: Tiling, step: (done: number, total: number) => void): Search {
   const space = new ScheduleSpace(tiling, ubCapacity(tiling));
@@ -330,8 +332,9 @@ function under(tiling: Tiling, step: (done: number, total: number) => void): Sea
 }
 
 /**
- * Returns the number of legal tiles; undefined if there are too many to count. The largest dim is searched by
- * bisection, the other dims entry by entry.
+ * Returns the number of legal tiles; undefined if there are too many to count. In the dim with the most
+ * entries, legal entries are counted by bisection. The entries of the other dims are tried one by one, and
+ * `step` is called with the progress.
  */
 function countLegal(space: TileSpace, step: (done: number, total: number) => void): number | undefined {
   const { start, limits } = space;
@@ -365,9 +368,9 @@ function countLegal(space: TileSpace, step: (done: number, total: number) => voi
 const single = (start: Tiling, tile: Shape): Tiling => start.with({ tile, buffers: 1 });
 
 /**
- * Returns the legal tiles that the pass select-tile considers, each with its fastest schedule. Tiles whose
- * tasks exceed the length limit are left out, unless all tiles do. If there are too many tiles, only entries
- * that are powers of two or whole extents are used.
+ * Returns the legal tiles that the pass select-tile considers, each with its fastest schedule. Tiles with
+ * more elements than a task may have are left out, unless the smallest tile already has too many. If there
+ * are too many tiles, only entries that are powers of two or whole extents are used.
  */
 function candidatesOf(space: ScheduleSpace): Tiling[] {
   const { start } = space;
@@ -392,7 +395,10 @@ function candidatesOf(space: ScheduleSpace): Tiling[] {
   return tilings;
 }
 
-/** Returns the schedule with the lowest estimated cycles for a tile, over all loop orders. */
+/**
+ * Returns the schedule with the lowest estimated cycles for a tile, over all loop orders. Views and buffer
+ * copies vary too, unless the user states them. Returns `tiling` unchanged if no schedule fits.
+ */
 function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
   const estimate = estimatesOfTile();
   const weighed = space.schedulesInEveryOrder(tiling).map((variant) => ({
@@ -404,8 +410,9 @@ function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
 }
 
 /**
- * Returns the list entries of legal tiles without duplicates, fastest first; an empty list without tiles.
- * `chosen`: the tiling that the compiler chooses.
+ * Returns the tiles as entries for the list of legal tiles: without duplicates, fastest first. `chosen`: the
+ * tiling that the compiler chooses; the field `default` of its entry is true. The list is empty if there are
+ * no tiles.
  */
 function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTile[] {
   const once = new Map<string, Tiling>();
@@ -449,8 +456,9 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
 }
 
 /**
- * Returns the largest legal extent of each gather dim alone. `padded`: with rows padded to a block.
- * `aligned`: with the last tile entry a whole number of blocks; 0 if none is legal.
+ * Returns the largest legal extent of each gather dim, if only this dim changes. `padded`: the extent if rows
+ * may be padded to a block. `aligned`: the extent if the last tile entry must be a whole number of blocks; 0
+ * if no extent is legal.
  */
 function largestDims(tiling: Tiling): LegalTiles["largestGatherDims"] {
   const bytes = inputsOf(tiling.gather).map(({ type }) => meanBytes(type.dtype));

@@ -44,7 +44,7 @@ export interface Origin {
 
 /**
  * Returns the index values, task and statement that produced an output element; undefined if the program does
- * not write the element. `element`: number of the element in the output, in row-major order.
+ * not write the element. `element`: 0-based index of the element in the output, in row-major order.
  */
 export function originOf({ tile, target, inputs, backend }: RunInputs, element: number): Origin | undefined {
   const point = coordinates(element, outputOf(tile).type.shape);

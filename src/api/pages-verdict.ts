@@ -21,8 +21,8 @@ import type { CompileOptions } from "./compile.js";
 const newer: Profile = "pages";
 
 /**
- * Verdict on a program and its schedule under a profile (reading of PyPTO's full-load rule) other than the
- * program's.
+ * Verdict on a program and its schedule under a profile other than the profile of the program. A profile is
+ * an interpretation of PyPTO's full-load rule.
  */
 export interface ProfileVerdict {
   readonly profile: Profile;
@@ -43,8 +43,8 @@ export interface ProfileVerdict {
 
 /**
  * Returns the verdict on a program under profile `pages` (PyPTO's pages); undefined if the program's profile
- * is not `strict`. `access`: the program at its access level. `legal`: the verdict under the program's
- * profile.
+ * is not `strict`. `access`: the program at its access level. `legal`: true if the program is legal under its
+ * own profile.
  */
 export function pagesVerdict(
   program: Func,
@@ -83,8 +83,8 @@ export function pagesVerdict(
 }
 
 /**
- * Returns a line of text with a verdict under another profile; undefined if there is no verdict or it agrees
- * with the program's.
+ * Returns a line of text that states the verdict on a program under another profile. Undefined if there is no
+ * such verdict, or if it agrees with the verdict under the program's own profile.
  */
 export function turnedText(verdict: ProfileVerdict | undefined): string | undefined {
   if (verdict?.turns !== true) return undefined;

@@ -74,8 +74,9 @@ export type ProgramResult =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Returns the names of a program's inputs, in order: `data` and `indices` (then `output`, which callers
- * ignore). Scatters, and operators that may have more than two inputs, define other names.
+ * Returns the names of a program's inputs, in order. For most operators these are `data` and `indices`,
+ * followed by a third name, `output`, which callers ignore. Scatters, variadic operators and operators that
+ * may have more than two inputs have other names.
  */
 export const operandNames = (def: OpDef | undefined, inputs: readonly TensorType[]): readonly string[] => {
   const named = def?.variadic === true || def?.writes !== undefined;
@@ -147,4 +148,5 @@ export function program(description: ProgramDescription): SourceFunc {
 /** Tensor type as a pair of element type and shape: `["f32", [4096, 1024]]`. */
 export type TypePair = readonly [dtype: DType, shape: Shape];
 
+/** Returns the tensor type that a pair of element type and shape describes. */
 export const tensorTypeOf = ([dtype, shape]: TypePair): TensorType => ({ dtype, shape });

@@ -25,9 +25,9 @@ export interface RunOptions extends BackendOptions {
 const runFields: Fields<RunOptions> = { ...backendFields, backend: backendField };
 
 /**
- * Runs a kernel on typed arrays and resolves to the output and, for some backends, a report. Rejects with a
- * CompileError (TC107) for a kernel with dynamic sizes. Rejects with a RunError (TC601) for an index out of
- * range under policy `error`.
+ * Runs a kernel on typed arrays and resolves to its output; for backends that simulate, also to the
+ * simulation report. Rejects with a CompileError (TC107) for a kernel with dynamic sizes. Rejects with a
+ * RunError (TC601) for an index out of range under policy `error`.
  */
 export async function run(
   kernel: Kernel,

@@ -5,8 +5,8 @@ import type { CompileResult, Kernel } from "./compile.js";
 
 /**
  * Returns the WGSL of a kernel for a WebGPU target, with symbols (dynamic sizes) at their largest sizes;
- * undefined for other targets. Throws a CompileError (TC502) if the program cannot be expressed in WGSL
- * within the device limits of the target.
+ * undefined for other targets. Throws a CompileError (TC502) if WGSL cannot express the program or the kernel
+ * exceeds a device limit of the target.
  */
 function textOf(kernel: Kernel): WgslKernel | undefined {
   const { target, access } = kernel;
@@ -17,8 +17,9 @@ function textOf(kernel: Kernel): WgslKernel | undefined {
 }
 
 /**
- * Returns the result of a compilation unchanged, or the diagnostics if the kernel has no WGSL within the
- * device limits of its target.
+ * Returns `result` unchanged if it is a refusal, if the kernel's target is not a WebGPU device, or if the
+ * kernel can be emitted as WGSL. Otherwise returns the diagnostics: WGSL cannot express the program, or the
+ * kernel exceeds a device limit.
  */
 export function withText(result: CompileResult): CompileResult {
   if (!result.ok) return result;

@@ -46,9 +46,9 @@ function wordAt(bytes: Uint8Array, k: number, size: number): number | string {
 }
 
 /**
- * Returns a function that gives the distance of two elements in units in the last place, from their bits
- * (text for elements wider than 32 bits). The distance is Infinity if exactly one element is NaN or missing,
- * or if texts differ.
+ * Returns a function that computes the distance of two elements of type `dtype` in units in the last place.
+ * The function takes the bits of each element: a number, or a text if elements are wider than 32 bits. The
+ * distance is Infinity if exactly one element is NaN or missing, or if two texts differ.
  */
 function distanceOf(dtype: DType): (a: number | string, b: number | string) => number {
   const infinity = infinities[dtype];

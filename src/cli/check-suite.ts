@@ -14,13 +14,16 @@ import { sharesOf, type SuiteReport } from "./reporters/suite-report.js";
 import type { OutputFolder } from "./outputs.js";
 import { openRunner, tensorFile } from "./run.js";
 
-/** Test of a suite with the name that its files have under `--dump`. */
+/** Test of a suite, with the name of the test in the names of the files that `--dump` writes. */
 export interface NamedTest extends Test {
   /** Name of the test in the file names of `--dump`. */
   readonly dumpName: string;
 }
 
-/** Settings of {@link runSuite}: backends, project, passes, output folder and callbacks. */
+/**
+ * Settings of {@link runSuite}: backends, contents of the config file (`project`), passes, output folder and
+ * callbacks.
+ */
 export interface SuiteSettings {
   readonly backends: readonly BackendChoice[];
   readonly required: ReadonlySet<string>;
@@ -38,8 +41,8 @@ export interface SuiteSettings {
 }
 
 /**
- * Returns the settings of a project's config that tests use: the lookup of targets, the profile, and the
- * flags for the RUN lines of tests.
+ * Returns the settings that tests take from the config file: the function that looks up targets, the profile,
+ * and the flags for the RUN lines of tests.
  */
 export const checkSettings = ({
   findTarget,
@@ -114,9 +117,9 @@ function runErrorsOnly(thrown: unknown): RunError {
 }
 
 /**
- * Returns a diagnostic for each chosen backend that skipped all its tests. It is an error if the backend is
- * required, in continuous integration, or if no test ran on any backend; otherwise a warning. A suite that
- * tests nothing must not pass.
+ * Returns a diagnostic for each chosen backend that skipped all its tests, because a suite that tests nothing
+ * must not pass. The diagnostic is an error in three cases: the backend is required; the environment is
+ * continuous integration; no backend ran a test. Otherwise it is a warning.
  */
 function idleBackends(
   backends: readonly BackendChoice[],

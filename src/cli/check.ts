@@ -220,8 +220,9 @@ async function tell(
 }
 
 /**
- * Rewrites the expectations of failed tests and prints each change as a diff. Rewritten are outputs on which
- * all backends agree with `reference`, limits that are exceeded, and CHECK lines that match nothing.
+ * Rewrites the expectations of failed tests in their files, and prints each change as a diff. It replaces
+ * outputs on which all backends agree with `reference`, limits that were exceeded, and CHECK lines that match
+ * nothing.
  */
 async function update({
   tests,

@@ -1,2 +1,2 @@
-/** The parser of a repeatable flag: appends the value to those given before. */
+/** Parser of a flag that may be repeated: returns the earlier values with the new value at the end. */
 export const collect = (value: string, list: readonly string[] = []): string[] => [...list, value];

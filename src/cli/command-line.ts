@@ -160,8 +160,8 @@ async function addOperators(program: Command, args: readonly string[]): Promise<
 }
 
 /**
- * Runs one command line and sets the exit code of the process; never rejects. The code is 0 for success, 1
- * for a fault in the program, a custom pass or a check. It is 2 for wrong usage and 3 for a bug in tilec.
+ * Runs one command line and sets the exit code of the process; never rejects. The code is 0 for success, 2
+ * for wrong usage and 3 for a bug in tilec. It is 1 if the program, a custom pass or a check is at fault.
  */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   const json = args.includes("--json");

@@ -177,8 +177,9 @@ export function compileCommand(program: Command): void {
 }
 
 /**
- * Loads the gather of an ONNX model that `--func` names, or all programs that the model needs. The device of
- * the emitted text decides which neighbouring nodes are folded (merged) into a gather.
+ * Loads the gather of an ONNX model that `--func` names. Without `--func`, loads all programs that the model
+ * needs. The estimated cycles on the target of {@link foldedFor} decide which neighbouring nodes are folded
+ * (merged) into a gather.
  */
 async function loadModelFor(
   file: string,
@@ -236,8 +237,8 @@ async function compileOne(
 const forDevices: readonly CompileFlags["emit"][] = ["wgsl", "gpu-stats", "module", "all"];
 
 /**
- * Returns the flags for the compilation of a kernel. `--limits` is left out if it applies only to the device
- * of the emitted text, and not to the target of the kernel.
+ * Returns the flags for the compilation of a kernel. `--limits` is left out if `--emit` names a text for a
+ * WebGPU device but the kernel's target is not one. The limits then apply only when that text is emitted.
  */
 function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
   const target = flags.target === undefined ? undefined : resolveTarget(flags.target, flags.project);
@@ -249,7 +250,8 @@ function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
 
 /**
  * Returns the target whose estimated cycles decide which nodes of an ONNX model are folded (merged) into a
- * gather. For text that a WebGPU device executes, this is the device.
+ * gather. If `--emit` names a text for a WebGPU device and the kernel's target is not one, this is WebGPU
+ * with the limits of `--limits`. Otherwise it is the kernel's target.
  */
 function foldedFor(flags: CompileFlags): ReturnType<typeof targeting> {
   const { target, findTarget } = targeting(kernelFlags(flags));
@@ -330,9 +332,9 @@ async function writeOut(
 }
 
 /**
- * Returns the WGSL of a kernel, preceded by comment lines. They state whether the kernel was compiled again
- * for WebGPU, and with which limits the device must be requested. There are no comment lines if neither
- * applies.
+ * Returns the WGSL of a kernel, preceded by at most two comment lines. One states that the kernel was
+ * compiled again for WebGPU. The other states the limits above the default with which the device must be
+ * requested. A line that does not apply is left out.
  */
 function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
   const { device, wgsl } = deviceKernel(kernel, flags);

@@ -20,7 +20,7 @@ const example = "--limits maxStorageBuffersPerShaderStage=10, --limits device.js
 /**
  * Parses the value of `--limits` and returns the limits that it states. The value is `default`, a list
  * `name=value`, or a JSON file: the document of `tilec devices --json` or an object of limits. Limits in a
- * file that no kernel can reach are left out.
+ * file that do not apply to kernels are left out.
  *
  * Throws a UsageError for an invalid limit, and a CompileError (TC010) for a file that cannot be read.
  */
@@ -47,8 +47,8 @@ const inline = (text: string): Entry[] =>
   });
 
 /**
- * Returns the limits in a JSON file that a kernel can reach. Throws a UsageError if the file is not JSON or
- * has no such limit.
+ * Returns the limits in a JSON file that apply to kernels, as pairs of name and value. Throws a UsageError if
+ * the file is not JSON or has no such limit.
  */
 function inFile(file: string): Entry[] {
   let document: unknown;

@@ -154,7 +154,7 @@ const compiled = (func: Func, passes: readonly Pass[], flags: DiffFlags): Func =
 
 /**
  * Returns pairs of functions with equal names; a member is undefined if that side has no such function. If
- * each side has exactly one function, the two form a pair whatever their names.
+ * each side has exactly one function, the two form a pair even if their names differ.
  */
 function inPairs(
   a: readonly Compared[],

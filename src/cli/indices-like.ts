@@ -39,8 +39,8 @@ export function movementLike(kernel: Kernel, text: string): Movement {
 
 /**
  * Returns the data movement of a kernel for the indices of its Spatter pattern. Undefined if the program has
- * no pattern. If the indices cannot be counted (CompileError), a warning is printed and undefined is
- * returned.
+ * no pattern. If the data movement cannot be computed for these indices (CompileError), a warning is printed
+ * and undefined is returned.
  */
 export function movementByPattern(kernel: Kernel, { given, result }: LoadedProgram): Movement | undefined {
   // Of a file of Spatter's: other files of indices are counted where they are asked for.

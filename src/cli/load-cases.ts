@@ -24,9 +24,10 @@ export function dumpIn(text: string): unknown {
 }
 
 /**
- * Loads the programs of a case file, or only the case of `--case`. A file with a graph dumped by PyPTO yields
- * the gathers of the graph. Malformed cases among several are printed as warnings. Throws a UsageError if
- * there is no such case.
+ * Loads the programs of a case file, or only the case of `--case`. If the file is a graph dumped by PyPTO,
+ * loads the gathers of the graph. Among several cases, malformed cases are printed as warnings, and cases
+ * that break a rule of their operator are left out. Throws a UsageError if there is no such case, and a
+ * CompileError if the only case is invalid.
  */
 export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {
   const text = readText(file);

@@ -83,9 +83,9 @@ function distinct<T extends { readonly place: string }>(gathers: readonly T[]): 
 }
 
 /**
- * Returns the description of a gather of a PyPTO dump, for {@link tryProgram}. The gather's data can be a
- * view that is shorter than its tensor along the gather dim. If the profile pins the view along that dim,
- * `data` gets the full extent, and the schedule states the view.
+ * Returns the description of a gather of a PyPTO dump, for {@link tryProgram}. The dumped data may be a view
+ * that is shorter than the underlying tensor along the gather dim. If the profile fixes the view along that
+ * dim, `data` gets the tensor's extent, and the schedule states the view.
  */
 function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, profile: Profile) {
   const [data, indices, ...others] = inputs;
@@ -110,9 +110,9 @@ function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, prof
 }
 
 /**
- * Returns the gather dim and the extent of the underlying tensor along it, if the data is a view that is
- * shorter there; undefined otherwise. `viewOf`: shape of the underlying tensor. `given`: the dim as the
- * attribute states it, possibly negative.
+ * Returns the gather dim and the underlying tensor's extent in this dim, if the data is a view with a smaller
+ * extent there. Undefined otherwise. `viewOf`: shape of the underlying tensor. `given`: the gather's
+ * attribute `dim`, which may be negative.
  */
 function cutAlong(
   { shape }: TensorType,

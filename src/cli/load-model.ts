@@ -53,8 +53,8 @@ export interface ModelGather {
 }
 
 /**
- * Result of {@link loadModel}: the gathers of an ONNX model, warnings about the model, and the readers of
- * each node.
+ * Result of {@link loadModel}: the gathers of an ONNX model, warnings about the model, and, for each node,
+ * the nodes that read its outputs.
  */
 export interface LoadedModel {
   readonly gathers: readonly ModelGather[];
@@ -64,9 +64,10 @@ export interface LoadedModel {
 }
 
 /**
- * Loads the gathers of an ONNX model, or only the gather of `--func`, with the sizes of `--bind`. A gather
- * with neighbouring nodes folded (merged) into it is a separate program after the gather alone. Estimated
- * cycles on `target` decide on folding. Throws a UsageError if the model has no gather `--func`.
+ * Loads the gathers of an ONNX model, or only the gather of `--func`, with the sizes of `--bind`. If
+ * neighbouring nodes are folded (merged) into a gather, the merged program follows the program of the gather
+ * alone. By default, the estimated cycles on `target` decide which nodes are folded. Throws a UsageError if
+ * the model has no gather `--func`.
  */
 export function loadModel(
   file: string,

@@ -8,9 +8,9 @@ import { isSeparateProgram, placePrograms } from "./place-programs.js";
 
 /**
  * Loads the programs of an ONNX model that `tilec plan` counts: each gather, together with the nodes folded
- * into it if that compiles. Gathers that other programs compute are left out; diagnostics of refused gathers
- * are passed to `refuse`. Estimated cycles on `target` decide on folding. Throws a UsageError if the model
- * has no gather, and a CompileError if no program remains.
+ * (merged) into it if the merged program compiles. A gather that is folded into another program is left out.
+ * Estimated cycles on `target` decide which nodes are folded. Diagnostics of refused gathers are passed to
+ * `refuse`. Throws a UsageError if the model has no gather, and a CompileError if no program remains.
  */
 export function loadNeededPrograms(
   file: string,

@@ -71,8 +71,8 @@ export async function loadPrograms(
 }
 
 /**
- * Returns a loaded program with the profile (reading of PyPTO's full-load rule) of the config in its
- * schedule. A program that states a profile, and a tile program, are returned unchanged.
+ * Returns a loaded program with the config's profile in its schedule. A profile is an interpretation of
+ * PyPTO's full-load rule. A program that states a profile, and a tile program, are returned unchanged.
  */
 export const profiled = (
   { func, unbound, ...loaded }: LoadedProgram,

@@ -19,9 +19,9 @@ export const plainDialect = "onnx";
 
 /**
  * Returns the operator that `--op` and `--dialect` name: `--op gather --dialect onnx` is `--op onnx.gather`.
- * `keys`: attributes that are given, which choose among operators with one name. Throws a UsageError, with
- * similar names as a hint, for an unknown operator; also for an ambiguous name such as `gather` in dialect
- * `pypto`.
+ * `keys`: the given attributes, which select one of several operators that share a name. Throws a UsageError
+ * for an unknown operator, with similar names as a hint. Throws a UsageError also for an ambiguous name, such
+ * as `gather` in dialect `pypto`.
  */
 export function operatorNamed(
   op: string,
@@ -55,8 +55,9 @@ export function operatorNamed(
 }
 
 /**
- * Returns a hint for an operator name that does not exist. The hint lists similar names; if there are none,
- * the operators of the dialect; if the dialect has none, the dialects.
+ * Returns a hint for an operator name that does not exist. The hint lists similar names if there are any,
+ * otherwise the operators of the dialect. For an unknown dialect, it lists all dialects. `without`: text to
+ * append to the similar names, such as `, without --dialect onnx`.
  */
 function operatorHint(name: string, operators: Operators, without: string): string {
   const meant = operatorsMeant(name, operators);

@@ -72,8 +72,9 @@ function attributeRow(key: string, { name, spec }: NamedAttr): readonly string[]
 }
 
 /**
- * Adds to a command's help the inputs and attributes of the operator that `--op` names; without `--op`,
- * nothing is added. Printing the help throws a UsageError if there is no such operator.
+ * Makes `--help` of a command also list the inputs and attributes of the operator that `--op` names. Adds no
+ * text if `--op` is absent. If there is no such operator, the command throws a UsageError when it prints the
+ * help.
  */
 export const addOperatorHelp = (command: Command, operators: Operators | undefined): Command =>
   command.addHelpText("after", () => {

@@ -25,8 +25,8 @@ interface OptFlags extends ProgramFlags, PipelineFlags, OutputFlags {
 }
 
 /**
- * Adds the command `tilec opt`, which runs chosen passes on a program and prints the IR, with its flags to
- * the command line.
+ * Adds the command `tilec opt` and its flags to the command line. The command runs chosen passes on a program
+ * and prints the resulting IR.
  */
 export function optCommand(program: Command): void {
   addForce(addPipelineOptions(addProgramOptions(program.command("opt"))))
@@ -73,9 +73,9 @@ async function passesToRun({ pass, pipeline, load = [], project }: OptFlags): Pr
 }
 
 /**
- * Runs passes on a function and returns the transformed function. Prints the IR that the flags request, and
- * writes the IR after each pass to `folder` unless it is undefined. Throws a CompileError if a pass reports
- * an error.
+ * Runs passes on a function and returns the transformed function. `printer` prints the IR before and after
+ * the passes that the flags choose. If `folder` is given, the IR after each pass is also written to a file in
+ * it. Throws a CompileError if a pass reports an error.
  */
 function optimise(
   input: Func,

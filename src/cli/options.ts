@@ -39,15 +39,18 @@ export {
   type AttributeFlag,
 } from "./flag-values.js";
 
-/** Contents of the project's config file, added to the flags of a command. */
+/**
+ * Project that a command adds to its parsed flags. The project holds the validated contents of the config
+ * file.
+ */
 export interface ProjectFlags {
   /** Project of the config file that `--config` names, or of the config file that is found. */
   readonly project: Project;
 }
 
 /**
- * Values of the command-line flags that describe a program and its schedule, as the parser commander returns
- * them. Every flag is optional, and numbers and lists are unparsed strings.
+ * Command-line flags that describe a program and its schedule, as the library `commander` parses them. Every
+ * flag is optional. Numbers and lists are strings that are not yet parsed.
  */
 export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | keyof Schedule, string>>> {
   readonly op?: string;
@@ -156,8 +159,8 @@ export const executorOption = (): Option =>
   new Option("--executor <name>", "executor of sim").choices([...executors]);
 
 /**
- * Parses the value of `--shard`: `2/8` is the second of eight parts, counted from 1. Throws a UsageError for
- * any other text.
+ * Parses the value of `--shard`. `2/8` means the second of eight parts of the work, counted from 1. Throws a
+ * UsageError for any other text and for a part above the number of parts.
  */
 export function parseShard(text: string): { readonly part: number; readonly parts: number } {
   const [, part, parts] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
@@ -188,9 +191,9 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
 const opened = new WeakMap<Command, Promise<Project>>();
 
 /**
- * Resolves to the project of a command line, whose config file is opened once and cached for all its
- * commands. `flags` holds the parsed `--config` flag. Rejects with a ConfigError if the config cannot be
- * used.
+ * Resolves to the project: the validated contents of the config file. The first call opens the file; later
+ * calls for the same command line return the cached project. `config` is the parsed `--config` flag. Rejects
+ * with a ConfigError if the config cannot be used.
  */
 export function projectOf(
   command: Command,
@@ -240,8 +243,8 @@ export function targetOfFlags({ target, limits, project }: TargetFlags): Target 
 type TargetFlags = Pick<ProgramFlags, "target" | "limits"> & ProjectFlags;
 
 /**
- * Returns two options for the compiler from the flags: the target of `--target`, absent without the flag, and
- * the function that looks up target names.
+ * Returns the compiler options `target` and `findTarget` for the command's flags. `target` is absent without
+ * the flag `--target`. `findTarget` looks up a target by name. Throws like {@link targetOfFlags}.
  */
 export function targeting(flags: TargetFlags): Pick<CompileOptions, "target" | "findTarget"> {
   const target = targetOfFlags(flags);

@@ -12,8 +12,8 @@ import { moduleUrl } from "../config/import-module.js";
 import { whyNotLoaded } from "../config/why-not-loaded.js";
 
 /**
- * Values of the flags `--pipeline` and `--load`, which choose the passes that a command runs, together with
- * the project.
+ * Values of the flags `--pipeline` and `--load`, which choose the passes that a command runs. The inherited
+ * field `project` may give a pipeline and custom passes.
  */
 export interface PipelineFlags extends ProjectFlags {
   readonly pipeline?: string;
@@ -31,9 +31,9 @@ export const addPipelineOptions = (command: Command): Command =>
     .option("--load <module>", "JavaScript module whose exports are passes", collect);
 
 /**
- * Resolves to the passes to run, as an option for `compile`: those of `--pipeline`, otherwise those of the
- * config file. The result is an empty object if neither gives a pipeline. Rejects with a UsageError if the
- * list is invalid, or if `--load` is given without `--pipeline`.
+ * Resolves to the option `passes` for `compile`. The passes are those of `--pipeline`, otherwise the pipeline
+ * of the config file. Resolves to an empty object if neither gives a pipeline. Rejects with a UsageError if
+ * the list is invalid, or if `--load` is given without `--pipeline`.
  */
 export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passes?: readonly Pass[] }> {
   const { pipeline, load = [], project } = flags;

@@ -12,8 +12,8 @@ import {
 import type { ListedGather } from "./list-model.js";
 
 /**
- * Program chosen for one gather of a model. It is the gather merged with neighbouring nodes if that program
- * compiles, otherwise the gather alone.
+ * Program chosen for one gather of a model. It is the gather merged with neighbouring nodes if the merged
+ * program compiles, otherwise the gather alone.
  */
 export interface Chosen {
   readonly listed: ListedGather;
@@ -21,7 +21,10 @@ export interface Chosen {
   readonly refused?: ListedGather;
 }
 
-/** Programs chosen for the gathers of a model, and for each node the programs that compute it. */
+/**
+ * Programs chosen for the gathers of a model. `placed` maps each node of a program to the needed programs
+ * that compute the node.
+ */
 export interface PlacedPrograms {
   /** One for each gather. */
   readonly chosen: ReadonlyMap<OnnxNode, Chosen>;
@@ -49,8 +52,8 @@ export function placePrograms(uses: readonly OnnxUse[], listed: readonly ListedG
 }
 
 /**
- * True if a gather has its own entry in the plan, because its program is needed or it has no program. False
- * if the gather is merged into the program of another gather.
+ * True if a gather has its own entry in the plan: it has no program, or its program must run. A program need
+ * not run if all readers of its output are computed by other programs that also contain the gather.
  */
 export const isSeparateProgram = (
   { listed: { kernel, node } }: Chosen,

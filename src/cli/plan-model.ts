@@ -80,8 +80,8 @@ export interface PlannedNode {
 }
 
 /**
- * Plan of a model, which `tilec plan` prints. It has an entry for each node that reads or writes by index,
- * the index tensors that nodes share, totals and hints.
+ * Plan of a model, as `tilec plan` prints it. It has an entry for each node that reads or writes by index. It
+ * also lists index tensors that several nodes read, totals and hints.
  */
 export interface ModelPlan {
   readonly clock: number;
@@ -98,8 +98,9 @@ export interface ModelPlan {
 
 /**
  * Resolves to the plan of a model: the program that computes each node, with its estimated cost. `listed` may
- * contain a gather twice: first alone, then merged with neighbouring nodes. With `budget`, a search costs up
- * to that many schedules for each gather; without it, there is no search.
+ * contain a gather twice: first alone, then merged with neighbouring nodes. With `budget`, the plan has the
+ * best of up to `budget` schedules of each gather; without it, nothing is searched. `onTuned` is called after
+ * each planned program with the gather's name and the number of programs.
  */
 export async function planModel(
   { uses }: Pick<LoadedModel, "uses">,
@@ -169,8 +170,9 @@ export async function planModel(
 type Program = Omit<PlannedNode, "index" | "name" | "op" | "domain">;
 
 /**
- * Resolves to the plan entry of a gather that is not merged into another one, without the node's name and
- * operator. `budget` is the number of schedules that a search may cost; undefined for no search.
+ * Resolves to the plan entry of a gather that has a program of its own. The caller adds the node's index,
+ * name and operator. `budget` is the maximum number of schedules that a search estimates; without it, nothing
+ * is searched.
  */
 async function programOf(
   { listed, refused }: Chosen,
@@ -250,9 +252,9 @@ function reasonOf({ diagnostics, node }: ListedGather): string {
 }
 
 /**
- * Returns the model's names of the tensors from which a node reads its index values; an empty list if the
- * node has no program. If nodes are merged into the node, they are the tensors that its index expressions
- * read.
+ * Returns the names, in the model, of the tensors from which a node reads its index values. If the program
+ * merges several nodes, these are the tensors that its index expressions read. Empty if the node has no
+ * program.
  */
 function indicesOf({ node, loaded, reads }: ListedGather): readonly string[] {
   if (loaded === undefined) return [];

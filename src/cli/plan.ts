@@ -35,8 +35,8 @@ interface PlanFlags extends Pick<ProgramFlags, "bind" | "most" | "fold" | "targe
 }
 
 /**
- * Adds the command `tilec plan`, which reports the status and cost of each gather and scatter of a model,
- * with its flags to the command line.
+ * Adds the command `tilec plan` and its flags to the command line. The command prints the status and
+ * estimated cost of each gather and scatter of a model.
  */
 export function planCommand(program: Command): void {
   program
@@ -169,8 +169,9 @@ function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, is
 }
 
 /**
- * Prints a table of the modules that `--emit module` writes; nothing if there are none. For a gather that can
- * be merged with neighbouring nodes, a column compares the cycles with and without merging.
+ * Prints a table with the file name of each gather's JavaScript module, as `--emit module` writes it. For a
+ * gather that can be merged with neighbouring nodes, a column compares the cycles with and without merging.
+ * Prints nothing if no gather has a module.
  */
 function printFolds(nodes: readonly PlannedNode[]): void {
   const rows = nodes.flatMap(({ index, module, fold }) => {

@@ -11,8 +11,9 @@ interface PrintFlags {
 }
 
 /**
- * Returns callbacks that print the IR before and after passes, and the time of each pass in milliseconds. A
- * pipeline calls them. Throws a UsageError if a flag names a pass that is not in `passes`.
+ * Returns callbacks for a pipeline to call before and after each pass. The callbacks pass the IR that the
+ * flags request to `write`. With `--time-passes`, they print the time of each pass in milliseconds to stderr.
+ * Throws a UsageError if a flag names a pass that is not in `passes`.
  */
 export function passPrinter(flags: PrintFlags, passes: readonly Pass[], write: (text: string) => void) {
   const { printBefore, printAfter, timePasses } = flags;

@@ -14,8 +14,9 @@ import type { Project } from "../config/project.js";
 import { addAttributeOptions, dashed } from "./options.js";
 
 /**
- * Returns the command-line flags for attributes that only the config file's operators have. The map is from
- * attribute key to flag text; it is empty if the config defines no operators.
+ * Returns a map from attribute key to flag text for the attributes that only the config file's operators
+ * have. Attributes for which tilec already has a flag are left out. The map is empty if the config defines no
+ * operators.
  */
 export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<string, AttributeFlagText> {
   const flags = new Set<string>([...attributeFlags.keys()].map(camelCase));
@@ -24,9 +25,9 @@ export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<
 }
 
 /**
- * Adds the dialects and attributes of a config file's operators to the commands that read a program. Each
- * attribute that no built-in operator has becomes a flag. `root` is the complete command line. Throws a
- * ConfigError if a command of `root` already has a flag of that name.
+ * Adds the dialects of a config file's operators to `--dialect`, and a flag for each of their attributes that
+ * no built-in operator has. The subcommands of `program` that read a program get these flags. `root` is the
+ * complete command line. Throws a ConfigError if any command of `root` already has one of the flags.
  */
 export function addProjectOperators(program: Command, root: Command, project: Project): void {
   const { config = "", operators } = project;

@@ -37,8 +37,8 @@ type Format = (typeof formats)[number];
 const converted = ["t4", "kernel-tuner"];
 
 /**
- * Adds the command `tilec records`, which merges and evaluates files of tuning records, with its subcommands
- * to the command line.
+ * Adds the command `tilec records` and its subcommands to the command line. They merge, evaluate, extend and
+ * export files of tuning records.
  */
 export function recordsCommand(program: Command): void {
   const records = program.command("records");
@@ -237,8 +237,9 @@ function formatOf(name: string): Format {
 }
 
 /**
- * Returns tuning records as text in the format `to`. The formats `json` and `c-header` export a table of
- * schedules by size; they throw a UsageError unless the records contain exactly one such table.
+ * Returns tuning records as text in the format `to`. The formats `json` and `c-header` export a table with
+ * one schedule for each range of sizes. They throw a UsageError unless the records contain exactly one such
+ * table.
  */
 function exported(records: readonly TuneRecord[], to: Format): string {
   switch (to) {
@@ -254,8 +255,9 @@ function exported(records: readonly TuneRecord[], to: Format): string {
 }
 
 /**
- * Returns the only table of schedules by size in tuning records, and the name of its program. Throws a
- * UsageError unless there is exactly one table. The name is `gather` if the records lack the table's task.
+ * Returns the only table in tuning records that has one schedule for each range of sizes, and the name of its
+ * program. The name is `gather` if the records lack the table's task. Throws a UsageError unless there is
+ * exactly one table.
  */
 function onlyTable(
   records: readonly TuneRecord[],

@@ -102,8 +102,8 @@ interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags, 
 }
 
 /**
- * Adds the command `tilec run`, which runs a program on one or more backends and compares their outputs, with
- * its flags to the command line.
+ * Adds the command `tilec run` and its flags to the command line. The command runs a program on one or more
+ * backends and compares their outputs.
  */
 export function runCommand(program: Command): void {
   addListOptions(addForce(addPipelineOptions(addProgramOptions(program.command("run")))))
@@ -141,8 +141,9 @@ export function runCommand(program: Command): void {
 const comparedBackends = "reference,sim";
 
 /**
- * Runs every program of a list and prints one row for each. A row tells whether the backends agree, and has
- * the counts of the first backend that reports counts. Resolves to the exit code.
+ * Runs every program of a list on the chosen backends and prints one row for each program. The row says
+ * whether the outputs agree. It also has the cycles, tasks and bytes of the first backend that reports them.
+ * Resolves to the exit code.
  */
 async function runRows(file: string | undefined, flags: RunFlags): Promise<number> {
   refuseWithList(flags, ["input", "out", "against", "trace", "compare"]);
@@ -194,8 +195,9 @@ async function runRows(file: string | undefined, flags: RunFlags): Promise<numbe
 }
 
 /**
- * Returns the cost of a run: estimated cycles, number of tasks, unified buffer (UB) bytes at peak and
- * available, and the global memory bytes and bursts of all operands together.
+ * Returns the cost of a run. It has the estimated cycles, the number of tasks, and the peak and available
+ * bytes of the unified buffer (UB). It also has the bytes and bursts in global memory, summed over all
+ * operands.
  */
 function countedFigures(report: NonNullable<BackendRun["report"]>): ScheduleFigures {
   const { operands, timing, tasks, ubPeak, ubBudget } = report;
@@ -309,8 +311,8 @@ interface DrawRun {
 
 /**
  * Compiles one gather and runs it on the backends that the flags name. Resolves to the exit code, the JSON
- * document, the printed text and the compared outputs. Without `--json`, diagnostics are printed to stderr
- * during the run.
+ * document, the report as text and the compared outputs. The caller prints the text. Without `--json`,
+ * diagnostics are printed to stderr during the run. `quiet` suppresses the progress display.
  */
 async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {}): Promise<DrawResult> {
   const backends = parseBackends(flags.backend, flags.project);
@@ -434,8 +436,8 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
 
 /**
  * Returns the verdict on whether an Ascend core computes the exact output bits that the program states. It is
- * the verdict of the first set of inputs (`draws`) for which the bits may differ, otherwise that of the first
- * set. Undefined if the kernel allows no verdict.
+ * the verdict of the first of `draws` (sets of inputs) for which the bits may differ. If there is none, it is
+ * that of the first set. Undefined if {@link verdictOn} is undefined for a set, for example for a scatter.
  */
 function ascendVerdict(kernel: Kernel, draws: readonly Draw[]): InputsVerdict | undefined {
   let first: InputsVerdict | undefined;
@@ -452,10 +454,12 @@ const runOf = (outcome: Outcome): BackendRun | undefined =>
 
 /**
  * Runs a kernel on each backend with one set of inputs. Resolves to the outcome of each backend and the
- * differences between the outcomes.
+ * differences between the outcomes. Each outcome is also compared with `definition`, a program that states
+ * the expected output, unless it is undefined.
  *
- * An index out of range rejects with a RunError (TC601) in two cases: there is one backend and no definition
- * to compare with, or the program promises that its indices are in range.
+ * A backend may reject an index out of range (TC601) or a duplicate write (TC607). In that case the function
+ * rejects with a RunError if there is one backend and no `definition`. It also does so if the program
+ * promises that its indices are in range.
  */
 async function runDraw(
   kernel: Kernel,
@@ -530,8 +534,9 @@ async function runDraw(
 }
 
 /**
- * Returns a diagnostic for the first difference between the outcomes of two backends, with its location in
- * each; undefined if the outcomes are equal.
+ * Returns an error (TC610) for the first difference between the outcomes of two backends; undefined if the
+ * outcomes are equal. An outcome is an output or a rejected index. Notes give the location of each backend
+ * that is not built in.
  */
 function differenceBetween(
   a: readonly [BackendChoice, Outcome],
@@ -586,9 +591,9 @@ async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
 }
 
 /**
- * Resolves to the backends whose output differs from the output of `definition`, a program that states the
- * expected result, each with the difference. The list is empty if `definition` is undefined or all outputs
- * agree.
+ * Compares the output of each backend with that of `definition`, a program that states the expected output.
+ * Resolves to a list of the backends whose outputs differ, each with a diagnostic for the difference. The
+ * list is empty if `definition` is undefined or all outputs agree.
  */
 async function againstDefinition(
   definition: Func | undefined,
@@ -766,8 +771,9 @@ function traceFormat(file: string): OutputFormat {
 }
 
 /**
- * Writes the simulated timeline of a kernel to a file. The file name's extension selects an HTML page with
- * charts or a Chrome trace in JSON. Prints a note if events were dropped because the timeline is too long.
+ * Writes the simulated timeline of a kernel to a file. The extension of the file name selects the format: an
+ * HTML page with charts, or a Chrome trace in JSON. The page also shows the timeline of `compared`, if given.
+ * Prints a note if events were dropped because the timeline is too long.
  */
 async function writeTrace(
   file: string,
@@ -832,9 +838,9 @@ function assignments(
 }
 
 /**
- * Returns the input values of a run by operand key, the seed of the random inputs, and a text about the
- * source of each input. `seed` is absent if no input is random. Throws a CompileError (TC702) if an input has
- * no value and there is no seed.
+ * Returns the inputs of a run: the known values by operand key, the seed for the random inputs, and `origin`.
+ * `origin` is a text that names the source of every input. `seed` is absent if no input is random. Throws a
+ * CompileError (TC702) if an input has no value and there is no seed.
  */
 function inputsFor(
   loaded: LoadedProgram,

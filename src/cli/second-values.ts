@@ -5,7 +5,7 @@ import { UsageError } from "./usage-error.js";
 
 /**
  * Makes a command throw a UsageError if one flag is given twice with different values. Without this check,
- * the parser would silently use the last value. Flags that collect several values are exempt.
+ * the parser would silently use the last value. Flags that collect a list of values may be repeated.
  */
 export function refuseSecondValues(command: Command): void {
   const before = new Map<string, { readonly flag: string; readonly value: string }>();

@@ -12,8 +12,8 @@ interface JsonFlag {
 }
 
 /**
- * Adds the command `tilec targets`, which lists targets or shows one, with its subcommand `fit` to the
- * command line.
+ * Adds the command `tilec targets` and its subcommand `fit` to the command line. The command lists all
+ * targets or shows one.
  */
 export function targetsCommand(program: Command): void {
   const command = program.command("targets");

@@ -50,8 +50,8 @@ export function parseBudget(text: string): Budget {
 const ofOneSearch = ["resume", "shard", "measure", "threads", "keep", "verbose"] as const;
 
 /**
- * Throws a UsageError if a flag is given that a search by `--sweep` or `--sizes` ignores. `unread` lists
- * further flags that only the search `which` ignores.
+ * Throws a UsageError if a flag is given that the search `which` (`--sweep` or `--sizes`) ignores. `unread`
+ * lists further flags that only this search ignores.
  */
 export function refuseWith(
   which: "sweep" | "sizes",

@@ -77,8 +77,8 @@ const shown = 10;
 const columns = [...tileKeys, "over_floor"] as const;
 
 /**
- * Adds the command `tilec tune`, which searches for the best schedule of a program, with its flags to the
- * command line.
+ * Adds the command `tilec tune` and its flags to the command line. The command searches for the best schedule
+ * of a program.
  */
 export function tuneCommand(program: Command): void {
   const command = addForce(addPipelineOptions(addProgramOptions(program.command("tune"))))
@@ -134,8 +134,8 @@ export function tuneCommand(program: Command): void {
 }
 
 /**
- * Searches the schedules of each program of a list. Prints one row for each program with the cost of its best
- * schedule and the ratio of the default schedule's cost to it. Resolves to the exit code.
+ * Searches the schedules of each program of a list. Prints one row for each program: the cost of its best
+ * schedule, and the default schedule's cost divided by it. Resolves to the exit code.
  */
 async function tuneList(file: string | undefined, flags: TuneFlags): Promise<number> {
   refuseWithList(flags, ["sweep", "sizes", "pieces", "csv", "html", "svg", "keep", "verbose"]);
@@ -338,8 +338,9 @@ interface FailedFolder {
 const pipelines = 16;
 
 /**
- * Resolves to the machine that costs or measures the candidates, and the target for which candidates are
- * compiled. For objectives other than `ms`, the machine is the cost model.
+ * Resolves to the machine for a search: a name, the target for which candidates are compiled, and a measurer.
+ * The measurer times the candidates. It is absent for objectives other than `ms`, for which the cost model
+ * estimates the cost.
  */
 async function machineOf(
   { objective, backend, measure, threads, keep, verbose }: TuneFlags,
@@ -429,9 +430,9 @@ function openLog({ records: file, resume }: TuneFlags): RecordLog | undefined {
 }
 
 /**
- * Returns callbacks that append the progress of a search to a records file. With `--resume`, the result also
- * has the candidates that the file already contains. If the file cannot be written, recording stops and the
- * search continues.
+ * Returns callbacks that append the progress of a search to a records file. With `--resume`, the returned
+ * options also have the candidates that the file already contains. If the file cannot be written, recording
+ * stops and the search continues.
  */
 function recorded(
   log: RecordLog,
@@ -583,9 +584,9 @@ const bestAboveSafe = ({ gather, target, passes, best }: TuneResult): Diagnostic
   passes === undefined ? aboveSafe(new Tiling(gather, best.schedule, target)) : [];
 
 /**
- * Returns an error (TC610) for each candidate with a wrong output, and one diagnostic for each distinct
- * reason why candidates did not run. The latter are errors if no candidate ran, otherwise warnings. A
- * candidate that timed out has a warning if its files were kept.
+ * Returns the diagnostics about candidates that failed. Each candidate with a wrong output has an error
+ * (TC610). Each candidate that timed out has a warning if its files were kept. Each distinct reason why
+ * candidates did not run has one diagnostic: an error if no candidate ran, otherwise a warning.
  */
 function faults(
   { candidates, counts, objective }: TuneResult,

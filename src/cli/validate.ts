@@ -23,7 +23,8 @@ interface ValidateFlags extends OutputFlags {
 }
 
 /**
- * Adds the command `tilec validate`, which compares the cost model with measurements, to the command line.
+ * Adds the command `tilec validate` and its flags to the command line. The command compares the cost model
+ * with measurements.
  */
 export function validateCommand(program: Command): void {
   addForce(program.command("validate"))

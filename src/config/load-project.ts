@@ -82,8 +82,9 @@ function fieldProblems(value: unknown, file: string): readonly Pick<Diagnostic, 
 }
 
 /**
- * Returns the result of an action. A CompileError of the action is thrown as an error of the config field
- * `field`; other errors pass through. With an empty `field`, the messages already name the field.
+ * Runs an action and returns its result. If the action throws a CompileError, throws an error of the config
+ * file instead, with `field` in front of each message. With an empty `field`, the messages are unchanged.
+ * Other errors pass through.
  */
 function refusing<T>(refuse: Refuse, field: string, action: () => T): T {
   try {
@@ -173,9 +174,9 @@ function readJson(file: string, shown: string): Read {
 }
 
 /**
- * Returns the passes of a config file, each with the text from which tuning records derive the pass's
- * version. The text is the config file followed by the source of the pass's `run` function, which may come
- * from another file. Throws a ConfigError for invalid pass names.
+ * Returns the passes of a config file. Each pass has a source text: the config file followed by the source of
+ * the pass's `run` function. Tuning records use this text to tell whether a pass has changed. Throws a
+ * ConfigError for invalid pass names.
  */
 function passesOf({ passes = [] }: Config, file: string, shown: string, refuse: Refuse): readonly Pass[] {
   refusing(refuse, "passes", () => {
@@ -209,8 +210,8 @@ const withOrigin =
 
 /**
  * Returns the targets of a config file. Paths of target files are relative to the config's folder. Throws a
- * ConfigError if a target file is missing or invalid, or if two targets, built-in targets included, have one
- * name.
+ * ConfigError if a target file is missing or invalid. Also throws if two targets have the same name, or if a
+ * target is named like a built-in target.
  */
 function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): readonly Target[] {
   const custom = targets.map((target, k) => {

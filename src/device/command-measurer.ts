@@ -202,8 +202,8 @@ function wgslOf({ kernel }: MeasuredTask, { schedule }: TileFunc): string | unde
 }
 
 /**
- * Returns the result of `emit`, a program in another language; undefined if `emit` throws a CompileError
- * because the language cannot express the program.
+ * Returns the result of `emit`, which generates a program in another language. Returns undefined if `emit`
+ * throws a CompileError because the language cannot express the program. Other errors pass through.
  */
 function orNone<T>(emit: () => T): T | undefined {
   try {

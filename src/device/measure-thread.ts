@@ -20,8 +20,8 @@ export interface ThreadTask {
 }
 
 /**
- * Request to a measuring thread to measure one program. `program` is the program's number; `tile`, the
- * program itself, is present only in the first request for this number.
+ * Request to a measuring thread to measure one program. `program` is the id of the program. `tile` is the
+ * program itself, and is present only in the first request with this id.
  */
 export interface MeasureRequest {
   readonly program: number;

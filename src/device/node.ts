@@ -170,9 +170,9 @@ function hasVulkanLoader(): boolean {
 }
 
 /**
- * Loads a shared library into the process, so that Dawn finds it when it opens libvulkan.so.1 by its bare
- * name. The library search path cannot be changed after process start. Node's error that the file is not an
- * addon is ignored. Throws the error of a library that cannot be loaded.
+ * Loads a shared library into the process, so that Dawn finds the library when it opens libvulkan.so.1 by its
+ * bare name. The library search path cannot be changed after process start. Node's error that the file is not
+ * an addon is ignored. Throws an error if the library cannot be loaded.
  */
 function preload(library: string): void {
   const rtldNodelete = 0x1000;

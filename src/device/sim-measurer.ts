@@ -87,8 +87,8 @@ async function answer(worker: Worker): Promise<Measurement> {
 }
 
 /**
- * Resolves to the result of `work`, or to undefined if `limitMs` milliseconds pass before. Rejects if `work`
- * rejects before that.
+ * Resolves to the result of `work`, or to undefined if `work` takes longer than `limitMs` milliseconds.
+ * Rejects if `work` rejects within the limit.
  */
 async function withLimit<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;

@@ -8,13 +8,14 @@ import { builder, type BuilderArguments } from "./builder.js";
 
 /**
  * Arguments of {@link take}. Without `axis`, the array is flattened. `mode` is JAX's policy for indices out
- * of range: `fill` (default), `clip` or `wrap`. `fillValue` is the whole number that mode `fill` reads.
+ * of range: `fill` (default), `clip` or `wrap`. With `fill`, an index out of range gives the integer
+ * `fillValue`. Without `fillValue`, the type decides: NaN, the lowest or the largest value, or true.
  */
 export type JaxTakeArguments = BuilderArguments<typeof jaxTake>;
 /**
  * Arguments of {@link takeAlongAxis}. `axis` is -1 by default. `mode` is JAX's policy for indices out of
- * range: `fill` (default), `clip` or `promise_in_bounds`. `fillValue` is the whole number that mode `fill`
- * reads.
+ * range: `fill` (default), `clip` or `promise_in_bounds`. With `fill`, an index out of range gives the
+ * integer `fillValue`. Without `fillValue`, the type decides: NaN, the lowest or the largest value, or true.
  */
 export type JaxTakeAlongAxisArguments = BuilderArguments<typeof jaxTakeAlongAxis>;
 

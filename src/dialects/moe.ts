@@ -3,9 +3,9 @@ import { moeCombine } from "../../ir/ops/moe.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of {@link combine}. `x[N, H]` are the output rows of all experts, and `inverse[T, K]` holds the K
- * row numbers of each token. `weights[T, K]` are f32, f16 or bf16. `oob`, the policy for row numbers out of
- * range, is `error` by default.
+ * Arguments of {@link combine}. `x[N, H]` holds the output rows of all experts. `inverse[T, K]` holds the K
+ * row indices into `x` for each of T tokens. `weights[T, K]` are f32, f16 or bf16. `oob`, the policy for row
+ * indices out of range, is `error` by default.
  */
 export type MoeCombineArguments = BuilderArguments<typeof moeCombine>;
 

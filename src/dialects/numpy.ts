@@ -91,9 +91,10 @@ export function index(given: NumpyIndexArguments): SourceFunc {
 }
 
 /**
- * Arguments of {@link putAlongAxis}. Without `axis`, the array is flattened. In all other dims, array and
- * indices are broadcast against each other, and `values` to the result. `oob` is the policy for indices out
- * of range; the default is `error`, as in NumPy.
+ * Arguments of {@link putAlongAxis}. Without `axis`, the array is flattened. In all dims except `axis`, the
+ * shapes of `arr` and `indices` are broadcast against each other. `values` is broadcast to the result, with
+ * the extent of `indices` along `axis`. `oob` is the policy for indices out of range; the default is `error`,
+ * as in NumPy.
  */
 export type NumpyPutAlongAxisArguments = BuilderArguments<typeof numpyPutAlongAxis>;
 /**

@@ -33,15 +33,16 @@ export type OnnxGatherBlockQuantizedArguments = BuilderArguments<typeof onnxGath
 
 /**
  * Arguments of {@link scatterElements}, ONNX ScatterElements. `axis` is in [-rank, rank - 1], default 0.
- * `reduction` is none, add, mul, min or max. `opset` is 11, 13, 16, or 18 and later, default 18.
+ * `reduction` is none, add, mul, min or max. `opset` is 11, 13, 16, or 18 and later, default 18. `oob` is the
+ * policy for indices out of range; the default is `error`, as in ONNX.
  */
 export type OnnxScatterElementsArguments = BuilderArguments<typeof onnxScatterElements>;
 /** Arguments of {@link scatter}, the ONNX Scatter of opsets 9 and 10, which ScatterElements replaced. */
 export type OnnxScatterArguments = BuilderArguments<typeof onnxScatter>;
 /**
- * Arguments of {@link tensorScatter}, ONNX TensorScatter. `axis` is the dim of the cache that counts tokens,
- * default -2. `mode` is linear (default) or circular. `opset` is 24 and later, default 24. Without
- * `writeIndices`, each update is written from position 0.
+ * Arguments of {@link tensorScatter}, ONNX TensorScatter. `axis` is the token dim of the cache, default -2.
+ * `mode` is linear (default) or circular. `opset` is 24 and later, default 24. Without `writeIndices`, every
+ * update starts at position 0 of the token dim.
  */
 export type OnnxTensorScatterArguments = BuilderArguments<typeof onnxTensorScatter>;
 /**
@@ -69,9 +70,9 @@ export const gatherElements = builder(onnxGatherElements);
 export const gatherNd = builder(onnxGatherNd);
 
 /**
- * Builds the source program of com.microsoft's GatherBlockQuantized, which gathers quantized rows and
- * dequantizes them. The output has the element type of the scales. If bytes of `data` pack several elements,
- * the output shape counts the elements, not the bytes.
+ * Builds the source program of GatherBlockQuantized (domain com.microsoft), which gathers quantized rows and
+ * dequantizes them. The output has the element type of the scales. If a byte of u8 `data` packs 2 or 4
+ * elements, the output's last dim is that many times as long as that of `data`.
  */
 export const gatherBlockQuantized = builder(onnxGatherBlockQuantized);
 
@@ -94,7 +95,8 @@ export const scatterNd = builder(onnxScatterNd);
 export const scatter = builder(onnxScatter);
 
 /**
- * Builds the source program of ONNX TensorScatter, which copies a cache and writes new tokens into it. In
- * each batch entry they are written from its write index on. The output has the shape of `pastCache`.
+ * Builds the source program of ONNX TensorScatter, which copies a cache and writes new tokens into it. The
+ * tokens of a batch entry occupy consecutive positions that start at the write index of the entry. The output
+ * has the shape of `pastCache`.
  */
 export const tensorScatter = builder(onnxTensorScatter);

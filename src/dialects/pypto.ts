@@ -96,13 +96,15 @@ export type PyptoGatherInUbArguments = BuilderArguments<typeof pyptoGatherInUb, 
 
 /**
  * Builds the source program of pypto.gather_in_ub(param, indices, block_table, block_size, axis). It gathers
- * rows of `param` by token number through a page table. Output shape: [number of tokens, columns of param].
+ * rows of `param` for the token indices in `indices`. The page table `block_table` maps each page of tokens
+ * to a page of `param`. Output shape: [number of tokens, columns of param].
  */
 export const gatherInUb = builder(pyptoGatherInUb, "blockSize");
 
 /**
- * Arguments of {@link scatterUpdate}, pypto.scatter_update: a cache `input` of 2 or 4 dims, slot numbers
- * `index` of shape [b, s], and rows `src`. `dim` is -2.
+ * Arguments of {@link scatterUpdate}, pypto.scatter_update: a cache `input` of 2 or 4 dims, slot indices
+ * `index` of shape [b, s], and rows `src`. A slot is a row of a 2-dim cache, or a token counted across all
+ * pages of a 4-dim cache. `dim` is -2.
  */
 export type PyptoScatterUpdateArguments = BuilderArguments<typeof pyptoScatterUpdate>;
 /**
@@ -113,7 +115,8 @@ export type PyptoScatterArguments = BuilderArguments<typeof pyptoScatter, "dim">
 
 /**
  * Builds the source program of pypto.scatter_update(input, -2, index, src), which writes rows of `src` into
- * the cache `input` in place. A row whose slot number is out of range is skipped.
+ * the cache `input` in place. `index` holds the slot for each row. A row is skipped if its slot index is out
+ * of range.
  */
 export const scatterUpdate = builder(pyptoScatterUpdate);
 

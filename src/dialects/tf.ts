@@ -14,13 +14,13 @@ import { builder, type BuilderArguments } from "./builder.js";
 
 /**
  * Arguments of {@link gather}, tf.gather. `axis` defaults to `batchDims`, the first dim after the batch dims.
- * `oob` is the policy for indices out of range: `error`, the default, as on TensorFlow's CPU, or `zero` as on
- * its GPU.
+ * `oob` is the policy for indices out of range. The default `error` matches TensorFlow on a CPU; `zero`
+ * matches TensorFlow on a GPU.
  */
 export type TfGatherArguments = BuilderArguments<typeof tfGather>;
 /**
  * Arguments of {@link gatherNd}, tf.gather_nd. `batchDims` is 0 by default. `oob` is the policy for indices
- * out of range: `error`, the default, as on TensorFlow's CPU, or `zero` as on its GPU.
+ * out of range. The default `error` matches TensorFlow on a CPU; `zero` matches TensorFlow on a GPU.
  */
 export type TfGatherNdArguments = BuilderArguments<typeof tfGatherNd>;
 

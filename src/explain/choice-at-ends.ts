@@ -5,8 +5,9 @@ import { rangedFigures, type RangedFigure } from "../api/cycles-range.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
 /**
- * Better schedule for a program if one parameter of the target has the value at an end of its uncertainty
- * range. It has the cycles of this schedule and of the current one on the changed target.
+ * Better schedule for a program on a changed target. One parameter of the target is set to the low or high
+ * end of its uncertainty range. `cycles` and `own` are the cycles of the better and of the current schedule
+ * on the changed target.
  */
 export interface OtherChoice {
   readonly figure: RangedFigure["figure"];
@@ -24,9 +25,10 @@ export interface OtherChoice {
 const better = 0.99;
 
 /**
- * Returns each range end of a target parameter at which the compiler would choose a schedule that takes under
- * 99 % of the current schedule's cycles; an empty list if there is none. Schedule entries that the program
- * states stay fixed.
+ * Finds the target parameters that could change the choice of the schedule within their uncertainty ranges.
+ * Each parameter in turn is set to either end of its range, and the program is compiled again. Returns the
+ * schedules that take under 99 % of the current schedule's cycles on the changed target; empty if none.
+ * Schedule entries that the program states stay fixed.
  */
 export function choicesAtEnds(
   program: Func,

@@ -1,7 +1,10 @@
 /** Indices like those of a workload: how they repeat and follow one another, drawn from a seed. */
 import type { IndexDraw } from "../testing/random.js";
 
-/** Distribution by which random index values are generated, in the order of the elements of their tensor. */
+/**
+ * Distribution of randomly generated index values. The values are generated in row-major order of the index
+ * tensor.
+ */
 export type IndexPattern =
   /** Each from its range, all as likely. */
   | { readonly kind: "uniform" }
@@ -36,8 +39,8 @@ export function chooserOf(pattern: IndexPattern, count: number): Choose {
 }
 
 /**
- * Returns a function that generates `count` uniformly distributed index values in ascending order. Each call
- * draws the minimum of the uniform numbers that remain above the previous value.
+ * Returns a function that generates `count` uniformly distributed index values in ascending order, one for
+ * each call. Each call draws the next value of the sorted sequence directly, so no sorting is needed.
  */
 function sorted(count: number): Choose {
   let before = 0;

@@ -79,8 +79,8 @@ function inTicks(target: Target): Target {
 
 /**
  * Returns the sensitivity of a program's cycles to each target parameter in {@link gradualFigures}, the
- * largest absolute value first. It is computed by central differences of cycles in a fine unit, so that
- * rounding has no effect.
+ * largest absolute value first. The sensitivity is the central difference of the cycles. The cycles are
+ * computed in fractions of a cycle, so that rounding has no effect.
  */
 export function sensitivityOf(func: TileFunc, target: Target): readonly Sensitivity[] {
   const fine = inTicks(target);

@@ -22,8 +22,9 @@ import type { Kernel } from "../api/compile.js";
 import { programAtMaxSizes, tilingOf } from "../api/program-at-max-sizes.js";
 
 /**
- * Estimated cost of one schedule for a comparison with another schedule: cycles, tasks, global memory
- * traffic, unified buffer (UB) bytes and busy shares. Dynamic sizes have their maximum values.
+ * Estimated cost of one schedule for a comparison with another schedule. It has the cycles, the tasks, the
+ * global memory traffic and the unified buffer (UB) bytes. It also has the share of the cycles in which each
+ * pipe and global memory is busy. Dynamic sizes have their maximum values.
  */
 export interface Side extends Roofline {
   readonly schedule: ResolvedSchedule;

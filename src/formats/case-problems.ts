@@ -10,8 +10,8 @@ const inWords = (field: Field, value: unknown): string[] =>
   );
 
 /**
- * Returns a function that lists the problems of the JSON value of a case; an empty list means that the case
- * is valid. `operators` are the operators that the case may name.
+ * Returns a function that checks the JSON value of a case and returns a message for each problem. An empty
+ * list means that the case is valid. `operators` are the operators that the case may name.
  */
 export function caseProblemsAmong(operators: Operators): (entry: unknown) => string[] {
   const field = operators === opDefs ? caseField : caseFieldOf(operators);

@@ -203,7 +203,11 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
   };
 }
 
-/** Returns the program of a case's operator, and the case's tensors by the names of the operator's inputs. */
+/**
+ * Returns the program of a case's operator and the tensors of the case. The tensors are listed by the names
+ * of the operator's inputs, after boolean masks are replaced by index arrays. Throws a CompileError (TC013)
+ * if the tensor names do not match the inputs.
+ */
 function operatorOf(
   { dialect = "", op, attributes = {}, oob, inout }: CaseJson,
   tensors: Readonly<Record<string, CaseTensor>>,
@@ -245,8 +249,8 @@ function operatorOf(
 }
 
 /**
- * Returns the tensors of a case in the order of the operator's inputs; for an operator without named inputs,
- * data and indices. Throws a CompileError (TC013) if the tensor names do not match the inputs.
+ * Returns the tensors of a case in the order of the operator's inputs. If the only tensors are `data` and
+ * `indices`, returns these two. Throws a CompileError (TC013) if the tensor names do not match the inputs.
  */
 function inputsOfOperator(
   operator: OpDef | undefined,

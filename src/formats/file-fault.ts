@@ -55,8 +55,8 @@ export function reasonOf(thrown: unknown): string {
 }
 
 /**
- * Returns an error (TC010) that a file could not be read, written or made. `thrown` is the platform's error;
- * if it is a CompileError, it is returned unchanged.
+ * Returns an error (TC010) for a file that could not be read or written, or a folder that could not be
+ * created (`make`). `thrown` is the platform's error. If `thrown` is a CompileError, returns it unchanged.
  */
 export function fileFault(file: string, verb: "read" | "write" | "make", thrown: unknown): CompileError {
   if (thrown instanceof CompileError) return thrown;
@@ -64,13 +64,16 @@ export function fileFault(file: string, verb: "read" | "write" | "make", thrown:
   return new CompileError([faultOf(file, verb, reasonOf(thrown), hint)]);
 }
 
-/** Returns a diagnostic (TC010) that a file cannot be read, written or made. `verb` is the failed action. */
+/**
+ * Returns an error (TC010) with the message `cannot VERB FILE: REASON`, in which `verb` is the failed action.
+ * This function itself checks nothing.
+ */
 export const faultOf = (file: string, verb: string, reason: string, hint: string): Diagnostic =>
   error("TC010", `cannot ${verb} ${file}: ${reason}`, { hint });
 
 /**
- * Returns an error (TC010) that a file or folder cannot be created because the folder `folder`, its parent,
- * does not exist.
+ * Returns an error (TC010) for a file that cannot be written, or a folder that cannot be created (`make`).
+ * The reason is that the parent `folder` does not exist. The hint is a `mkdir` command.
  */
 export const withoutFolder = (file: string, verb: "write" | "make", folder: string): CompileError =>
   new CompileError([faultOf(file, verb, `there is no folder ${folder}`, `mkdir -p ${shellWord(folder)}`)]);

@@ -2,9 +2,9 @@
 const maxBytes = 200;
 
 /**
- * Returns a distinct file name for each id of a test, kernel or operand. Characters such as "/" become "_",
- * names reserved by Windows are escaped, and long names are cut. Names differ even on a file system that
- * ignores case.
+ * Returns a distinct file name for each id, such as the id of a test or operand. Characters such as "/"
+ * become "_", names reserved by Windows are escaped, and long names are cut. The names differ even on a file
+ * system that ignores case.
  */
 export function fileNames(ids: readonly string[]): string[] {
   const taken = new Set<string>();

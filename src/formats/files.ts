@@ -25,7 +25,7 @@ const maxFileBytes = 2 ** 31 - 1;
 const maxStreamBytes = 2 ** 30;
 const chunkBytes = 2 ** 20;
 
-/** Verb for the use that the running command makes of a file, for error messages. */
+/** Verb phrase that says whether the running command reads a file or has written it, for error messages. */
 export type FileUse = "reads" | "has written";
 
 /** The files of the running command, by identity. */

@@ -18,8 +18,8 @@ export interface FixedTensor {
 }
 
 /**
- * Returns a program in which each boolean mask is replaced by index arrays, as `numpy.nonzero` computes them,
- * together with its inputs in operand order. The masks are read. Both arguments are returned unchanged if
+ * Replaces each boolean mask of a program by index arrays, as `numpy.nonzero` computes them from the mask's
+ * elements. Returns the changed program and its inputs in operand order. Returns both arguments unchanged if
  * there is no mask, or if a mask is unknown before run time or breaks a rule.
  */
 export function withPositions<T extends FixedTensor>(

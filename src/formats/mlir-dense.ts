@@ -16,15 +16,15 @@ import {
 } from "../../ir/index.js";
 
 /**
- * Contents of an MLIR literal `dense<…>`: one element as text, bytes in double quotes as text, or a nested
- * list.
+ * Contents of an MLIR literal `dense<…>`. A text is a single element, or bytes in hexadecimal if it begins
+ * with a double quote. A list is nested like the dims of the tensor.
  */
 export type DenseLiteral = string | readonly DenseLiteral[];
 
 /**
- * Returns the elements of an MLIR literal `dense<…>` in row-major order, one for each element of the type.
- * For an invalid literal, returns the predicate of an error message, such as "takes whole numbers, not f32".
- * `literal` is undefined for `dense<>`.
+ * Returns the integer elements of an MLIR literal `dense<…>` in row-major order. A single element is repeated
+ * for the whole tensor. For an invalid literal, returns the end of an error message as a string, such as
+ * "takes whole numbers, not f32". `literal` is undefined for `dense<>`.
  */
 export function denseIntegers(
   literal: DenseLiteral | undefined,
@@ -69,8 +69,9 @@ function integersIn(texts: readonly string[]): readonly bigint[] | string {
 }
 
 /**
- * Returns integers from little-endian bytes in hexadecimal; eight elements of i1 share a byte. For invalid
- * bytes, returns the predicate of an error message, such as "has 3 bytes, …".
+ * Returns the integers that little-endian bytes in hexadecimal encode. Eight elements of i1 share a byte; one
+ * byte for a larger i1 tensor is a single element. For invalid bytes, returns the end of an error message as
+ * a string, such as "has 3 bytes, …".
  */
 function bytesIn(hex: string, { dtype, shape }: TensorType): readonly bigint[] | string {
   if (!/^0x(?:[\da-f]{2})*$/i.test(hex)) return `takes bytes as "0x…", two digits each, not "${hex}"`;

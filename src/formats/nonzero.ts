@@ -4,8 +4,9 @@ import { fromHost } from "../../backends/index.js";
 import type { TensorValue } from "./tensor.js";
 
 /**
- * True if an element type is a real number type in which a zero has only zero bits, apart from the sign.
- * False for float8, complex and string types.
+ * True if the elements of a type can be tested for zero by their bits: bool, integers and floats other than
+ * float8. In these types, all bits of a zero except the sign bit are 0. False for float8, complex and string
+ * types.
  */
 export function isReal(dtype: DType): boolean {
   switch (elementTypes[dtype].class) {
@@ -22,8 +23,8 @@ export function isReal(dtype: DType): boolean {
 }
 
 /**
- * Returns the positions of the nonzero elements of a tensor of real numbers, in ascending order. A position
- * is the row-major element number, from 0. -0 counts as zero; NaN counts as nonzero.
+ * Returns the row-major indices, from 0, of the nonzero elements of a tensor of real numbers, in ascending
+ * order. -0 counts as zero; NaN counts as nonzero.
  */
 export function flatNonzero({ type, bytes }: TensorValue): Float64Array {
   const { dtype } = type;
@@ -42,8 +43,9 @@ export function flatNonzero({ type, bytes }: TensorValue): Float64Array {
 }
 
 /**
- * Returns the coordinates in dim `k` of elements of a tensor of shape `shape`, as an i64 tensor of one dim.
- * `positions` are the row-major numbers of the elements, from 0.
+ * Converts row-major element indices of a tensor to their coordinates in dim `k`. `positions` are the element
+ * indices, from 0; `shape` is the tensor's shape. Returns the coordinates as an i64 tensor of one dim, in the
+ * same order.
  */
 export function coordinatesOf(positions: Float64Array, shape: Shape, k: number): TensorValue {
   const inner = elementCount(shape.slice(k + 1));

@@ -55,8 +55,8 @@ const dataTypes = [
 ];
 
 /**
- * Gather in a graph dumped by PyPTO, as a tilec operator with its input types and attributes. `tile` is the
- * tile shape that the dump shows.
+ * Gather in a graph dumped by PyPTO, described by a tilec operator, its input types and its attributes.
+ * `tile` is the tile shape that the dump shows.
  */
 export interface DumpedGather {
   /**
@@ -76,7 +76,10 @@ export interface DumpedGather {
   readonly inUb?: true;
 }
 
-/** Gather in a graph dumped by PyPTO that tilec cannot judge, with its location and the reason. */
+/**
+ * Gather in a graph dumped by PyPTO that tilec cannot convert to a program, for example because a dim is
+ * dynamic. It has the gather's location and the reason.
+ */
 export interface UnjudgedGather {
   readonly place: string;
   readonly why: string;
@@ -102,8 +105,9 @@ export function otherVersion(dump: unknown, file: string): Diagnostic[] {
 }
 
 /**
- * Returns the gathers in a graph dumped by PyPTO, in the order of the dump's operations. Throws a
- * CompileError (TC020) if the dump does not have the format that PyPTO writes.
+ * Returns the gathers in a graph dumped by PyPTO, in the order of the dump's operations. A gather that tilec
+ * cannot convert has a reason instead of an operator. Throws a CompileError (TC020) if the dump does not have
+ * the format that PyPTO writes.
  */
 export function dumpedGathers(dump: unknown, file: string): readonly (DumpedGather | UnjudgedGather)[] {
   const reader = new Reader(file);

@@ -276,8 +276,9 @@ function lengthOf(pattern: string, length: number): number {
 }
 
 /**
- * Returns the indices of Spatter's pattern UNIFORM:length:stride, which are the multiples of the stride. A
- * third argument gives the delta; NR means length times stride. Throws a SpatterFault for other arguments.
+ * Returns the index pattern of Spatter's UNIFORM:length:stride: the first `length` multiples of the stride,
+ * from 0. A third argument sets the delta, where NR means length times stride. Throws a SpatterFault for
+ * other arguments.
  */
 function uniform(pattern: string, args: readonly string[]): Pattern {
   const form = "UNIFORM:length:stride[:delta|NR]";
@@ -339,9 +340,9 @@ function laplacian(pattern: string, args: readonly string[]): Pattern {
 
 /**
  * Returns one program for all gathers or scatters of a Spatter configuration. A gather program writes one
- * output row for each gather; the compiler chooses whether the array is read from the unified buffer (UB) or
- * from global memory. A scatter program writes the array in place. Throws a CompileError (TC021) for too many
- * elements.
+ * output row for each gather. The compiler chooses whether the array is read from the unified buffer (UB) or
+ * from global memory. A scatter program writes the array in place. Throws a CompileError (TC021) if an
+ * element index would exceed 2^53 - 1.
  */
 export function spatterProgram(kernel: SpatterKernel, name: string): Func {
   const { pattern, delta, count, span } = kernel;
@@ -406,9 +407,9 @@ export function patternTensor({ pattern }: SpatterKernel): TensorValue {
 }
 
 /**
- * Returns the array that Spatter itself would leave, computed from the output of the program. In Spatter,
- * gather i writes row i modulo `wrap`, so that each row has the result of the last gather that wrote it. The
- * output of a scatter is returned unchanged.
+ * Converts the output of a program to the array that Spatter itself would produce. Spatter stores gather i in
+ * row i modulo `wrap`, so a later gather overwrites an earlier one. The returned array has the last gather of
+ * each row. The output of a scatter is returned unchanged.
  */
 export function writtenLast(
   output: TensorValue,

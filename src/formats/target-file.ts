@@ -24,8 +24,8 @@ import { isObject, isRecord, shownValue } from "../../backends/fields.js";
 import { figureField, figureNames, sizesField, targetWords } from "../api/check-options.js";
 
 /**
- * Parameter of a target in a target file with all its fields: value, kind of evidence, source, range and
- * measurement ids (`rows`).
+ * Parameter of a target as {@link targetFile} writes it, with every field present: value, kind of evidence,
+ * source, range and measurement ids (`rows`).
  */
 export type FullFigure = Required<Figure>;
 
@@ -193,7 +193,8 @@ const isTexts = (list: unknown): list is readonly string[] =>
 
 /**
  * Returns the target that the text of a target file describes. Throws a CompileError (TC015) that names the
- * invalid field. Throws a CompileError (TC501) for vector gathers of 1 byte with instruction set a5.
+ * invalid field. Throws a CompileError (TC501) if instruction set a5 is given vector gathers of 1-byte
+ * elements.
  */
 export function parseTargetFile(text: string, file: string): Target {
   const fail = (message: string): never => {

@@ -42,7 +42,7 @@ export function fromOutput(
   };
 }
 
-/** Number of elements that differ between two tensors, and the row-major number of the first of them. */
+/** Number of elements that differ between two tensors, and the row-major index of the first of them. */
 export interface Differences {
   /** Row-major number of the first element that differs. */
   readonly first: number;
@@ -50,8 +50,8 @@ export interface Differences {
 }
 
 /**
- * Returns the count and first position of elements whose bits differ between two tensors of one type;
- * undefined if all bits are equal.
+ * Compares two tensors of one type bit by bit. Returns the number of elements that differ and the row-major
+ * index of the first; undefined if all bits are equal.
  */
 function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differences | undefined {
   if (alike(a, b)) return undefined;
@@ -64,8 +64,8 @@ function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differen
 }
 
 /**
- * Returns the count and first position of elements that differ between two tensors of one type, which may be
- * string tensors; undefined if none differs.
+ * Compares two tensors of one type, which may be string tensors. Returns the number of elements that differ
+ * and the row-major index of the first; undefined if none differs.
  */
 export function differencesBetween(a: TensorValue, b: TensorValue): Differences | undefined {
   if (a.strings === undefined && b.strings === undefined) return differencesOf(a.type, a.bytes, b.bytes);
@@ -83,8 +83,8 @@ function alike(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * Returns the count of differing elements and the first of them; undefined if none differs. `differs` tells
- * whether the element with a given row-major number differs; `elements` is the number of elements.
+ * Counts the elements for which `differs` returns true. `differs` takes a row-major element index below
+ * `elements`, from 0. Returns the count and the first such index; undefined if there is none.
  */
 function differencesWhere(elements: number, differs: (element: number) => boolean): Differences | undefined {
   let first: number | undefined;

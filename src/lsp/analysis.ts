@@ -67,8 +67,9 @@ const entryText = (value: string): string => {
 };
 
 /**
- * Returns the text replacement that writes the schedule flags in a diagnostic's hint into the function's
- * schedule. Undefined if the hint has no such flags, or if the replacement would not resolve the diagnostic.
+ * Returns a fix that adds the schedule flags in a diagnostic's hint, such as `--tile` with a shape, to the
+ * function's schedule. Undefined if the hint has no such flags, or if the fix would not resolve the
+ * diagnostic.
  */
 export function fixOf(
   text: string,
@@ -132,8 +133,8 @@ function funcAt({ funcs }: { readonly funcs: readonly Func[] }, line: number): F
 
 /**
  * Returns the hover text for a position in a `.tir` text; undefined if there is none. For a name, it is the
- * type and the size in bytes. For a schedule, tile or profile line above tile level, it is the unified buffer
- * (UB) bytes and the verdict of each rule with its source.
+ * type and the size in bytes. On a line with `schedule`, `tile` or `profile`, it is the unified buffer (UB)
+ * bytes and each rule's verdict with its source. In a tile program, only names have a hover text.
  */
 export function hover(
   text: string,
@@ -165,8 +166,8 @@ function describeName(func: Func, name: string): string | undefined {
 }
 
 /**
- * Returns a text with the bytes of the unified buffer (UB) that a function's schedule uses, and each rule's
- * verdict with its source. Undefined if the function does not compile.
+ * Returns a text about a function's schedule: the bytes that it uses in the unified buffer (UB), and the
+ * verdict and source of each rule. Undefined if the function does not compile or a custom pass fails.
  */
 function describeSchedule(func: Func, settings: Settings): string | undefined {
   try {

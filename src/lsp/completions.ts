@@ -98,9 +98,9 @@ function optionsAfter(before: string, operators: Operators): readonly Completion
 }
 
 /**
- * Returns the completions inside a list of `name = value` entries: `names` at the start of an entry,
- * `valuesOf(name)` after the equals sign. Undefined at any other position, or if `valuesOf` returns
- * undefined.
+ * Returns the completions for the end of a list of `name = value` entries. `inside` is the list's text before
+ * the cursor. After an equals sign, returns `valuesOf(name)`; at the start of an entry, returns `names`.
+ * Returns undefined at any other position.
  */
 function inList(
   inside: string,

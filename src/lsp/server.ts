@@ -54,9 +54,9 @@ export function serveStdio(project?: Project): void {
 }
 
 /**
- * Returns the contents of the config in the first workspace folder if the client trusts the workspace;
- * otherwise an empty project. The project is also empty if the config is unusable; `tell` then receives the
- * error message.
+ * Resolves to the contents of the config in the first workspace folder, if the client trusts the workspace.
+ * Otherwise, and if the config is unusable, resolves to `noProject`. For an unusable config, `tell` receives
+ * the error message.
  */
 async function trustedProject(
   { initializationOptions, workspaceFolders }: InitializeParams,

@@ -38,8 +38,8 @@ export interface EmittedModule {
 }
 
 /**
- * JavaScript source text of a module's runtime: one expression, built from `src/module/runtime` and read by
- * {@link RuntimeOf}.
+ * JavaScript source text of the runtime that an emitted module contains. It is built from
+ * `src/module/runtime`; {@link RuntimeOf} returns it.
  */
 export type Runtime = string;
 
@@ -76,9 +76,9 @@ export function emitModule(
 }
 
 /**
- * Returns the JavaScript code and type declarations of a module that runs a kernel on WebGPU. `given` is the
- * kernel before it was compiled again for WebGPU; it is `kernel` if that was not necessary. Throws a
- * CompileError (TC502) if the program exceeds a device limit.
+ * Returns the JavaScript code and type declarations of a module that runs `kernel` on WebGPU. `given` is the
+ * kernel before it was compiled again for a WebGPU target; if it was not compiled again, `given` is `kernel`.
+ * Throws a CompileError (TC502) if the program exceeds a device limit.
  */
 function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf, arithmetic: Arithmetic): EmittedModule {
   const program = moduleProgram(kernel);

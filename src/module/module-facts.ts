@@ -42,9 +42,9 @@ import { printExactForm, printSizeForm } from "./print-form.js";
 export type ModuleProgram = TileFunc | DynamicTile;
 
 /**
- * Returns the program that a module runs: the kernel's tile program, or for dynamic sizes one that is valid
- * for all of them. Throws a CompileError (TC502) if no program is known to be valid for every value of its
- * symbols.
+ * Returns the program that a module runs. It is the kernel's tile program if all sizes are static, and
+ * otherwise a program that is valid for every value of the dynamic sizes. Throws a CompileError (TC502) if no
+ * such program is known.
  */
 export function moduleProgram(kernel: Kernel): ModuleProgram {
   const symbols = kernel.access === undefined ? [] : dynamicSymbols(kernel.access);
@@ -90,9 +90,9 @@ export const printLines = (entries: readonly string[]): string =>
   entries.length === 0 ? "[]" : `[\n${entries.join(",\n")}]`;
 
 /**
- * Returns the JavaScript source of each field of `ModulePlan`, the description of a program that the module's
- * runtime reads. The result maps field names to source texts. `rejects` is true if the code reports an index
- * value that is out of range.
+ * Returns the fields of `ModulePlan` (the object that describes a program to the module's runtime), as a map
+ * from field name to JavaScript source. `rejects` is true if the module's code reports an index value that is
+ * out of range.
  */
 export function printFacts(
   kernel: Kernel,
@@ -141,8 +141,9 @@ export function printFacts(
 }
 
 /**
- * Returns the JavaScript source of an array that describes each index value that an output element needs.
- * Throws a CompileError (TC702) if the program's access map differs between tiles.
+ * Returns the JavaScript source of an array with one entry for each index value that an output element needs,
+ * read from an input or computed as a sum. The runtime uses the entries to find an index value that is out of
+ * range. Throws a CompileError (TC702) if the program's access map differs between tiles.
  */
 function printIndices(kernel: Kernel, program: ModuleProgram): string {
   const map = mapOfTensors(program);
@@ -188,9 +189,10 @@ function printIndices(kernel: Kernel, program: ModuleProgram): string {
 }
 
 /**
- * Returns a bound of index operand `s` as a linear expression in the program's sizes. It is the stated bound;
- * without one, it is the smallest extent among the dims that the operand indexes. Throws a CompileError
- * (TC502) if the bound is unstated and the operand is part of a sum.
+ * Returns a bound of index operand `s` as a linear expression in the program's sizes. `bound` selects the
+ * upper bound (`extent`) or the number that is added to negative values (`wrapNegativeBy`). If no bound is
+ * stated, returns the smallest extent of the dims that the operand indexes. Throws a CompileError (TC502) if
+ * no bound is stated and the operand is part of a sum.
  */
 function boundOf(program: ModuleProgram, s: number, bound: "extent" | "wrapNegativeBy"): Linear {
   const indices: readonly SymbolicIndex[] = program.symbolic?.map.indices ?? [];

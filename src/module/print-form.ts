@@ -39,8 +39,9 @@ interface Arithmetic {
 }
 
 /**
- * Returns the JavaScript syntax in which linear expressions are printed, for numbers or for BigInts. The
- * parameter has the texts in which the two differ.
+ * Returns the JavaScript syntax in which linear expressions are printed: for numbers or for BigInts. The
+ * parameter has functions that print the constructs in which the two syntaxes differ, such as literals and
+ * quotients.
  */
 function formsIn({ literal, symbol, least, quotient }: Arithmetic): FormLanguage {
   const remainder = (of: string, by: number): string =>

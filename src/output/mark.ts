@@ -41,8 +41,8 @@ const markup: OutputFormat = {
 };
 
 /**
- * True if `head`, the beginning of a file, is that of a JSON Lines file whose lines have a `record` field.
- * The first line may be incomplete.
+ * True if a file that begins with `head` is a JSON Lines file of records. The first line of such a file is an
+ * object with the field `record`; `head` may end within that line.
  */
 export function isRecordLine(head: string): boolean {
   if (head.startsWith('{"record":"')) return true;
@@ -87,8 +87,9 @@ const signed: readonly OutputFormat[] = [
 ];
 
 /**
- * True if tilec may overwrite a file that begins with `head` by a file of this format. `head` must carry
- * tilec's mark, in this format or in one whose mark no other program writes.
+ * True if tilec may replace a file that begins with `head` with a file of this format. `head` must carry
+ * tilec's mark. The mark must be that of this format, or of a format with a mark that no other program
+ * writes.
  */
 export const mayReplace = (format: OutputFormat, head: string): boolean =>
   [...signed, format].some(({ isMarked }) => isMarked(head));

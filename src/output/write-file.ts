@@ -51,8 +51,8 @@ export interface OutputOptions {
 export class RefusedOutput extends CompileError {}
 
 /**
- * Throws a {@link RefusedOutput} if {@link writeOutput} would refuse to replace the file. Whether the file
- * can be written is not tested.
+ * Throws a {@link RefusedOutput} if {@link writeOutput} would refuse to replace the file. Does not test
+ * whether the file can be written.
  */
 export function checkOutput(file: string, { format, force }: Pick<OutputOptions, "format" | "force">): void {
   refuse(
@@ -311,8 +311,8 @@ export interface Appender {
 }
 
 /**
- * Returns an appender of records to a file. The file is created or opened when the first line is appended.
- * Throws a {@link RefusedOutput} if the file has other contents than records.
+ * Returns an appender for a JSON Lines file of records. The file is created or opened when the first line is
+ * appended. Throws a {@link RefusedOutput} if the file has contents that are not records.
  */
 export function recordAppender(file: string): Appender {
   const place = orNone(() => placeOf(file));
@@ -370,7 +370,7 @@ function openAppender(place: Place): Appender {
 }
 
 /**
- * Appends a line in a single write, because the platform does not mix a single write with those of other
+ * Appends a line in a single write, which the operating system does not mix with the writes of other
  * processes. If the file ends in an incomplete line, a line end is written first.
  */
 function appendLine(descriptor: number, line: string): void {

@@ -347,8 +347,8 @@ function renderLowering(
 }
 
 /**
- * Returns lines that state when the code emitted for Ascend cores computes exactly the specified bits, or why
- * no code can be emitted.
+ * Returns lines on the code emitted for Ascend cores: the conditions under which it computes exactly the
+ * specified bits, or the reason why no code can be emitted.
  */
 function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
   if (!answer.ok) return [`no text for Ascend cores: ${answer.refused}`];
@@ -360,9 +360,10 @@ function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
 }
 
 /**
- * Returns `separator` and the call with which the framework of the program, such as PyPTO, sets the tile of
- * `to`. Returns an empty string if `words` is undefined. A note follows if the view of `to` differs from that
- * of `from`, or if the tile's last entry is not a multiple of the framework's alignment.
+ * Returns `separator`, followed by the call with which the program's framework (such as PyPTO) sets the tile
+ * of schedule `to`. Notes follow if the view differs from that of `from`, or if the tile's last entry is not
+ * aligned as the framework requires. Returns an empty string if `words`, the description of the framework, is
+ * undefined.
  */
 function callText(
   words: FrameworkWords | undefined,
@@ -412,8 +413,8 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
 }
 
 /**
- * Returns a range of cycles with the target's parameters that cause it, each with its range: `735 to 1,637
- * cycles, by loadLatencyCycles 150 to 420 (model of others)`.
+ * Returns a text with a range of cycles and the target's parameters that cause it. Each parameter has its own
+ * range and the kind of its source: `735 to 1,637 cycles, by loadLatencyCycles 150 to 420 (model of others)`.
  */
 export const rangeText = ({ low, high, figures }: CyclesRange): string =>
   `${withCommas(low)} to ${withCommas(high)} cycles, by ${figures.map(({ figure, kind, range: [low, high] }) => `${figure} ${low} to ${high} (${kind})`).join(", ")}`;

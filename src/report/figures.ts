@@ -142,7 +142,10 @@ export const inTableOrder = (keys: readonly FigureKey[]): readonly FigureKey[] =
 /** Keys of the columns for the schedule entries that a search chooses, such as `tile` and `buffers`. */
 export const entryKeys = Object.keys(entryFigures) as readonly (keyof typeof entryFigures)[];
 
-/** Keys of the first columns in tables of tiles: the tile, the other schedule entries and their cost. */
+/**
+ * Keys of the first columns in tables of tiles: the tile, the other schedule entries, and the schedule's cost
+ * in bytes, tasks and cycles.
+ */
 export const tileKeys = [
   "tile",
   "residency",

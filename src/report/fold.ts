@@ -4,9 +4,9 @@
 const maxIndent = 0.6;
 
 /**
- * Returns `text` with each line wrapped between words to at most `width` characters. A continuation line is
- * indented to the start of the line's last column, or by two more characters than the line. A word that is
- * longer than a line is not split.
+ * Returns `text` with each line wrapped between words to at most `width` characters. Continuation lines are
+ * indented to the line's last table column, which follows a gap of two or more spaces. Without such a gap,
+ * they are indented two characters more than the line. Words longer than a line are not split.
  */
 export const folded = (text: string, width: number): string =>
   text
@@ -16,7 +16,7 @@ export const folded = (text: string, width: number): string =>
 
 /**
  * Returns a line wrapped between words to at most `width` characters, as text with line breaks. Continuation
- * lines are indented to the start of the last column. A word that is longer than a line is not split.
+ * lines have the indent that {@link hangingIndent} returns. Words longer than a line are not split.
  */
 function foldedLine(line: string, width: number): string {
   const indent = hangingIndent(line, width);

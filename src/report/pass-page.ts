@@ -157,8 +157,8 @@ const inLines = (tag: string, markup: string): string =>
     .join("");
 
 /**
- * Returns one side of a change as HTML markup, one element for each line. Words that the other side lacks are
- * in `<mark>` elements, none of which spans two lines.
+ * Returns the removed or the added text of a change, selected by `side`, as HTML markup with one element for
+ * each line. Words that only this text has are in `<mark>` elements, none of which spans two lines.
  */
 function wordsOf(removed: Change, added: Change, side: "removed" | "added"): string {
   const words = diffWordsWithSpace(removed.value, added.value)

@@ -1,6 +1,6 @@
 /**
- * Rules that the markup of `passSections` needs; apart from it, so that a page can have them before it loads
- * the comparison.
+ * CSS rules for the markup of `passSections`. They are in a separate file so that a page can use them before
+ * it loads the code that compares programs.
  */
 export const passStyle = `pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.75rem; white-space: pre-wrap; overflow-wrap: anywhere; max-height: none; }
 :root { --added: #d7f5dd; --removed: #ffdfe0; --added-word: #8ce0a0; --removed-word: #ffb0b4; }

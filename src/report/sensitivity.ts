@@ -9,8 +9,8 @@ const percent = (value: number): string => `${Math.round(value)} %`;
 
 /**
  * Returns a table of the target's parameters as text, with the percentage by which the cycles change if a
- * parameter grows by 1 %. Parameters without an effect are left out. `choices` are the ends of parameter
- * ranges at which another schedule is best; `shape` is the output's shape.
+ * parameter grows by 1 %. Parameters without an effect are left out. `choices` lists each end of a
+ * parameter's range at which another schedule is best. `shape` is the output's shape.
  */
 export function renderSensitivity(
   list: readonly Sensitivity[],

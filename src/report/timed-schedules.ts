@@ -8,17 +8,18 @@ import type { TuneResult } from "../tune/result.js";
 import { timedOf, type Timed } from "./tune-charts.js";
 
 /**
- * Upper limit of a ratio that decides whether a pruned schedule's exact cycles are computed. The ratio is the
- * schedule's estimate over the least time of the schedules that move no more bytes.
+ * Limit that decides whether the exact cycles of a pruned schedule are computed. Let `t` be the least time of
+ * the schedules that move no more bytes than the pruned schedule. The cycles are computed only if their
+ * estimate is less than this limit times `t`.
  */
 export const farthest = 1.5;
 
 /**
- * Returns the schedules of a search that have an exact time: the costed schedules, and pruned schedules that
- * may lie on the Pareto front of bytes and cycles. Let `t` be the least time of the schedules that move no
- * more bytes than a pruned schedule. The pruned schedule is left out if its lower bound is at least `t` or
- * its estimate at least {@link farthest} times `t`. No pruned schedules are returned for the objective `ms`,
- * whose times must be measured, or with custom passes, which may change the program of a schedule.
+ * Returns the schedules of a search that have exact times: the costed schedules, and pruned schedules that
+ * may lie on the Pareto front of bytes and cycles. A pruned schedule is compared with `t`, the least time of
+ * the schedules that move as few or fewer bytes. It is left out if its lower bound is at least `t`, or its
+ * estimate at least {@link farthest} times `t`. For the objective `ms`, or with custom passes, only costed
+ * schedules are returned.
  */
 export function timedSchedules(result: TuneResult): readonly Timed[] {
   const costed = timedOf(result);

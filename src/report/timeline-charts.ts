@@ -307,8 +307,9 @@ export function memoryMap(
 }
 
 /**
- * Returns the two output dims along which the tiles have the most different offsets, in ascending order; of
- * equal counts, the later dim is chosen. For an output of one dim, the first entry is undefined.
+ * Returns the two output dims that the tiles cut most often, in ascending order. They are the dims in which
+ * the offsets of the tiles have the most distinct values; if two dims have equally many, the later dim is
+ * preferred. For an output of one dim, the first entry is undefined.
  */
 function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number | undefined, number] {
   const cuts = (d: number): number => new Set(tiles.map(({ offsets }) => offsets[d])).size;

@@ -149,9 +149,10 @@ function byBest(cells: readonly TileCell[]): readonly string[] {
 const keyOf = ({ x, y, residency }: Place): string => `${residency} ${x} ${y}`;
 
 /**
- * Returns the refused tile nearest to a cell of the map that proves every tile of the cell illegal; undefined
- * if there is none. Such a tile has no larger entries than the cell, the least entries along the other dims,
- * and the fewest buffers possible. It is a proof because footprints grow with entries and buffers.
+ * Returns a refused tile that proves every tile of a heat map cell illegal; undefined if there is none. Its
+ * entries are at most the cell's along the map's dims and at most `least` along the others. It has the
+ * smallest buffer count. Larger tiles and more buffers only increase the footprint. If several tiles qualify,
+ * the one nearest to the cell is returned.
  */
 function standsAt(
   { x, y, residency }: Place,

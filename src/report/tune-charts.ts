@@ -269,7 +269,10 @@ function markDots(data: readonly object[], place: Plot.DotOptions): Plot.Markish
   });
 }
 
-/** Returns the entries, costs and failure of a schedule as text of several lines. */
+/**
+ * Returns a description of a schedule as text of several lines: its entries, its costs, and the error if its
+ * measurement failed.
+ */
 export function describeSchedule(schedule: Candidate | PrunedCandidate): string {
   const { bytes, ubBytes, tasks } = schedule;
   const time =

@@ -7,8 +7,9 @@ import type { Verdict } from "./verdict.js";
 type Arguments<F> = F extends (subject: Subject, ...rest: infer A) => unknown ? A : never;
 
 /**
- * Type of the {@link matchers} as assertions. A failed assertion throws an AssertionError; the assertion of
- * an asynchronous matcher returns a promise that rejects with the AssertionError.
+ * Assertions of one subject by name, one for each of the {@link matchers}. An assertion takes the arguments
+ * of its matcher and throws an AssertionError if it fails. The assertion of an asynchronous matcher returns a
+ * promise, which rejects with the AssertionError.
  */
 export type Asserted = {
   readonly [K in keyof Matchers]: (
@@ -21,7 +22,7 @@ export interface Assertions extends Asserted {
   readonly not: Asserted;
 }
 
-/** Test context through which an assertion marks its test as skipped; the context of node:test is one. */
+/** Test context through which an assertion marks its test as skipped, such as the context of node:test. */
 export interface SkipContext {
   /** Marks the test as skipped. */
   skip(reason: string): void;

@@ -96,8 +96,8 @@ export interface CheckContext {
 }
 
 /**
- * Compiles a case once, runs it on each backend and resolves to one result for each backend. A further result
- * follows if the case states limits.
+ * Compiles a case once, runs it on each backend, and resolves to one result for each backend. If the case
+ * states limits, a further result says whether the kernel keeps them.
  */
 export const checkCase = async (
   test: Case,
@@ -289,7 +289,8 @@ function given({ id, inputs }: Case, operand: Operand): CaseTensor {
 
 /**
  * Throws a CompileError if the tensors of a case do not fit the operands of its program text: TC013 for a
- * tensor that the text lacks or an operand without a tensor, TC103 for a different type.
+ * tensor without an operand or an operand without a tensor, TC103 for a tensor of another type than the
+ * operand's.
  */
 function checkInputs(test: Case, func: Func): void {
   const operands = inputsOf(func);
@@ -333,8 +334,8 @@ async function runCase(
 }
 
 /**
- * Returns the program that a backend ran, with its target. On a WebGPU device, that is the program compiled
- * again for the device.
+ * Returns the tile program that a backend ran, the target of that program, and the backend. For a WebGPU
+ * device, the program is the kernel compiled again for the device.
  */
 function resultOn(
   backend: BackendChoice,

@@ -12,9 +12,9 @@ import { skipWithoutDevice } from "./no-device.js";
 const seed = 1;
 
 /**
- * Resolves to one result for each backend on which a gather was run and compared with its definition. Inputs
- * that `given` lacks are random. A backend is skipped if it needs a device that is missing, or if the inputs
- * exceed memory.
+ * Runs a gather on each backend, compares the output with the gather's definition, and resolves to one result
+ * for each backend. Inputs that are not in `given` are random. The result is `skip` if a backend needs a
+ * device that is missing, or if the inputs exceed memory.
  */
 export async function checkDrawn(
   id: string,

@@ -79,9 +79,9 @@ export function checkReferenceOptions(matcher: string, options: ReferenceOptions
 }
 
 /**
- * Resolves to a verdict that passes if a kernel computes the reference output on every backend. `definition`
- * is the program that defines that output; by default, it is the operator or access map of the kernel.
- * Rejects with a CompileError (TC702) if the list of backends is empty.
+ * Resolves to a verdict that passes if a kernel computes the defined output on every backend. The program
+ * `definition` defines the output; by default, the kernel's operator or access map does. Rejects with a
+ * CompileError (TC702) if the list of backends is empty.
  */
 export async function compareWithReference(
   kernel: Kernel,
@@ -149,8 +149,9 @@ export interface DrawComparison {
 }
 
 /**
- * Result of comparing a kernel with its definition on one draw of inputs. All fields are absent if the
- * outputs agree and there is nothing to note.
+ * Result of comparing a kernel with its definition on one draw of inputs: the difference, or the rejected
+ * index value, or a note that most output elements are fills. All fields are absent if the outputs agree and
+ * there is nothing to note.
  */
 export interface Compared {
   /** The first backend's that gives another outcome than the definition. */
@@ -217,8 +218,9 @@ function outsideItsTensors(thrown: unknown): Diagnostic {
 }
 
 /**
- * Returns an error (TC610) if a backend rejects an index value that the kernel itself leaves `unchecked`: the
- * definition requires the rejection, but the kernel does not guarantee it. Undefined otherwise.
+ * Returns an error (TC610) if `outcome` rejects an index value whose policy in the kernel is `unchecked`;
+ * undefined otherwise. Called when the definition rejects the same value. It is an error because a kernel
+ * with that policy does not guarantee the rejection.
  */
 function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagnostic | undefined {
   const map = taskOfTile(tile).gather?.stmt.map;

@@ -32,8 +32,8 @@ const triesAtRandom = 64;
 const valuesTried = 2 ** 16;
 
 /**
- * Returns the numbers of the index operands on which a written coordinate depends, directly or through other
- * index operands.
+ * Returns the indices (0-based) of the index operands that determine the coordinates at which a scatter
+ * writes, directly or through other index operands.
  */
 function written({ indices, write }: AccessMap): ReadonlySet<number> {
   const needed = new Set<number>();
@@ -50,8 +50,9 @@ function written({ indices, write }: AccessMap): ReadonlySet<number> {
 }
 
 /**
- * Returns the index values that determine where a scatter point writes and that may be changed. They are read
- * from the inputs numbered in `tables`, at coordinates that do not depend on other index values.
+ * Returns accessors for the index values that determine where a scatter point writes and that may be changed.
+ * `tables` has the indices of the inputs that may be changed. Index values read at coordinates that depend on
+ * other index values are left out.
  */
 function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): DrawnIndex[] {
   const { map, operands } = program;
@@ -79,7 +80,7 @@ function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlyS
 }
 
 /**
- * Returns a function from a domain point to the row-major number of the output element that the point writes.
+ * Returns a function from a domain point to the row-major index of the output element that the point writes.
  * The function returns undefined for a point that writes nothing.
  */
 function elementsOf(
@@ -95,9 +96,10 @@ function elementsOf(
 }
 
 /**
- * Changes index values in place until no two points of a scatter write the same element, as far as possible.
- * `tables` numbers the inputs whose index values may be changed. Values that earlier points read are not
- * changed. The keys of `inputs` are those of the program. `random` returns numbers in [0, 1).
+ * Changes index values in place so that no two points of a scatter write the same element, as far as
+ * possible. Points are handled in order, and values that earlier points read are not changed. `tables` has
+ * the indices of the inputs that may be changed. `inputs` has the program's keys; `random` returns numbers in
+ * [0, 1).
  */
 export function makeDistinct(
   program: DefinedMap,
@@ -138,8 +140,9 @@ const shapeOf = ({ operands }: DefinedMap, table: number): Shape => at(operands,
 type Position = DrawnIndex & { readonly position: number };
 
 /**
- * Writes index values in range at the given positions until `isFree` returns true. Restores the old values if
- * no tried value succeeds.
+ * Tries index values at the given positions, in place, until `isFree` returns true. Tries random values in
+ * range at all positions, then successive values at each position in turn. Restores the old values if no
+ * tried value succeeds.
  */
 function tryValues(positions: readonly Position[], isFree: () => boolean, random: () => number): void {
   const before = positions.map(({ read, position }) => read(position));
@@ -168,9 +171,10 @@ function tryValues(positions: readonly Position[], isFree: () => boolean, random
 const pointsTried = 4096;
 
 /**
- * Changes the index values of one point in place so that the point writes the same element as another point.
- * Returns false if that is impossible for the first 4096 points. The keys of `inputs` are those of the
- * program.
+ * Changes the index values of one scatter point in place so that two points write the same element. The other
+ * point is the one before it, in domain order, that writes an element. Returns false if this fails for the
+ * first 4096 points. `tables` has the indices of the inputs that may be changed. `inputs` has the program's
+ * keys.
  */
 export function makeDuplicate(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): boolean {
   const indices = drawnIndices(program, inputs, tables);

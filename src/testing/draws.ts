@@ -81,7 +81,7 @@ export function inputsInWords({ indices, seed }: Draw): string | undefined {
 
 /**
  * Returns the program that defines a kernel's output: `definition` if given, else the operator or access map
- * from which the kernel was compiled, else the kernel's access map.
+ * that was the compiler's input, else the access map of the compiled kernel.
  */
 export function definitionOf(
   { source, tile, resolved, definition: began }: Kernel,
@@ -97,12 +97,15 @@ export function definitionOf(
 }
 
 /**
- * Yields four draws of random inputs: two with all index values in range, one with one value out of range,
- * one with many. Only one draw is yielded if no index values are drawn, for example because `given` has them
- * all. A scatter that rejects duplicates gets a further draw with one duplicate. With `ofOthers`, for kernels
- * that tilec did not write, a draw with one index value throughout and one with data at the ends of its type
- * follow. `program` determines the ranges. Except for duplicates of a scatter, the first draw equals
- * `randomInputs`.
+ * Yields four draws of random inputs. Their index values are all in range; in range with the first and last
+ * among them; with one out of range; with many out of range. If no index values are drawn, for example
+ * because `given` has them all, yields one draw. A scatter that rejects duplicates gets a further draw with
+ * one duplicate, if one can be made.
+ *
+ * `ofOthers` is true for kernels that tilec did not write. It adds a draw with one index value throughout
+ * and, for kernels that only move elements, one with special float values as data. `program` determines the
+ * ranges. The first draw equals `randomInputs`, except for a scatter whose points must write distinct
+ * elements.
  */
 export function* drawsOf(
   { operands }: { readonly operands: readonly Operand[] },
@@ -259,9 +262,10 @@ interface OneOutside {
 }
 
 /**
- * Changes one index value in place to a value just out of range: above the range if the type can represent
- * that, otherwise below. The value belongs to another index operand than the one rejected in `others`, if
- * possible, so that the two draws test different operands.
+ * Changes one index value in `inputs` in place to a value just out of range: above the range if the type can
+ * represent that, otherwise below. The draw `others` already has rejected index values. The changed value is
+ * read by another index operand than the first rejected one, if possible, so that the two draws test
+ * different operands. Changes nothing if no value can be moved out of range.
  */
 function moveOneOutside(
   inputs: Draw["inputs"],

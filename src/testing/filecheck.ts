@@ -222,8 +222,9 @@ interface Missing {
 }
 
 /**
- * Returns the range of the output from the first to the last of as many successive matches as a check
- * requests. Returns the check as `missing` if there are fewer matches. The matches start in [from, to).
+ * Finds as many successive matches of a check as the check requests, and returns the range of the output that
+ * covers all of them. Matches start at character positions in [from, to). Returns the check as `missing` if
+ * there are fewer matches.
  */
 function inOrder(
   output: string,
@@ -240,9 +241,9 @@ function inOrder(
 }
 
 /**
- * Returns the range of the output that covers one match of each check in a group, in any order and without
- * overlap. Returns a check as `missing` if it has no match. A later check may use names that an earlier one
- * captured.
+ * Finds one match of each check in a group, in any order and without overlap, and returns the range of the
+ * output that covers all matches. Returns the first check without a match as `missing`. A later check may use
+ * names that an earlier check captured.
  */
 function inAnyOrder(
   output: string,

@@ -67,8 +67,8 @@ function testsInFolder(
 }
 
 /**
- * Returns the tests of a file: the text test of a `.tir` file, a test for each gather of an ONNX model, or
- * the cases of any other file.
+ * Returns the tests of a file. A `.tir` file is one text test; an ONNX model has a test for each gather; any
+ * other file has a test for each regression case.
  */
 function testsInFile(path: string, operators: Operators | undefined): Test[] {
   const kind = path === standardInput ? programKind(path) : path.replace(/^.*\./, "");

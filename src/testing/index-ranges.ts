@@ -47,9 +47,9 @@ export function indexLimits(dtype: DType): readonly [lowest: number, highest: nu
 }
 
 /**
- * Returns a function from a position in an index input (an input that holds index values) to a range of
- * values. Every index operand that reads the position accepts that range. The position is a row-major element
- * number; `table` is the number of the input among the operands.
+ * Returns a function from an element position (row-major) of an index input, an input that holds index
+ * values, to a range of values. Every index operand that reads the position accepts each value of the range.
+ * `table` is the index of the input among the operands.
  */
 export function indexRanges(defined: DefinedMap, table: number): (position: number) => IndexRange {
   const { map, operands } = defined;
@@ -121,8 +121,8 @@ function soleDim(coord: Linear): number | undefined {
 }
 
 /**
- * Returns the numbers of index operand `index` and of all index operands that are sums containing it,
- * directly or indirectly.
+ * Returns the indices (0-based) of index operand `index` and of all index operands that are sums containing
+ * it, directly or through other sums.
  */
 function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
   const consumers = [index];
@@ -134,9 +134,9 @@ function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
 }
 
 /**
- * Returns the interval of values that index operand number `index` may have. The operand's bound and the
- * bounds of sums that contain the operand limit it. Operands that share a sum divide the interval that the
- * sum leaves.
+ * Returns the interval of values that index operand `index` (0-based) may have. The interval is limited by
+ * the operand's own bound and by the bounds of sums that contain the operand. Operands without a bound that
+ * are added in one sum each get an equal share of the sum's interval.
  */
 function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"]): Interval {
   const nothing: Interval = [0, 0];
@@ -168,9 +168,9 @@ function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"])
 }
 
 /**
- * Returns the interval of values of index operand number `s` for which a linear expression stays inside
- * [least, max] at every point. If there is no such value, returns the interval for which the expression stays
- * inside at some point.
+ * Returns the interval of values of index operand `s` (0-based) for which a linear expression lies in [least,
+ * max]. The expression must do so for all values of its other variables in `ranges`. If no value of the
+ * operand qualifies, the expression need do so only for some of those values.
  */
 function solved(form: Linear, s: number, [least, max]: Interval, ranges: Ranges): Interval {
   const term = form.terms.find(({ of }) => indicesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));

@@ -18,9 +18,9 @@ export const copies = (tensors: Tensors): Tensors =>
   );
 
 /**
- * Returns a description of an input that an execution changed although the program does not write it in
- * place, or although the execution was rejected. Undefined if there is no such input. `succeeded` is true if
- * the execution returned an output.
+ * Returns a description of the first input that an execution must not write but changed; undefined if there
+ * is none. An execution may write only inputs that the program updates in place, and only if it succeeds.
+ * `succeeded` is true if the execution returned an output.
  */
 export function changedInput(
   func: HasOperands,

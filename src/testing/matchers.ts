@@ -114,8 +114,9 @@ const limitField: Field = {
 };
 
 /**
- * Throws a CompileError (TC702) if the limits passed to a matcher are invalid: a limit not named in
- * `figures`, a limit that is not a finite number from 0, or none of the limits named in `needs`.
+ * Throws a CompileError (TC702) if the limits passed to a matcher are invalid: a limit is not named in
+ * `figures`, or is not a finite number of at least 0. They are also invalid if all limits named in `needs`
+ * are absent.
  */
 function checkLimits(
   matcher: string,

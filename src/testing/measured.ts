@@ -43,8 +43,8 @@ export interface Measured {
 }
 
 /**
- * Returns the bytes, peak memory use and cycles of a kernel. The bytes are counted in a simulation with
- * random index values.
+ * Returns the values of a kernel that {@link Limits} can bound: bytes, peak memory use and cycles. The bytes
+ * are counted in a simulation with random index values.
  */
 export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Measured {
   const { tile, target } = kernel;

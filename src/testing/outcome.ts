@@ -42,8 +42,8 @@ function rejection(thrown: unknown): Outcome {
 }
 
 /**
- * True if a rejection concerns an index operand under the policy `unchecked`. The result is then undefined,
- * and no backend has to reject the index value.
+ * True if a rejected index value belongs to an index operand with the policy `unchecked`. For such a value no
+ * output is defined, and no backend has to reject it.
  */
 export const isPromise = ({ indices }: AccessMap, { data }: Diagnostic): boolean =>
   indices[Number(data?.["site"])]?.outOfRange === "unchecked";

@@ -102,9 +102,9 @@ export function endsOfType(type: TensorType, seed: number): TensorValue | undefi
 }
 
 /**
- * Returns a tensor of random index values that are in range for every index operand of `func` that reads
- * them. `table` is the number of the input of `func` that holds them; `type` has as many elements as that
- * input. Throws a CompileError (TC502) if the tensor exceeds memory.
+ * Returns a tensor of random index values for one input of `func`. The values are in range for every index
+ * operand that reads the input. `table` is the index of the input. `type` is the tensor's type, with as many
+ * elements as the input. Throws a CompileError (TC502) if the tensor exceeds memory.
  */
 export const randomIndices = (type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue =>
   drawnIndices(type, indexProgram(func), { seed, table });
@@ -121,8 +121,9 @@ export interface IndexDraw {
 }
 
 /**
- * Returns the values of an input that holds index values, each drawn from its range and limited to the values
- * of its type. Throws a CompileError (TC502) if the tensor exceeds memory.
+ * Returns a tensor of index values for one input. `choose` selects the value at each position from the range
+ * that its index operands accept; by default at random. Values are clamped to the element type. Throws a
+ * CompileError (TC502) if the tensor exceeds memory.
  */
 export function drawnIndices(
   type: TensorType,
@@ -160,16 +161,16 @@ export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number,
 }
 
 /**
- * Access map of a program with its operands, for drawing index values. `tile` is present if the map differs
- * between tiles; the map then holds only for the region of a tile.
+ * Access map of a program and the program's operands, from which index values for tests are drawn. `tile` is
+ * present if the access map differs between tiles; `map` then describes only the region of one tile.
  */
 export interface IndexProgram extends DefinedMap {
   readonly tile?: TileFunc;
 }
 
 /**
- * Returns the access map by which the index values of a tile program are drawn. For an empty output, the map
- * has no index operands.
+ * Returns the access map and the operands of a tile program, from which index values for tests are drawn. If
+ * the output is empty, the map has no index operands.
  */
 export function indexProgram(tile: TileFunc): IndexProgram {
   const task = taskOfTile(tile);

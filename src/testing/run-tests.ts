@@ -4,7 +4,10 @@ import { PassError } from "../../passes/index.js";
 import { nameOf, type BackendChoice } from "../api/backends.js";
 import type { CheckContext, CheckResult } from "./check-case.js";
 
-/** Test of a suite: its id, its file and line, and a function that prepares it. */
+/**
+ * Test of a suite: its id, its file and line, and the function `begin`, which starts to prepare the test and
+ * returns a function that runs it.
+ */
 export interface Test {
   readonly id: string;
   /** File of the test, and its line from 1. */

@@ -58,8 +58,8 @@ export function runTextTest(source: string, file: string, options: TextTestOptio
 }
 
 /**
- * Returns the failures of a text test's expected errors and RUN lines; an empty list if there are none. A
- * test that has neither fails, and so does a test with a check that cannot fail.
+ * Checks the expected errors and the RUN lines of a text test, and returns the failures; an empty list if all
+ * pass. A test without expected errors and RUN lines fails. So does a test with a check that cannot fail.
  */
 function failuresOf(source: string, file: string, options: TextTestOptions): CheckFailure[] {
   const runs = runsOf(source);

@@ -61,7 +61,8 @@ export function withLimits(text: string, id: string, figures: Measured): string 
 
 /**
  * Returns the text of a test file in which the expected output of one case is replaced by `output`. Undefined
- * if the case does not exist, states no output, or states its output as a fill.
+ * if the case does not exist, states no output, or states its output as a `fill` instead of a list of
+ * elements.
  */
 export function withCaseOutput(text: string, id: string, output: TensorValue): string | undefined {
   const test = caseOf(text, id);

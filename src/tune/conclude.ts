@@ -89,9 +89,9 @@ export function concluded(
 }
 
 /**
- * Returns the candidates of `sorted` without repetitions. Custom passes may turn several candidates into one
- * schedule with equal costs; the default, or else the first of them, remains. All candidates of the run-off
- * (final round-robin comparison) remain.
+ * Returns the candidates of `sorted` without duplicates. Custom passes may turn several candidates into one
+ * schedule with equal costs. Of such candidates, the default is kept, or else the first in the list. All
+ * candidates of the run-off (final round-robin comparison) are kept.
  */
 function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff | undefined): Candidate[] {
   const keyOf = ({ schedule, cycles, bytes, ubBytes, status }: Candidate): string =>
@@ -122,9 +122,9 @@ function shownDifference({ schedule }: Candidate, { schedule: other }: Candidate
 }
 
 /**
- * Returns the reason why a legal schedule was not costed, as text. For the objective `ms`, its estimate may
- * be over `modelLimit` times `least`, the smallest estimate of all. Otherwise the schedule is beyond the
- * budget; the text then has its bytes or estimated cycles.
+ * Returns the reason why a legal schedule was not costed, as text. For the objective `ms`, the reason is an
+ * estimate over `modelLimit` times `least`, the smallest estimate of all schedules. Otherwise the reason is
+ * the budget, and the text states the schedule's bytes or estimated cycles.
  */
 function whyPruned({ weight, facts }: SpaceEntry, objective: Objective, least: number): string {
   if (objective === "ms" && weight > modelLimit * least) {

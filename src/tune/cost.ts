@@ -27,9 +27,8 @@ export function costOf({ tiling }: Pick<SpaceEntry, "tiling">, lowerBound: Lower
 }
 
 /**
- * Returns a negative number if cost `a` is better than `b`, and a positive number if it is worse. Costs are
- * compared by the objective, then by the tie breaks of the default schedule, then by id. Only costs with
- * equal ids give 0.
+ * Returns a negative number if cost `a` is better than `b`, and a positive number if it is worse. Compares
+ * the objective, then the criteria of {@link tieBreaks}, then the ids. Only costs with equal ids give 0.
  */
 function compareCosts(a: CostFacts, b: CostFacts, objective: Objective): number {
   const keys = (facts: CostFacts): number[] => [

@@ -65,8 +65,8 @@ export interface PrunedCount {
 }
 
 /**
- * Task of a search: the program, target, objective, passes and backend. It is all that the result of the
- * search depends on, except the budget and the seed.
+ * Task of a search: the program, target, objective, passes and backend. The result of the search depends only
+ * on the task, the budget and the seed.
  */
 export interface TuneTask {
   readonly program: Func;
@@ -85,8 +85,8 @@ export const defaultBudget = 50;
 export const defaultSeed = 1;
 
 /**
- * State of a running search that its parts share: the task, the search space, the default schedule's id and
- * kernel, and the options.
+ * State of a running search: the task, the search space, the default schedule's id and kernel, the lower
+ * bound, and the options.
  */
 export interface Search {
   readonly task: TuneTask;

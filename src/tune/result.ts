@@ -79,7 +79,10 @@ export interface CostFacts extends CandidateFacts, Roofline {
   readonly idleCores: number;
 }
 
-/** Times of one candidate from one phase of measurement, with the device. */
+/**
+ * Times of one candidate on one device, from one phase: the search, the run-off (final round-robin
+ * comparison), or a measurement made elsewhere.
+ */
 export interface CandidateRun {
   /** Device that ran the candidate. Milliseconds are comparable on one device only. */
   readonly device: string;

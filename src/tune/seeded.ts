@@ -1,6 +1,7 @@
 /**
- * Numbers in [0, 1) from a seed: mulberry32, whose state is one word. Good enough to draw candidates, and the
- * same everywhere.
+ * Returns a function that gives the next pseudo-random number in [0, 1) at each call; `seed` determines the
+ * sequence. The generator is mulberry32, which is good enough to draw candidates and gives the same numbers
+ * on every machine.
  */
 export function seeded(seed: number): () => number {
   let state = seed | 0;

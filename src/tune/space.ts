@@ -29,7 +29,10 @@ export interface SpaceEntry {
   readonly weight: number;
 }
 
-/** Search space of a gather: its legal schedules, the smallest refused tiles, and the numbers of tiles. */
+/**
+ * Search space of a gather: its legal schedules, the smallest refused tiles, and the counts of examined,
+ * refused and too long tiles.
+ */
 export interface SearchSpace {
   /** The most promising first, in an order that depends on nothing but the program. */
   readonly entries: readonly SpaceEntry[];
@@ -59,8 +62,9 @@ export const idOf = (schedule: ResolvedSchedule): string => contentHash(printSch
 
 /**
  * Generates the search space of a gather: all schedules that a search may choose from, and the refused tiles.
- * Yields the number of schedules collected so far, so that callers can let other work run, and finally
- * returns the space. `tilings` are added to the schedules of the given residencies (places of the operands).
+ * Tiles are examined for each of `residencies` (choices of the operands in the unified buffer); the schedules
+ * of `tilings` are added. Yields the number of schedules collected so far, so that callers can let other work
+ * run. Finally returns the space.
  */
 export function* spaceOf(
   gather: AccessFunc,
@@ -244,8 +248,8 @@ class Survey {
 
 /**
  * Returns the axes of a grid of tile shapes, thinned so that the grid has at most `maxTiles` tiles, if
- * possible. While there are more, every second entry of the longest axis is dropped, except its two ends.
- * Axes of two entries are unchanged.
+ * possible. While the grid has more tiles, every second entry of its longest axis is dropped, except the last
+ * entry. Axes of two entries are unchanged.
  */
 function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
   const longest = axes.reduce<GridAxis | undefined>(
@@ -259,8 +263,9 @@ function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
 }
 
 /**
- * Returns the refusal of a tile, with the reason in numbers. Undefined for a tile that is legal, but too long
- * for a task that accesses global memory directly.
+ * Returns the refusal of a tile that breaks a rule or takes more than `availableUb` bytes of the unified
+ * buffer (UB), with the reason in numbers. Undefined for any other tile, such as a legal tile that is too
+ * long for a task that accesses global memory directly.
  */
 function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined {
   const { schedule, footprint } = tiling;
@@ -287,7 +292,7 @@ function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined 
 
 /**
  * Returns the refused tiles that no smaller refused tile represents, at most `maxRefused` of them. A tile
- * represents every tile that is as large along each dim, with the same code and buffers.
+ * represents every tile with the same code and buffers that is at least as large along each dim.
  */
 function smallestOf(refused: readonly RefusedTiles[]): RefusedTiles[] {
   const bySize = [...refused].sort(

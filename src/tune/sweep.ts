@@ -59,10 +59,9 @@ export function withFigure(target: Target, figure: keyof TargetFigures, value: n
 
 /**
  * Searches the best schedule for each value of a target parameter, and resolves to the schedules by value. A
- * schedule that is best at one value is also a candidate at every larger value, with its number of cores and
- * its unified buffer bytes. The best cycles therefore never rise with a parameter whose increase makes no
- * schedule slower. Rejects with the errors of {@link tune}; a value at which no schedule is legal is no
- * error.
+ * schedule that is best at one value is also tried, unchanged, at every larger value. So the best cycles
+ * never rise with a parameter whose increase makes no schedule slower. Rejects with the errors of {@link
+ * tune}; a value at which no schedule is legal is no error.
  */
 export async function sweep(program: Func, options: SweepOptions): Promise<Sweep> {
   const { figure, values, onValue, ...search } = options;

@@ -2,8 +2,8 @@
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 
 /**
- * Candidate loaded on a machine that runs it on request. {@link timed} verifies the output of one execution
- * and then times others.
+ * Candidate that is loaded on a machine and can be run there any number of times. {@link timed} verifies the
+ * output of one execution and then times others.
  */
 export interface TimedSubject {
   /** One run from start to end. */

@@ -74,8 +74,8 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
 }
 
 /**
- * Returns the default kernel and its schedule, as chosen before custom passes change the schedule. If those
- * passes refuse the schedule, the kernel is that of the built-in passes.
+ * Returns the kernel of the default schedule and that schedule, as it is chosen before custom passes change
+ * it. If custom passes refuse the schedule, the kernel is compiled with the built-in passes instead.
  */
 function defaultOf(
   { gather, passes }: TuneTask,

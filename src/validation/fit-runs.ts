@@ -50,8 +50,8 @@ export interface RunsFit {
 }
 
 /**
- * Least share of a predicted time, from 0 to 1, that a target parameter must determine so that the time is
- * used to fit the parameter.
+ * Least share of a predicted time, from 0 to 1, that a target parameter must determine. Times of which it
+ * determines less are not used to fit the parameter.
  */
 export const decides = 0.3;
 /** Change of a figure by which that is found. */

@@ -128,8 +128,9 @@ export function fittedFigures(target: Target, tasks: readonly FitTask[]): readon
 }
 
 /**
- * Returns a fitted target parameter. Its range covers its value, the value that each measurement alone
- * implies, and the values in `others`, widened by the noise of the measurements.
+ * Returns a target parameter with its fitted value and its range. The range covers the fitted value, the
+ * value that each single measurement implies, and the values in `others`. The noise of the measurements
+ * widens both ends of the range.
  */
 function figureOf(
   { figure, rows }: FitTask,

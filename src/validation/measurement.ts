@@ -53,8 +53,9 @@ export type MeasuredStep =
     };
 
 /**
- * Global-memory traffic of a measured kernel, in bytes and summed over all cores. `operands` has the distinct
- * bytes of each operand and the number of passes over them; `written` has the bytes written.
+ * Global-memory traffic of a measured kernel, summed over all cores. Each entry of `operands` has the
+ * distinct bytes of one operand and the number of times that they are read. `written` is the number of bytes
+ * written.
  */
 export interface MeasuredMemory {
   readonly operands: readonly { readonly bytes: number; readonly times: number }[];
@@ -226,8 +227,9 @@ export function parseMeasurements(content: string, name: string): readonly Board
 }
 
 /**
- * Converts a measurement to the input of the cost model: the work of each hardware pipe (instruction queue),
- * the memory traffic and the launched blocks.
+ * Converts a measurement to the input of the cost model. The input has the work of each hardware pipe
+ * (instruction queue), the memory traffic and the number of launched blocks. Memory traffic and blocks are
+ * absent if the measurement lacks them.
  */
 export function workOfMeasurement({
   cores,
@@ -257,8 +259,8 @@ export function workOfMeasurement({
 }
 
 /**
- * Converts the global-memory traffic of a measurement to the input of the cost model. The field `unaligned`
- * is present only if the row pitch and the bytes per burst of the first load are known.
+ * Converts the global-memory traffic of a measurement to the `memory` input of the cost model. The returned
+ * object has the field `unaligned` only if the row pitch and the bytes per burst of the first load are known.
  */
 function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNullable<KernelWork["memory"]> {
   const { operands, written, readsBypassL2 = false, rowPitchBytes } = memory;
@@ -275,8 +277,8 @@ function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNu
 }
 
 /**
- * Returns the work of one step, with the hardware pipe (instruction queue) that executes it. A SIMT step
- * yields one item for each entry of `linesPerWarpAccess`, any other step one item.
+ * Returns the work that one step adds to its hardware pipe (instruction queue). For a SIMT step, the list has
+ * one item for each entry of `linesPerWarpAccess`; for any other step, it has one item.
  */
 function runsOf(step: Exclude<MeasuredStep, { wait: true }>): readonly PipeWork[] {
   switch (step.pipe) {

@@ -196,8 +196,9 @@ const [lowest, highest] = [0.4, 2];
 const roleColours = { fit: "#1f6feb", "held out": "#2da44e", outside: "#cf222e" } as const;
 
 /**
- * Returns an SVG chart with one point for each row: predicted value divided by measured value, on a
- * logarithmic axis. The points are in the order of the tables on the page.
+ * Returns an SVG chart with one point for each measurement: its predicted value divided by its measured
+ * value, on a logarithmic axis. The points are in the order of `rows`, which is also that of the tables on
+ * the validation page.
  */
 export function validationPicture(rows: readonly RowVerdict[]): string {
   const y = (ratio: number): number =>

@@ -2,7 +2,7 @@
 import { CompileError, error } from "../../ir/index.js";
 
 /**
- * Column names that tilec reads from a profile of msprof, by the field that they fill. A file must have the
+ * Column names in a profile written by msprof, for each quantity that tilec reads. A profile must have the
  * kernel name and at least one time. The block count has two names, depending on the version of msprof.
  */
 export const profileColumns = {
@@ -17,8 +17,8 @@ export const profileColumns = {
 } as const;
 
 /**
- * Kind of a time in a profile: `task` for the whole task with its launch, `cores` for the mean over the
- * cores. Other kinds are the mean busy time of one hardware pipe (instruction queue).
+ * Time that a profile has for each kernel launch. `task` is the time of the whole task with its launch, and
+ * `cores` the mean over the cores. Any other name is a hardware pipe (instruction queue): its mean busy time.
  */
 export type ProfiledTime = Exclude<keyof typeof profileColumns, "name" | "blocks">;
 
@@ -27,7 +27,8 @@ const times = Object.keys(profileColumns).filter(
 );
 
 /**
- * Summary of all profiled launches of one kernel: their number, and the median of each time in microseconds.
+ * Summary of all profiled launches of one kernel: the number of launches, and for each {@link ProfiledTime}
+ * the median over the launches, in microseconds.
  */
 export interface ProfiledKernel {
   readonly name: string;

@@ -12,8 +12,9 @@ export const shown = (value: number): string =>
   value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(4)));
 
 /**
- * Returns a terminal table with one line for each row: measured value, predicted value, their ratio, the
- * limiting resource and the role.
+ * Returns a terminal table with one line for each measurement: the quantity, the measured and predicted
+ * values and their ratio. The last columns are the resource that limits the predicted value, and the role of
+ * the measurement.
  */
 export const verdictLines = (rows: readonly RowVerdict[]): string =>
   table(
@@ -44,9 +45,9 @@ export const summaryLines = (summary: readonly MachineSummary[]): string =>
   ].join("\n");
 
 /**
- * Returns a terminal table of the hardware parameters that a fit determines, with their ranges and rows. A
- * last line has the mean factors between predicted and measured values on rows left out of the fit. If no
- * parameter was fitted, returns a line that says so.
+ * Returns a terminal table of the hardware parameters that a fit determines: value, range, and ids of the
+ * measurements used. A last line has the median and the spread of the prediction error when random thirds of
+ * the measurements are left out of the fit. If no parameter was fitted, returns only a line that says so.
  */
 export function fittedLines({ machine, figures, splits }: Fit): string {
   if (figures.length === 0) return `\nno row fixes a figure of ${machine}`;

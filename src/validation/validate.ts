@@ -50,8 +50,8 @@ export interface MachineSummary {
 }
 
 /**
- * Conditions under which the cost model does not cover a measurement: a reason in words and a predicate on
- * the measurement.
+ * List of the conditions under which the cost model does not cover a measurement. Each entry has the reason
+ * in words, and a predicate that is true for such a measurement.
  */
 export const outsideReasons: readonly {
   readonly reason: string;
@@ -100,8 +100,8 @@ export function predictionOf(
 }
 
 /**
- * Returns the lower bound of the cost model for a measurement, in the unit of the measurement. Each hardware
- * parameter of the target is at the favourable end of its range.
+ * Returns the smallest value that the cost model predicts for a measurement, in the unit of the measurement.
+ * Each hardware parameter of the target is set to the favourable end of its range.
  */
 export const boundOf = (row: BoardMeasurement, target: Target): number =>
   predictionOf(row, favourable(target)).predicted;

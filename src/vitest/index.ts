@@ -28,8 +28,9 @@ interface MatcherContext {
 }
 
 /**
- * Returns the verdict of a matcher as vitest expects it. If the verdict has a skip reason, the test is
- * skipped after its other assertions pass. The reason is also printed to stderr, since not every reporter of
+ * Converts the verdict of a tilec matcher to a result for vitest. A verdict of a check that could judge
+ * nothing fails, with and without `.not`. If an assertion passes with a skip reason, the test is marked as
+ * skipped, unless another assertion fails. The reason is also printed to stderr, since not every reporter of
  * vitest shows it.
  */
 function matched(this: MatcherContext, verdict: Verdict): Verdict {

@@ -69,7 +69,7 @@ const sections: readonly Section[] = [
     notes: [
       {
         lines: /^rules /,
-        says: "The full-load rule has three readings, called profiles: `strict` (PyPTO's specification), `pages` (its pages of today) and `head` (its code).",
+        says: "The full-load rule has three interpretations, called profiles: `strict` (PyPTO's specification), `pages` (its pages of today) and `head` (its code).",
       },
       {
         lines: /^ {2}(?:pass|FAIL) {2}full-load-\S+/,

@@ -168,7 +168,8 @@ class Trace {
 
 /**
  * Returns statistics for the loads and for the stores of each buffer, in the order of first accesses. `all`:
- * one entry for each subgroup and executed instruction.
+ * one entry for each subgroup and executed instruction. `outputBytes`: bytes of output that the workgroup
+ * writes; the number of accesses is divided by it.
  */
 function buffersOf(all: readonly Together[], outputBytes: number): BufferStats[] {
   const groups = new Map<string, Together[]>();
@@ -199,8 +200,8 @@ const sectorsOf = (words: ReadonlySet<number>): number =>
   new Set([...words].map((word) => Math.floor(word / wordsPerSector))).size;
 
 /**
- * Returns a function that generates each 32-bit word of an input. Index values are in range, and random
- * except for segment bounds; float data are finite.
+ * Returns a function that generates input data: the 32-bit word at index `word` of a buffer. Index values are
+ * in range; they are random, except segment bounds. Float data are finite.
  */
 function inputWords(
   func: TileFunc,
@@ -253,8 +254,8 @@ function indexValue(
 }
 
 /**
- * Returns a function that generates each 32-bit word of a tensor of index values. `dtype`: type of the
- * values; `value`: returns the value at a position.
+ * Returns a function from a word index to the generated 32-bit word of a tensor of index values. `dtype`:
+ * element type of the tensor. `value`: returns the index value at an element position.
  */
 function indexWord(dtype: DType, value: (position: number) => number): (word: number) => number {
   const bytes = meanBytes(dtype);

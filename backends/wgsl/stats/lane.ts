@@ -17,7 +17,10 @@ import type {
 type Scalar = number | boolean;
 type Value = Scalar | readonly Value[];
 
-/** Access of a lane to `words` consecutive 32-bit words of a buffer, from word number `word` on. */
+/**
+ * Access of a lane to `words` consecutive 32-bit words of a buffer, starting at the 0-based word index
+ * `word`.
+ */
 export interface LaneAccess {
   readonly kind: "load" | "store";
   readonly buffer: BufferSyntax;
@@ -54,8 +57,8 @@ export interface LaneHost {
 }
 
 /**
- * Position of a lane in the grid: the built-in values of a WGSL entry point. `index`: number of the lane in
- * its workgroup.
+ * Position of a lane in the grid: the built-in values of a WGSL entry point. `index`: 0-based index of the
+ * lane in its workgroup.
  */
 export interface LanePosition {
   readonly workgroup: readonly [number, number, number];

@@ -38,9 +38,9 @@ export function isLegal(tiling: Tiling): boolean {
 }
 
 /**
- * True if a scatter's tile writes in row-major order of the iterations and fits the slots (index entries for
- * each sequence). Always true for a gather. A larger tile may satisfy these conditions where a smaller tile
- * does not.
+ * True if a scatter's tile writes in row-major order of the iterations, and its first entry matches the slots
+ * of a sequence (`keepsSlots`). Always true for a gather. A larger tile may satisfy these conditions
+ * where a smaller tile does not.
  */
 export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
   if (scatter === undefined) return true;

@@ -49,7 +49,7 @@ export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
 
 /**
  * Returns the output dims along which no profile (version of PyPTO's rules) or operator fixes the tile entry.
- * The tile may divide these dims anywhere.
+ * A tile may cover only part of these dims.
  */
 export function freeDims({
   gather,

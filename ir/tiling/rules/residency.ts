@@ -86,8 +86,9 @@ function ofData({ gather, residency: taken, target }: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns a verdict (pass or fail) for each index tensor whose stated memory differs from the target's
- * default; an empty list if none differs.
+ * Returns a verdict for each index tensor whose stated memory differs from the target's default; an empty
+ * list if none differs. The verdict passes if the index tensor may be in either memory ({@link
+ * movableTables}).
  */
 function ofTables({ gather, schedule, target }: Tiling): RuleVerdict[] {
   // Words say nothing of tables.

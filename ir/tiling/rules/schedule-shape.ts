@@ -124,8 +124,9 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
 }
 
 /**
- * Returns the fault (TC302) of a tile whose first entry does not match the slots (index entries for each
- * sequence). `entry`, the first tile entry, must be a multiple or a divisor of `slots`.
+ * Returns the fault (TC302) for a tile whose first entry is neither a multiple nor a divisor of `slots`
+ * (index entries for each sequence). The caller has checked this. The fault's hint is the nearest legal
+ * entry.
  */
 function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVerdict {
   const smaller = Array.from({ length: Math.min(entry, slots) }, (_, k) => Math.min(entry, slots) - k);

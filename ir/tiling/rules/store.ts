@@ -30,8 +30,9 @@ export const storeVerdicts = (tiling: Tiling, scatter: ScatterTiling): readonly 
 ];
 
 /**
- * Returns a verdict (pass or fail) for each output dim that no task divides: the tile in the unified buffer
- * (UB) must have its full extent. The list is empty if the written tile is not in UB.
+ * Returns a verdict (pass or fail) for each output dim that is not split among tasks. It passes if the tile
+ * in the unified buffer (UB) has the full extent of the dim. The list is empty if the written tile is not in
+ * UB.
  */
 function storedInFull({ scatter, isLoaded, tasks, written }: ScatterTiling): RuleVerdict[] {
   if (!isLoaded) return [];

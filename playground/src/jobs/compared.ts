@@ -6,8 +6,9 @@ import type { Compared } from "./messages.js";
 import { funcOf, withEntry, type Asked } from "./program.js";
 
 /**
- * Returns the program's schedule and legal alternatives, the fewest cycles first. The alternatives come from
- * hints and from the compiler. The list is empty for a program in tile IR and if the schedule is illegal.
+ * Returns the program's schedule and legal alternatives, sorted by estimated cycles, the fewest first. The
+ * alternatives are the schedules that the compiler's hints suggest, and those in the compiler's comparison of
+ * schedules. The list is empty if the program is in tile IR or its schedule is illegal.
  */
 export function comparedTo(asked: Asked): readonly Compared[] {
   const func = funcOf(asked);

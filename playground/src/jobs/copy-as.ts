@@ -55,8 +55,9 @@ export function copyAs({ inputs, seed, ...asked }: WithInputs, form: CopyForm): 
 }
 
 /**
- * Returns a source-level function and the definition of its operator. Throws a CompileError (TC702) if the
- * function is at another level or its operator is not known.
+ * Returns the function `func`, which must call a framework's operator, and the definition of the operator.
+ * Throws a CompileError (TC702) if `func` is not at the source level or its operator is not known. The error
+ * message names the requested copy format, `form`.
  */
 function operatorOf(func: ReturnType<typeof funcOf>, form: CopyForm): { func: SourceFunc; def: OpDef } {
   const def = func.level === "source" ? findOp(func.op) : undefined;

@@ -2,7 +2,10 @@ import type { Diagnostic } from "../../../ir/diagnostic.js";
 import type { Schedule } from "../../../ir/schedule.js";
 import { scheduleEntries } from "../../../ir/schedule-entries.js";
 
-/** Name of a schedule entry with its value as text; an empty text removes the entry. */
+/**
+ * Schedule entry as text: the key of the entry and its value in the syntax of command-line flags. An empty
+ * value removes the entry.
+ */
 export interface ScheduleText {
   readonly entry: keyof Schedule;
   /** As the flag takes it; empty: the entry goes. */

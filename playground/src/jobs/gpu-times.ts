@@ -13,7 +13,7 @@ import { median } from "../../../src/tune/median.js";
 import { plainKernel } from "./plain-kernel.js";
 
 /**
- * Times of one launch on the visitor's GPU, in nanoseconds: tilec's kernel and the plain kernel, which is
+ * Times of one launch on the visitor's GPU, in nanoseconds: of tilec's kernel, and of a plain kernel that is
  * neither tiled nor staged.
  */
 export interface LaunchTimes {

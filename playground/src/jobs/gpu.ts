@@ -2,8 +2,8 @@
 import { createRunner, limitsOf, type Runner } from "../../../backends/webgpu/index.js";
 
 /**
- * Result of acquiring a GPU: an object that runs kernels with a description of the GPU, or the reason why no
- * GPU is available.
+ * Result of acquiring a GPU. If a GPU is available, it has a runner for kernels and a text that describes the
+ * GPU. Otherwise, it has the reason why no GPU is available.
  */
 export type Gpu =
   | { readonly ok: true; readonly runner: Runner; readonly description: string }

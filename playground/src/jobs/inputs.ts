@@ -20,9 +20,9 @@ import type { Inputs } from "../page-state.js";
 const mostBytes = 2 ** 29;
 
 /**
- * Returns the values of a kernel's inputs, by operand key. A given tensor is used if its type fits;
- * otherwise, the values are random from the seed. Throws a CompileError (TC502) if the tensors exceed 512 MiB
- * in total.
+ * Returns the values of a kernel's inputs, by operand key. A tensor in `given` is used if its element type
+ * and shape equal those of the operand. All other inputs get random values from the seed. Throws a
+ * CompileError (TC502) if the kernel's operands exceed 512 MiB in total.
  */
 export function inputsFor(
   { source, tile }: Kernel,
@@ -63,10 +63,10 @@ export function describeInputs({ source, tile }: Kernel, given: Inputs, seed: nu
 }
 
 /**
- * Returns the values of a program's inputs, by operand key. A given tensor is used if its type fits;
- * otherwise, the values are random from the seed. To obtain the input types, the program is compiled for
- * `webgpu` without its schedule. Throws a CompileError if the compilation fails, or (TC502) if the tensors
- * exceed 512 MiB in total.
+ * Returns the values of a program's inputs, by operand key. A tensor in `given` is used if its element type
+ * and shape equal those of the operand. All other inputs get random values from the seed. To obtain the
+ * operand types, the program is compiled for `webgpu` without its schedule. Throws a CompileError if the
+ * compilation fails, or (TC502) if the operands exceed 512 MiB in total.
  */
 export const definedInputs = (
   program: Func,

@@ -183,8 +183,8 @@ export interface Steps {
 }
 
 /**
- * Origin of one output element of a gather: the index values that select it, and the coordinates of the data
- * element.
+ * Origin of one output element of a gather. It has the index values that select the data element, and the
+ * coordinates of that element.
  */
 export interface Picked {
   readonly out: readonly number[];

@@ -70,8 +70,9 @@ interface Found {
 }
 
 /**
- * Joins the first 100 programs of a file into one text, with their inputs by function name. If programs are
- * left out, a note is added.
+ * Joins the first 100 programs of a file into one program text. The result also has the input tensors of
+ * these programs, by function name, and `notes`. If the file has more than 100 programs, a note that states
+ * the number is added.
  */
 function opened(found: readonly Found[], notes: readonly string[]): Opened {
   const shown = found.slice(0, mostPrograms);
@@ -142,9 +143,10 @@ function openedModel(bytes: Uint8Array, file: string): Opened {
 }
 
 /**
- * Sets an array from a file as an input of the requested function. The array becomes the input that has its
- * type. If no input has that type, the type of an input is changed: of the indices for index integers of 32
- * bits or more, otherwise of the data. Throws a CompileError (TC012) if the function has no fitting input.
+ * Makes an array from a file an input of the requested function. The array becomes an input with the same
+ * element type and shape. If there is none, the type of an input is changed to that of the array. This input
+ * is the indices for index integers of at least 32 bits, otherwise the data. Throws a CompileError (TC012) if
+ * the function has no such input.
  */
 function openedArray(
   asked: Omit<Work["open"]["ask"], "name" | "bytes">,

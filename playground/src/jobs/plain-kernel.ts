@@ -38,10 +38,10 @@ const lanes = 256;
 const mostAlong = 65535;
 
 /**
- * Returns a plain WGSL kernel of a gather, without tiles or staging, for a comparison of times. Undefined if
- * the output has no elements, or its elements are computed (not copied) or not a multiple of 32 bits.
- * Undefined if an input is never read. Also undefined unless each index operand is one read of an index value
- * of 32 bits or more and has a known extent.
+ * Returns a plain WGSL kernel of a gather, neither tiled nor staged, whose time is compared with tilec's
+ * kernel. The gather must copy elements unchanged, and their width must be a multiple of 32 bits. The output
+ * must not be empty, and every input must be read. Each index operand must be a single read of an index value
+ * of at least 32 bits and must have a known extent. Returns undefined otherwise.
  */
 export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   const { map } = gather;
@@ -99,8 +99,9 @@ const isBoundedRead = (site: IndexOperand): site is BoundedRead =>
   isRead(site.value) && site.extent !== undefined;
 
 /**
- * Emits WGSL that reads an index value, adds `wrapNegativeBy` to a negative value, and clamps the sum to [0,
- * extent - 1]. All out-of-range policies are emitted as a clamp: the plain kernel reports no errors.
+ * Emits the two WGSL statements of index operand `k`. The first reads the index value as `v<k>`. The second
+ * adds `wrapNegativeBy`, if defined, to a negative value, clamps the sum to [0, extent - 1], and names the
+ * result `s<k>`. Every out-of-range policy is emitted as a clamp, because the plain kernel reports no errors.
  */
 function siteCode(gather: AccessFunc, { value, wrapNegativeBy, extent }: BoundedRead, k: number): string {
   const { dtype, shape } = inputOf(gather, value.table).type;

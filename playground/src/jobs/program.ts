@@ -202,9 +202,10 @@ function sourceOf(func: Func): SourceFunc {
 }
 
 /**
- * Returns a function with another operator. If `change` has no `op`, the equivalent operator of the new
- * dialect is selected. Attributes with equal keys keep their values; others get defaults. Returns the
- * function unchanged if no operator matches.
+ * Returns the function with a call of another operator. This is `change.op` or, if absent, the equivalent of
+ * the current operator in the new dialect. If the dialect has no such operator, its first operator is used.
+ * Attributes with equal keys keep their values; others get defaults. Returns the function unchanged if the
+ * current or the new operator is not known.
  */
 function withOperator(func: SourceFunc, change: Change & { readonly kind: "operator" }): SourceFunc {
   const before = findOp(func.op);
@@ -266,8 +267,8 @@ function valueOf(kind: AttrSpec["kind"], key: string, text: string): AttrValue {
 
 /**
  * Returns a function whose output has the type and shape that its operator infers from the inputs. If the
- * rank changes, schedule lists are dropped. Returns the function unchanged if the operator rejects the
- * inputs, so that the verdict reports the error.
+ * output rank changes, schedule entries with one value for each output dim are removed. Returns the function
+ * unchanged if the operator rejects the inputs, so that the verdict reports the error.
  */
 function resolved(func: SourceFunc): SourceFunc {
   const result = resolveSource(sourceOp(func));

@@ -182,9 +182,10 @@ function tooLong(kernel: Kernel, target: Parameters<Kernel["forTarget"]>[0]): Di
 }
 
 /**
- * Compares the result of a run on one backend with the first run. `same` is true if the outputs or the
- * diagnostics are equal, or if one run is missing. A difference between the outputs becomes the diagnostic of
- * `answer`.
+ * Compares the run on one backend (`other`) with the run on the first backend (`first`). Returns the answer
+ * of `other` and `same`. If the outputs differ, `same` is false and a diagnostic of the difference is added
+ * to the answer. If both runs were refused, `same` is true for equal diagnostics. `same` is also true if
+ * there is no first run, or if the device of `other` is absent.
  */
 function comparedWith(
   first: Ran | undefined,

@@ -198,8 +198,10 @@ function verdictOf(explanation: Explanation): Verdict {
 }
 
 /**
- * Returns alternatives to an illegal schedule. If no tile is legal, they are workarounds. Otherwise, they are
- * the nearest legal schedules and, if one exists, a profile under which the schedule is legal.
+ * Returns suggested alternatives to an illegal schedule. If no tile is legal, they are schedules under
+ * another profile, residency (memory that holds the data) or out-of-range policy. Otherwise, they are the
+ * nearest legal schedules. If the schedule itself is legal under another profile, the flag for that profile
+ * is added.
  */
 function suggestionsOf({ infeasible, nearest, pages, schedule }: Explanation): Suggestion[] {
   const newer = pages?.legal === true ? [{ flags: `--profile ${pages.profile}` }] : [];

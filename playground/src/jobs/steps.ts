@@ -85,9 +85,9 @@ const boxOf = ({ offsets, sizes }: Region, env: Env): Pick<Box, "offsets" | "siz
 });
 
 /**
- * Returns the regions of tensors and buffers that an executed statement reads or writes, except temporary
- * ones. A buffer accessed without an explicit region gets the size of the statement's first explicit region,
- * at offset 0. The list is empty for the start of a task.
+ * Returns the regions of tensors and buffers that an executed statement reads or writes. Temporary buffers of
+ * the statement are left out. A buffer that is accessed without a region gets the size of the first region
+ * that the statement states, at offset 0. The list is empty for a step that starts a task.
  */
 function boxesOf(
   step: Step,
@@ -133,9 +133,10 @@ function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>):
 }
 
 /**
- * Returns the origins of the first elements of an output region: the index values that select each element,
- * and its coordinates in the data. The list is empty if the program has no access map (source of each data
- * coordinate).
+ * Returns the origins of at most 64 elements of an output region, from its start in row-major order. An
+ * origin has the index values that select the element, and the coordinates of the data element. The
+ * coordinates are absent if an index value gives no data element, for example if it is out of range. The list
+ * is empty if the program has no access map (source of each data coordinate).
  */
 export function picksOf(
   { inputs: given, seed, ...asked }: WithInputs,

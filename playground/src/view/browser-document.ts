@@ -1,4 +1,4 @@
-/** Returns an empty document apart from the page's own, for charts; in Node, `linkedom` makes it. */
+/** Returns a new empty HTML document that is separate from the page's document. Charts are drawn in it. */
 export const parseHTML = (): { readonly document: Document } => ({
   document: document.implementation.createHTMLDocument(),
 });

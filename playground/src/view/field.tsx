@@ -15,7 +15,10 @@ interface FieldProps {
   readonly onText: (text: string) => Promise<string>;
 }
 
-/** Renders a labelled text field. An invalid text stays in the field, with the error message below. */
+/**
+ * Renders a labelled text field. `onText` receives each entered text and resolves to an error message, or to
+ * an empty string if the text is valid. An invalid text stays in the field, with the error message below.
+ */
 export function TextField({ id, label, value, help, disabled = false, onText }: FieldProps) {
   const [draft, setDraft] = useState<string>();
   const [wrong, setWrong] = useState("");

@@ -148,7 +148,8 @@ const mostRows = 64;
 
 /**
  * Renders a tensor as a two-dimensional picture. The last dim runs across; all other dims are flattened and
- * run down. The regions that are read and written and the gathered elements are highlighted.
+ * run down. Highlights mark the regions in `boxes`, which the statement reads or writes, and single elements
+ * in `picks`, which take part in the gather.
  */
 function TensorView({ tensor, boxes, holds, picks }: TensorProps) {
   const { name, dtype, shape, space, values } = tensor;

@@ -55,7 +55,7 @@ interface Asks {
   readonly asks: string;
 }
 
-/** Renders the Passes tab: the changes of the program by each compiler pass. */
+/** Renders the Passes tab: for each compiler pass, the changes that the pass makes to the program. */
 function Passes({ asked, asks }: Asks) {
   const found = useAnswer(quick, "passes", asked, asks);
   // Markup of the report, which escapes what it holds.

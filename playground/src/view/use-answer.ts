@@ -15,8 +15,9 @@ export type Answer<T> =
   | { readonly state: "failed"; readonly message: string };
 
 /**
- * Sends a request to a worker and returns its state or answer. The request is sent again, and the previous
- * one stopped, when `key` changes. If `ask` is undefined, nothing is sent, and the state does not change.
+ * Sends a request to a worker and returns the state of the request. The state includes the answer once it has
+ * arrived. When `key` changes, the previous request is stopped and a new one is sent. If `ask` is undefined,
+ * nothing is sent, and the state does not change.
  */
 export function useAnswer<K extends Kind>(
   client: Client,

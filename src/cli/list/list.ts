@@ -146,7 +146,8 @@ function summaryOf(verdicts: readonly string[]): string {
 
 /**
  * Returns the format of the rows: JSON Lines for a `.jsonl` file or `--json`, otherwise CSV. Throws a
- * UsageError if the file of `--rows` has another suffix, or if `--json` and `--rows` are combined.
+ * UsageError if the file of `--rows` ends in neither `.csv` nor `.jsonl`, or if `--json` and `--rows` are
+ * combined.
  */
 function formatOf({ rows, json }: ListFlags, { command, columns: figureKeys }: RowMaker): RowFormat {
   const columns = [...factColumns, ...inTableOrder(figureKeys)];
@@ -177,9 +178,9 @@ interface RowLog {
 const placeOf = (id: string, key: string): string => JSON.stringify([id, key]);
 
 /**
- * Creates the log that writes rows to the file of `--rows`, or prints them without a file. With `--resume`,
- * the log starts with the rows of the file. Throws a UsageError if these are rows of another command or have
- * other columns.
+ * Returns a log that appends each row to the file of `--rows` (`path`), or prints the row if `path` is
+ * undefined. With `--resume`, the rows already in the file stay there, and `kept` of the log contains them.
+ * Throws a UsageError if the file has rows of another command or with other columns.
  */
 function dynamicRows(
   path: string | undefined,
@@ -227,8 +228,9 @@ function dynamicRows(
 }
 
 /**
- * Loads the program of a list entry and returns its row. If the log has a row for this id and key (content
- * hash of command, program and settings), that row is reused. Otherwise the new row is appended to the log.
+ * Runs the command on the program of a list entry, and returns the row of results after appending it to
+ * `log`. If `log` already has a row with the same id and key, returns that row and runs nothing. The key is a
+ * content hash of command, program and settings.
  */
 async function rowOf(
   entry: ListEntry,

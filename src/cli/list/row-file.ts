@@ -20,8 +20,8 @@ export interface RowFormat {
 }
 
 /**
- * Returns the CSV format for the rows of a command. Its `read` returns undefined if the header or the
- * `command` column of the text does not match.
+ * Returns the CSV format for the rows of a command. Its function `read` parses a row file, and returns
+ * undefined if the file has another header or a row of another command.
  */
 export function csvRows(command: string, columns: readonly string[]): RowFormat {
   const head = csvHead(columns);

@@ -62,7 +62,7 @@ const maxNodes = 64;
 
 /**
  * Returns a chain without nodes that reads a tensor of the model. Undefined if the shape or element type of
- * the tensor is unknown, or if the tensor cannot be read.
+ * the tensor is unknown, or if tilec cannot read the tensor.
  */
 export function alone(name: string, value: TrackedValue): Chain | undefined {
   const { dims, dataType: code = 0 } = value;
@@ -72,7 +72,7 @@ export function alone(name: string, value: TrackedValue): Chain | undefined {
   return chainOn({ name, value, type: { dtype, shape: dims } });
 }
 
-/** Returns a chain without nodes whose tensor is a copy of its only source. */
+/** Returns a chain without nodes: its access map copies the tensor `source` unchanged. */
 export function chainOn(source: ChainSource): Chain {
   const { shape, dtype } = source.type;
   const map = gatherOver(shape, 1, { indices: [], ...readData(shape.map((_, k) => dim(k))) });
@@ -80,9 +80,10 @@ export function chainOn(source: ChainSource): Chain {
 }
 
 /**
- * Returns the chain that computes the output of `node`, with each input computed by its chain in `chains`.
- * Undefined if the chain has more than `maxNodes` nodes or `maxIndices` index operands, or if an index
- * operand would depend on arithmetic.
+ * Returns the chain that computes the output of `node`. `map` is the access map of the node, and `chains` has
+ * the chain that computes each input. Undefined if the chain would have more than `maxNodes` nodes or
+ * `maxIndices` index operands. Also undefined if an index value would be the result of arithmetic on
+ * elements.
  */
 export function chained(
   node: OnnxNode,
@@ -101,9 +102,9 @@ export function chained(
 }
 
 /**
- * Returns the map `outer` with each read of an input replaced by the map of its chain, and the sources of
- * that map. The base of a scatter is the tensor itself, and stays input 0. Undefined if an index value would
- * have to be computed.
+ * Substitutes the access maps of `chains` into the map `outer`: each read of input `k` becomes the reads of
+ * chain `k`. Returns the combined map and the tensors that the map reads. The base of a scatter (the tensor
+ * that is updated) stays input 0. Undefined if an index value would be the result of arithmetic on elements.
  */
 function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map" | "sources"> | undefined {
   const inputs = new ComposedInputs(outer, chains);

@@ -45,9 +45,9 @@ export function asGather<V extends Visited>(visited: V): V {
 }
 
 /**
- * Returns the row-major positions inside a tensor with these extents as an index tensor: i64[n], or i64[n,
- * rank] if `tuples` is true. If the index tensor would take more than `maxBytes` bytes, only its data type is
- * returned.
+ * Converts row-major positions in a tensor to an i64 index tensor, and drops positions outside the tensor.
+ * The shape is [n], or [n, rank] with one coordinate tuple per row if `tuples` is true. If the index tensor
+ * would take more than `maxBytes` bytes, only its data type is returned.
  */
 function positioned(positions: Float64Array, extents: readonly number[], tuples: boolean): TrackedValue {
   const count = elementCount(extents);

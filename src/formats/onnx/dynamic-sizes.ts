@@ -94,8 +94,9 @@ export function dynamicProgram(
 }
 
 /**
- * Returns the symbol of each dim of a scatter's domain, null for a static one. A dim is as long as the
- * outermost dim of a tensor that is read at it. `named`: the symbol of each operand.
+ * Returns the symbol name of each dim of a scatter's domain, null for a dim of static extent. A domain dim
+ * gets the symbol of the tensor whose outermost dim it indexes. `named` has the symbol name for the outermost
+ * dim of each operand.
  */
 function symbolsOfDomain(map: AccessMap, named: readonly (string | null)[]): readonly (string | null)[] {
   const read = [...map.indices.flatMap(({ value }) => (isRead(value) ? [value] : [])), ...map.reads];
@@ -111,8 +112,8 @@ function symbolsOfDomain(map: AccessMap, named: readonly (string | null)[]): rea
 type Typed = Pick<Operand, "type">;
 
 /**
- * Returns a map whose index operands have dynamic bounds: each extent is that of the dim that the index
- * selects from, whatever its size. Another extent stays.
+ * Returns a copy of the map whose index bounds follow the dynamic sizes. If an index operand is bounded by
+ * the extent of the dim that it selects from, the bound becomes implicit. Any other bound stays a constant.
  */
 function withDynamicBounds(
   map: AccessMap,
@@ -137,8 +138,8 @@ function withDynamicBounds(
 }
 
 /**
- * Returns the symbols of the dynamic outermost dims with their limits as `symbols`. `named` has the symbol
- * name for the outermost dim of each operand, or null for a static dim.
+ * Returns two lists. `symbols` has each symbol for a dynamic outermost dim, with its maximum extent. `named`
+ * has the symbol name for the outermost dim of each operand, or null for a static dim.
  */
 function symbolsOf(outermost: readonly (string | null)[], limits: MaxSizes) {
   const names = new UniqueNames();

@@ -32,9 +32,9 @@ function fitting(type: number | undefined, element: bigint | undefined): bigint 
 type Compute = (...operands: readonly [bigint, ...bigint[]]) => bigint | undefined;
 
 /**
- * Returns the output elements of an operator whose operands are constant and broadcast. Undefined if the
- * output's dims or the elements of an operand are unknown. A single element is undefined if an operand
- * element is, or if `compute` returns undefined.
+ * Computes the output elements of an elementwise operator with constant operands, which are broadcast to
+ * `dims`. Returns undefined if `dims` or the elements of an operand are unknown. A single output element is
+ * undefined if it depends on an unknown operand element, or if `compute` returns undefined.
  */
 function computed(
   inputs: readonly (TrackedValue | undefined)[],

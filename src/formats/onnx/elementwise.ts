@@ -32,8 +32,8 @@ import { int, type RuleInput } from "./rule.js";
 import type { TrackedValue } from "./value.js";
 
 /**
- * Read of one element of a node's input: the number of the input, and the element's coordinates as linear
- * expressions of the output coordinates.
+ * Read of one element of a node's input. `input` is the index of the input, and `at` has the element's
+ * coordinates as linear expressions of the output coordinates.
  */
 export interface OperandRead {
   readonly input: number;
@@ -70,8 +70,8 @@ type Rule = (input: RuleInput, operands: Operands, shape: Shape) => Computed;
 const read = (k: number): Expression => ({ kind: "read", read: k });
 
 /**
- * Returns the result that values cannot be computed in an element type, with the reason in words. `undefined`
- * stands for a type that tilec does not have.
+ * Returns the reason why a node is not computed: tilec does no arithmetic in the element type `dtype`.
+ * `undefined` stands for a type that tilec does not have.
  */
 export const notIn = (dtype: DType | undefined): Computed => ({
   why: `values are not computed in ${dtype ?? "a type that tilec lacks"}`,

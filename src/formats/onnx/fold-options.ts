@@ -22,8 +22,10 @@ export interface FoldOptions {
 }
 
 /**
- * Returns a function that estimates the cost of a program under the fold policy, or gives the reason why the
- * target refuses the program. Undefined if the options have neither a target nor a compile function.
+ * Returns a function that estimates the cost of a program as one kernel. The function returns the reason
+ * instead if the target refuses the program. With the policy `always`, each program has weight 1; otherwise
+ * the weight is the cycles. `pricesOf` returns undefined if the options have neither a target nor a compile
+ * function.
  */
 export function pricesOf({
   fold = "cost",

@@ -544,10 +544,10 @@ const asLight = 1.1;
 const maxWeighed = 27;
 
 /**
- * Returns the combinations of chains through which a node can read its inputs, one chain for each input. The
- * plain tensor counts as a chain without nodes. Combinations with the most nodes come first. If there are
- * more than `maxWeighed`, at most one input differs from its longest chain, except in the combination of
- * plain tensors.
+ * Returns the combinations of chains that can compute the inputs of a node, with one chain for each input.
+ * The tensor of an input itself counts as a chain without nodes. Combinations with the most nodes come first.
+ * If there are more than `maxWeighed`, the list is limited: all longest chains, one input changed from those,
+ * and all plain tensors.
  */
 function chainChoices(inputs: readonly Input[]): readonly (readonly Chain[])[] {
   const values = [...new Map(inputs.map((input) => [input.value, input])).values()];
@@ -611,8 +611,9 @@ interface Uses {
 }
 
 /**
- * Returns the number of uses of each tensor name in the graphs, and the names that must exist as tensors:
- * graph outputs, and inputs that no program takes in. `folds`: true if a program may take in input `k` of a
+ * Returns the number of uses of each tensor name in the graphs (`counts`), and the names of the tensors that
+ * must exist in memory (`asTensors`). These tensors are graph outputs and the node inputs for which `folds`
+ * returns false. `folds` returns true if the computation of input `k` may be merged into the program of the
  * node.
  */
 function usesIn(graphs: readonly OnnxGraph[], folds: (node: OnnxNode, k: number) => boolean): Uses {

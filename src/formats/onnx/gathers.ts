@@ -64,8 +64,8 @@ export interface OnnxSurvey {
 }
 
 /**
- * Access program into which a gather and its adjacent views, gathers and arithmetic are merged, with the
- * tensors of the model that it reads.
+ * Access program into which a gather and its adjacent views, gathers and arithmetic are merged. `reads` names
+ * the tensors of the model that the program reads, and `inputs` has the values of those that are constant.
  */
 export interface OnnxFolded {
   /** Its name is a symbol of the text form, unique in the model. */
@@ -307,8 +307,9 @@ const nameOf = (names: UniqueNames, node: OnnxNode): string =>
 const placeOf = (file: string, node: OnnxNode): string => `${file}: ${labelOf(node)}`;
 
 /**
- * Adds to a gather the program that merges adjacent nodes, if there is one, and the reasons why other
- * adjacent nodes are left out. An error while merging becomes one of these reasons.
+ * Returns a copy of `gather` that also has the program with merged adjacent nodes, if there is one. The field
+ * `kept` has the reasons why other adjacent nodes are not merged. An error while merging becomes one of these
+ * reasons.
  */
 function withFolding<G extends OnnxGather & { readonly ok: true }>(
   gather: G,
@@ -437,8 +438,9 @@ function attributes(where: string, visited: Visited, operator: Operator): Record
 }
 
 /**
- * Returns an attribute of a node, `otherwise` if it is absent. Throws a CompileError (TC014) if it is not of
- * that kind, a 32-bit integer or a string, or is a function's parameter.
+ * Returns the integer or string attribute `name` of a node, or `otherwise` if the attribute is absent. Throws
+ * a CompileError (TC014) if the attribute and `otherwise` are of different kinds, or if an integer does not
+ * fit in 32 bits. Also throws for an attribute that refers to a function parameter.
  */
 function attributeOf(where: string, node: OnnxNode, name: string, otherwise: number | string): AttrValue {
   const given = node.attributes.get(name);
@@ -503,8 +505,8 @@ interface UnknownOperand {
 const ofAnySize: ReadonlySet<Code> = new Set(["TC101", "TC102", "TC104", "TC105"]);
 
 /**
- * Returns the error if a gather node breaks a rule of its operator for any extents of the unknown dims.
- * Undefined if the node breaks no rule of this kind, or if the type of an operand is unknown.
+ * Checks the rules of a gather operator that do not depend on extents. Returns the error if the node breaks
+ * one of these rules, otherwise undefined. Also returns undefined if the type of an operand is unknown.
  */
 function brokenAtAnySize(
   op: OpName,
@@ -558,8 +560,8 @@ function operand(
 }
 
 /**
- * Returns an error (TC014) that dims of an operand have no fixed extent, with a hint on how to bind these
- * dims.
+ * Creates an error (TC014) for an operand that has dims without a fixed extent. The message begins with
+ * `shown`, which names the operand, and lists these dims. The hint says how to bind them.
  */
 function symbolic(
   { where, hint, maxSizes }: Place,

@@ -21,8 +21,8 @@ import {
 import { constantElements, isStatic, constantNumbers } from "./value.js";
 
 /**
- * Infers the output of ONNX Shape: an i64 list of the input's extents. The attributes `start` and `end` exist
- * since opset 15.
+ * Infers the type, shape and known elements of the output of ONNX Shape: an i64 list of the input's extents.
+ * An unknown extent is an unknown element. The attributes `start` and `end` exist since opset 15.
  */
 export const shapeOf: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return typed(dataType.i64);
@@ -34,8 +34,8 @@ export const shapeOf: ShapeRule = ({ node, inputs: [x] }) => {
 };
 
 /**
- * Infers the output of ONNX Size: the number of elements of the input, as an i64 scalar. The element is
- * unknown if an extent is unknown.
+ * Infers the type, shape and value of the output of ONNX Size: an i64 scalar, the number of elements of the
+ * input. The value is unknown if an extent is unknown.
  */
 export const sizeOf: ShapeRule = ({ inputs: [x] }) => {
   const dims = x?.dims;
@@ -44,8 +44,9 @@ export const sizeOf: ShapeRule = ({ inputs: [x] }) => {
 };
 
 /**
- * Infers the output of ONNX ConstantOfShape: a tensor filled with one value, whose shape is given by the
- * elements of the input. Without the attribute `value`, the fill value is 0 as f32.
+ * Infers the type, shape and known elements of the output of ONNX ConstantOfShape, a tensor filled with one
+ * value. The elements of the input are the extents of the output. Without the attribute `value`, the type is
+ * f32 (filled with 0) and the elements are not tracked.
  */
 export const constantOfShape: ShapeRule = ({ node, inputs: [shape] }) => {
   const attribute = node.attributes.get("value");
@@ -69,8 +70,9 @@ export const constantOfShape: ShapeRule = ({ node, inputs: [shape] }) => {
 const rangeTypes: readonly (DType | undefined)[] = ["i16", "i32", "i64", "f32", "f64"];
 
 /**
- * Infers the output of ONNX Range, a sequence of numbers from a start to a limit with a step. The length is
- * known if these three inputs are constant; the elements are known if they are also integers.
+ * Infers the type, shape and known elements of the output of ONNX Range: the numbers from `start` to `limit`
+ * in steps of `delta`. The length is known if all three inputs are constant. The elements are known if the
+ * inputs are also integers.
  */
 export const range: ShapeRule = ({ inputs }) => {
   const type = inputs[0]?.dataType;

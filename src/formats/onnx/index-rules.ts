@@ -79,13 +79,20 @@ const scatter =
 /** Value of an index tensor at a position. */
 type PositionAt = (position: readonly number[]) => number;
 
-/** Infers the output of ONNX ScatterElements, and of Scatter before it. */
+/**
+ * Infers the type, shape and known elements of the output of ONNX ScatterElements, and of Scatter, its older
+ * name. Type and shape are those of the data. Elements are tracked only for small known data, known indices
+ * and no reduction.
+ */
 export const scatterElements = scatter(({ node, inputs: [data] }, position, at) => {
   const axis = axisOf(node, 0, data?.dims?.length ?? 0);
   return at.map((coord, k) => (k === axis ? position(at) : coord));
 });
 
-/** Infers the output of ONNX ScatterND. */
+/**
+ * Infers the type, shape and known elements of the output of ONNX ScatterND. Type and shape are those of the
+ * data. Elements are tracked only for small known data, known indices and no reduction.
+ */
 export const scatterNd = scatter(({ inputs: [, indices] }, position, at) => {
   const outer = (indices?.dims?.length ?? 1) - 1;
   const tuple = Array.from({ length: Number(indices?.dims?.at(-1)) }, (_, k) => k);
@@ -104,8 +111,9 @@ export const gatherNdDims: DimsRule = ({ node, inputs: [data, indices] }) => {
 };
 
 /**
- * Infers the output of GatherBlockQuantized of com.microsoft, whose element type is that of the scales. If
- * the data is u8, several elements are packed in a byte along the last dim.
+ * Infers the type and shape of the output of GatherBlockQuantized of com.microsoft. The element type is that
+ * of the scales. u8 data has 8 / `bits` elements in each byte along the last dim. The last dim of the
+ * unpacked data is longer by this factor.
  */
 export const gatherBlockQuantized: ShapeRule = ({ node, inputs: [data, indices, scales] }) => {
   const type = scales?.dataType;
@@ -118,8 +126,8 @@ export const gatherBlockQuantized: ShapeRule = ({ node, inputs: [data, indices, 
 };
 
 /**
- * Infers the output of ONNX OneHot: the dims of the indices with an inserted dim, whose extent is the input
- * `depth`. The element type is that of the two values.
+ * Infers the type and shape of the output of ONNX OneHot. The shape is that of the indices, with a dim of
+ * extent `depth` inserted at the axis. The element type is that of input 2, which has the off and on values.
  */
 export const oneHot: ShapeRule = ({ node, inputs: [indices, depth, values] }) => {
   const dims = indices?.dims;
@@ -130,8 +138,9 @@ export const oneHot: ShapeRule = ({ node, inputs: [indices, depth, values] }) =>
 };
 
 /**
- * Infers the output of ONNX NonZero: an i64 tensor with one row of coordinates for each dim of the input. If
- * the input is constant, the coordinates are known.
+ * Infers the type, shape and known elements of the output of ONNX NonZero. The output is i64, with one row
+ * for each dim of the input and one column for each non-zero element. If the input is constant, the
+ * coordinates are known, unless they take more than `maxBytes` bytes.
  */
 export const nonZero: ShapeRule = ({ inputs: [x] }) => {
   const dims = x?.dims;
@@ -148,8 +157,8 @@ export const nonZero: ShapeRule = ({ inputs: [x] }) => {
 
 /**
  * Infers the type and shape of the output of ONNX Compress, which keeps the positions along an axis where the
- * condition is true. The extent is the number of true elements. Without an axis, the input is flattened
- * first.
+ * condition is true. The output's extent along the axis is the number of true elements, or "" if the
+ * condition is not constant. Without an axis, the input is flattened first.
  */
 export const compress: ShapeRule = ({ node, inputs: [x, condition] }) => {
   const flattened = int(node, "axis") === undefined;
@@ -167,8 +176,9 @@ export const compress: ShapeRule = ({ node, inputs: [x, condition] }) => {
 };
 
 /**
- * Infers the four outputs of ONNX Unique: the distinct values, their first positions, the index of each
- * element's value, and the counts. The number of distinct values is always unknown.
+ * Infers the types and shapes of the four outputs of ONNX Unique. Outputs 0, 1 and 3 have, for each distinct
+ * value, the value, the index of its first occurrence and its count. Output 2 maps each input element to the
+ * index of its value in output 0. The number of distinct values is always unknown.
  */
 export const unique: ShapeRule = ({ node, inputs: [x] }) => {
   const dims = x?.dims;

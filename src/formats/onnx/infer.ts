@@ -67,9 +67,9 @@ interface Walk extends Callbacks {
 
 /**
  * Visits every node of a model in order, including nodes of nested graphs and functions, and reports inferred
- * values to `callbacks`. A node is left once its outputs are inferred, after the outputs of its bodies are
- * reported. No two outputs share a tracked value object. Throws a CompileError if a binding does not fit the
- * model.
+ * values to `callbacks`. The callback `leave` is called for a node once its outputs are inferred. The outputs
+ * of its nested graphs are reported before. Each output has its own tracked value object. Throws a
+ * CompileError if a binding does not fit the model.
  */
 export function walkModel(model: OnnxModel, bindings: Bindings, callbacks: Callbacks): void {
   const { file, opset } = model;
@@ -177,8 +177,8 @@ const initializer = (tensor: OnnxTensor, file: string): TrackedValue =>
     : { problem: `a tensor with ${tensor.problem}` };
 
 /**
- * Infers the output of ONNX Constant from the attribute that contains its value. The attributes `value_*`
- * exist since opset 12.
+ * Infers the type, shape and elements of the output of ONNX Constant from the attribute that contains the
+ * value. The attributes `value_*` exist since opset 12. Returns a `problem` if tilec cannot read the value.
  */
 function constant(node: OnnxNode, file: string): TrackedValue {
   for (const [name, attribute] of node.attributes) {

@@ -44,8 +44,8 @@ function reshaped(x: TrackedValue | undefined, dims: readonly Dim[] | undefined)
 }
 
 /**
- * Infers the type and shape of the output of ONNX Unsqueeze, which inserts dims of extent 1. The axes are an
- * input from opset 13 on, an attribute before.
+ * Infers the type, shape and known elements of the output of ONNX Unsqueeze, which inserts dims of extent 1.
+ * From opset 13 on, the axes are an input; before, they are an attribute.
  */
 export const unsqueeze: ShapeRule = (input) => {
   const [x] = input.inputs;
@@ -62,8 +62,8 @@ export const unsqueeze: ShapeRule = (input) => {
 };
 
 /**
- * Infers the type and shape of the output of ONNX Squeeze, which removes dims of extent 1. Without axes,
- * every dim of extent 1 is removed.
+ * Infers the type, shape and known elements of the output of ONNX Squeeze, which removes dims of extent 1.
+ * Without axes, every dim of extent 1 is removed.
  */
 export const squeeze: ShapeRule = (input) => {
   const [x] = input.inputs;
@@ -78,8 +78,8 @@ export const squeeze: ShapeRule = (input) => {
 };
 
 /**
- * Infers the type and shape of the output of ONNX Flatten, which has two dims. The extents are the product of
- * the dims before the axis, and the product of the other dims.
+ * Infers the type, shape and known elements of the output of ONNX Flatten, which has two dims. The first
+ * extent is the product of the dims before the axis, the second the product of the other dims.
  */
 export const flatten: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return withDims(x?.dataType, ["", ""]);
@@ -90,9 +90,9 @@ export const flatten: ShapeRule = ({ node, inputs: [x] }) => {
 };
 
 /**
- * Infers the output of ONNX Reshape. In the requested shape, 0 copies the input's extent unless `allowzero`
- * is set, and -1 stands for the extent that keeps the number of elements. Before opset 5, the requested shape
- * is an attribute.
+ * Infers the type, shape and known elements of the output of ONNX Reshape. In the requested shape, 0 copies
+ * the input's extent unless `allowzero` is set. The entry -1 stands for the extent that keeps the number of
+ * elements. Before opset 5, the requested shape is an attribute.
  */
 export const reshape: ShapeRule = ({ node, inputs: [x, shape], opset }) => {
   const wanted = opset < 5 ? ints(node, "shape")?.map(BigInt) : constantElements(shape);
@@ -159,7 +159,10 @@ function piecesOf(input: RuleInput, extent: Dim): readonly Dim[] {
   return node.outputs.map((_, k) => (isDefined ? (k === outputs - 1 ? last : size) : ""));
 }
 
-/** Infers the outputs of ONNX Split, which divides the input along an axis into one output for each part. */
+/**
+ * Infers the type, shape and known elements of each output of ONNX Split, which divides the input along an
+ * axis.
+ */
 export const split: ShapeRule = (input) => {
   const { node, inputs } = input;
   const [x] = inputs;
@@ -176,9 +179,9 @@ export const split: ShapeRule = (input) => {
 };
 
 /**
- * Infers the type and shape of the output of ONNX Tile, which repeats the input along each dim. The counts
- * are input 1 since opset 6. Before, the operator has one float count for one axis, and the extents stay
- * unknown.
+ * Infers the type, shape and known elements of the output of ONNX Tile, which repeats the input along each
+ * dim. Since opset 6, input 1 has the number of repetitions of each dim. For earlier opsets, the output's
+ * extents are unknown.
  */
 export const tile: ShapeRule = (input) => {
   const [x] = input.inputs;
@@ -191,8 +194,8 @@ export const tile: ShapeRule = (input) => {
 };
 
 /**
- * Infers the type and shape of the output of ONNX Expand, which broadcasts the input and the requested shape
- * against each other.
+ * Infers the type, shape and known elements of the output of ONNX Expand. The output's shape is the broadcast
+ * of the input's shape and the requested shape.
  */
 export const expand: ShapeRule = ({ inputs: [x, shape] }) => {
   const wanted = constantElements(shape);
@@ -205,8 +208,8 @@ export const expand: ShapeRule = ({ inputs: [x, shape] }) => {
 };
 
 /**
- * Infers the type and shape of the output of ONNX Transpose, which permutes the dims. Without the attribute
- * `perm`, the order of the dims is reversed.
+ * Infers the type, shape and known elements of the output of ONNX Transpose, which permutes the dims. Without
+ * the attribute `perm`, the order of the dims is reversed.
  */
 export const transpose: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return typed(x?.dataType);
@@ -253,9 +256,9 @@ function sliceOf(input: RuleInput, rank: number) {
 const toTheEnd: readonly number[] = [2 ** 31 - 1, Number(2n ** 63n - 1n)];
 
 /**
- * Returns the start, step and length of a slice of one dim, in elements; undefined if the step is 0. Negative
- * bounds count from the end of the dim. The bounds are then clamped to the range in which the step may begin
- * and end.
+ * Returns the start, step and length, in elements, of a slice along one dim of `extent` elements. Negative
+ * bounds count from the end of the dim. Bounds outside the dim are clamped to its ends. Returns undefined if
+ * the step is 0.
  */
 function cutOf(extent: number, start: number, end: number, step: number): Cut | undefined {
   if (step === 0) return undefined;
@@ -286,8 +289,9 @@ export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | 
 }
 
 /**
- * Infers the type and shape of the output of ONNX Slice, which takes a strided range of each dim. Starts,
- * ends and axes are attributes up to opset 9. From opset 10 on, starts, ends, axes and steps are inputs.
+ * Infers the type, shape and known elements of the output of ONNX Slice, which takes a strided range of each
+ * dim. Starts, ends and axes are attributes up to opset 9. From opset 10 on, starts, ends, axes and steps are
+ * inputs.
  */
 export const slice: ShapeRule = (input) => {
   const [x] = input.inputs;

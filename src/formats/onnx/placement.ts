@@ -31,10 +31,11 @@ export interface Placed {
 }
 
 /**
- * Determines which programs of a model are needed and which needed programs compute each node. A program is
- * unnecessary if all readers of its output are computed by needed programs that also contain its gather.
- * `uses` lists every node of the model, in order. The map contains the nodes of the programs. If the program
- * of a gather is unnecessary, the gather is absent from its `into` list.
+ * Determines which programs of a model are needed, and which needed programs compute each node. A program is
+ * unnecessary if all readers of its output run in needed programs, and each of these recomputes that output.
+ * A program whose output is a graph output or has no reader is always needed. The map has an entry for each
+ * node of a program; its list `into` has the gathers of the needed programs only. `uses` lists every node of
+ * the model, in order.
  */
 export function placementOf(
   programs: readonly PlacedProgram[],

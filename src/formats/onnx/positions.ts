@@ -23,8 +23,8 @@ export function positionsIn(value: TrackedValue | undefined): Float64Array | und
 }
 
 /**
- * Upper limit of the size of a coordinate tensor that is kept, in bytes. The elements of larger tensors are
- * treated as unknown.
+ * Upper limit, in bytes, of the size of a coordinate tensor that shape inference stores. The elements of
+ * larger tensors are treated as unknown.
  */
 export const maxBytes = 2 ** 31;
 

@@ -98,8 +98,8 @@ function headsOf(dims: readonly Dim[] | undefined, heads: number | undefined): r
 }
 
 /**
- * Infers the four outputs of ONNX Attention: the attention result, the key cache and the value cache after
- * this step, and the scores.
+ * Infers the types and shapes of the four outputs of ONNX Attention. The outputs are the attention result,
+ * the key cache and the value cache with the new steps, and the scores.
  */
 export const attention: ShapeRule = ({ node, inputs }: RuleInput) => {
   const [query, key, value, , pastKey, pastValue] = inputs;

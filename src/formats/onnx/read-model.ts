@@ -306,8 +306,8 @@ function readDim(message: Message): bigint | string {
 }
 
 /**
- * Returns a phrase that says why a shape cannot be read, such as `an extent of 2^60`; undefined if the shape
- * can be read. Other tensors of the model stay readable.
+ * Returns a phrase that says why a shape cannot be read, such as `an extent of 9007199254740993`. Undefined
+ * if the shape can be read. An error is not thrown, so that the other tensors of the model can be read.
  */
 function problemOf(shape: readonly (bigint | string)[]): string | undefined {
   if (shape.length > maxDims) return `a shape of more than ${maxDims} dims`;

@@ -182,7 +182,7 @@ function countField(message: Message, field: OnnxField): number {
 
 /**
  * Decodes the elements of a tensor from the field for its element type, such as `float_data`. `count` is the
- * number of elements; the caller has checked that the field has as many.
+ * number of elements; the caller has checked that the field has `count` entries.
  */
 function typed(tensor: OnnxTensor, type: TensorType, count: number, where: string): TensorValue {
   const { dtype } = type;

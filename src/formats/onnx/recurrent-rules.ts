@@ -3,8 +3,9 @@ import type { Dim } from "./model.js";
 import { int, typed, withDims, stringAttribute, type ShapeRule } from "./rule.js";
 
 /**
- * Infers the outputs of a recurrent operator (RNN, GRU or LSTM): all hidden states, the last hidden state,
- * and the last LSTM cell state. With `layout` 1 (opset 14), the batch is the first dim.
+ * Infers the types and shapes of the outputs of a recurrent operator (RNN, GRU or LSTM). The outputs are all
+ * hidden states, the last hidden state and the last cell state, which only LSTM has. With `layout` 1 (opset
+ * 14), the batch is the first dim.
  */
 export const recurrent: ShapeRule = ({ node, inputs: [x, , weights] }) => {
   const type = x?.dataType;

@@ -82,8 +82,8 @@ export const reduction =
   };
 
 /**
- * Infers the output of ONNX ArgMax and ArgMin: i64 positions of the largest or smallest element along one
- * axis.
+ * Infers the type and shape of the output of ONNX ArgMax and ArgMin. The output has the position (i64) of the
+ * largest or smallest element along one axis.
  */
 export const argument: ShapeRule = ({ node, inputs: [x] }) => {
   const axis = axisOf(node, 0, x?.dims?.length ?? 0);
@@ -96,7 +96,8 @@ const countOf = (input: RuleInput): Dim =>
   (input.opset < 10 ? int(input.node, "k") : constantInts(input, 1)?.[0]) ?? "";
 
 /**
- * Infers the outputs of ONNX TopK: the largest or smallest values along an axis, and their positions (i64).
+ * Infers the types and shapes of the two outputs of ONNX TopK: the largest or smallest values along an axis,
+ * and their positions (i64).
  */
 export const topK: ShapeRule = (input) => {
   const { node, inputs } = input;

@@ -221,8 +221,8 @@ function broadcastDim(a: Dim, b: Dim): Dim {
 }
 
 /**
- * Returns the positions of a tensor in row-major order. Undefined if an extent is not known or the tensor has
- * more than `maxFollowed` elements.
+ * Returns the coordinates of each element of a tensor with these dims, in row-major order. Undefined if an
+ * extent is not known or the tensor has more than `maxFollowed` elements.
  */
 export function positionsOver(dims: readonly Dim[]): readonly (readonly number[])[] | undefined {
   if (!isStatic(dims)) return undefined;
@@ -257,8 +257,9 @@ export const flatOf = (dims: readonly Dim[], position: readonly number[]): numbe
   dims.reduce<number>((flat, dim, k) => flat * Number(dim) + (position[k] ?? 0), 0);
 
 /**
- * Returns the tracked value of an operator that only rearranges elements of `x`. `from` maps output
- * coordinates to coordinates in `x`. The output elements are known if the elements of `x` are known.
+ * Returns the tracked value of the output of an operator that only rearranges the elements of `x`. The output
+ * has the dims `dims`. `from` maps output coordinates to coordinates in `x`. The output elements are known if
+ * the elements of `x` are known.
  */
 export function shifted(
   x: TrackedValue | undefined,

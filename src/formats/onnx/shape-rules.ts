@@ -360,8 +360,8 @@ export function inferOutputs(input: RuleInput): readonly TrackedValue[] {
 }
 
 /**
- * Returns a tracked value without extents that no tensor has, since models are untrusted. Negative and unsafe
- * extents become unknown. A shape of more than `maxFollowed` dims is dropped, since a chain of gathers
+ * Removes impossible facts from a tracked value, since models are untrusted. Extents that are negative or not
+ * safe integers become unknown. A shape of more than `maxFollowed` dims is dropped, since a chain of gathers
  * doubles the rank at each step.
  */
 function sane(value: TrackedValue): TrackedValue {

@@ -29,7 +29,10 @@ export interface TrackedValue {
   readonly problem?: string;
 }
 
-/** Constant i64 tensor of element positions, which NonZero and views derive from a constant. */
+/**
+ * Element positions that shape inference derived from a constant, as an i64 tensor. NonZero, for example,
+ * computes such positions, and views rearrange them.
+ */
 export interface Positions {
   readonly tensor: TensorValue;
   /**
@@ -63,8 +66,8 @@ export function constantElements(
 }
 
 /**
- * Returns the elements of a small value as JavaScript numbers. Undefined unless all elements are known and
- * the host has a number type for the element type.
+ * Returns the elements of a small value as JavaScript numbers. Undefined if an element is unknown, or if the
+ * elements are f16, bf16 or not real numbers.
  */
 export function constantNumbers(value: TrackedValue | undefined): readonly number[] | undefined {
   const elements = constantElements(value);
@@ -141,8 +144,9 @@ export function merged(declared: TrackedValue | undefined, inferred: TrackedValu
 }
 
 /**
- * Returns the declared dims with each symbolic dim replaced by the inferred extent, if that is known. If the
- * ranks differ or a list is undefined, returns the declared dims, or else the inferred dims.
+ * Returns the declared dims, with each symbolic dim replaced by its inferred extent if that is known. If the
+ * ranks differ or the inferred dims are unknown, returns the declared dims unchanged. Without declared dims,
+ * returns the inferred dims.
  */
 function mergedDims(
   declared: readonly Dim[] | undefined,

@@ -79,7 +79,8 @@ export const convDims =
 
 /**
  * Returns the output extent of a transposed window (as in ConvTranspose) over `extent` input positions; "" if
- * it is unknown. `size` is the window's extent, and `k` the number of the spatial dim out of `count`.
+ * the extent is unknown. `size` is the window's extent. `k` is the index of the spatial dim, and `count` the
+ * number of spatial dims.
  */
 function unwindowed({ node }: RuleInput, extent: Dim, size: Dim | undefined, k: number, count: number): Dim {
   if (typeof extent !== "number" || typeof size !== "number") return "";
@@ -95,8 +96,8 @@ function unwindowed({ node }: RuleInput, extent: Dim, size: Dim | undefined, k: 
 
 /**
  * Returns the output shape of ConvTranspose, the inverse of Conv. Spatial extents come from the attribute
- * `output_shape`, or else are computed from strides and pads. Undefined if the dims of input and weights are
- * unknown.
+ * `output_shape`, or else are computed from strides and pads. Undefined if the dims of both the input and the
+ * weights are unknown.
  */
 export const convTransposeDims: DimsRule = (input) => {
   const { node, inputs } = input;
@@ -152,8 +153,9 @@ export const gridSampleDims: DimsRule = ({ inputs: [x, grid] }) => {
 };
 
 /**
- * Returns the output shape of AffineGrid: batch, spatial extents of the image, and the number of coordinates
- * of a position. The image size is the constant in input 1. Undefined if that size is unknown.
+ * Returns the output shape of AffineGrid: the batch and the spatial extents of the image, then the number of
+ * spatial dims. Input 1 has the image size. Undefined if input 1 is not constant or has fewer than four
+ * extents.
  */
 export const affineGridDims: DimsRule = (input) => {
   const size = constantInts(input, 1);
@@ -163,9 +165,9 @@ export const affineGridDims: DimsRule = (input) => {
 };
 
 /**
- * Returns the output shape of Col2Im: batch, channels, and the image extents in input 1. The channels are the
- * rows of input 0 divided by the elements of a block; unknown channels are "". Undefined if the image extents
- * are unknown.
+ * Returns the output shape of Col2Im: batch, channels, and the image extents in input 1. The number of
+ * channels is the second extent of input 0 divided by the number of elements in a block; "" if unknown.
+ * Undefined if the image extents are unknown.
  */
 export const col2ImDims: DimsRule = (input) => {
   const [x] = input.inputs;
@@ -192,8 +194,9 @@ function scalesOf(input: RuleInput): readonly number[] | undefined {
 }
 
 /**
- * Returns the output shape of Resize and Upsample: the given sizes, or the input extents multiplied by scale
- * factors and rounded down as f32. Undefined if the input's dims are unknown. An unknown extent is "".
+ * Returns the output shape of Resize and Upsample. The extents are the given sizes, or the input extents
+ * multiplied by scale factors in f32 and then rounded down. Undefined if the input's dims are unknown. An
+ * unknown extent is "".
  */
 export const resizeDims: DimsRule = (input) => {
   const { node, inputs, opset } = input;

@@ -6,15 +6,15 @@ import type { Sized, SizedOperand } from "./host.js";
 import type { ModulePlan } from "./plan.js";
 
 /**
- * Function that returns the integer at a position of an index input. `table` is the number of the input, and
- * `position` the row-major number of the element.
+ * Function that returns the integer at a position of an index input. `table` is the index of the input among
+ * the operands, and `position` the row-major index of the element.
  */
 export type ReadIndex = (operand: SizedOperand, table: number, position: number) => Promise<bigint> | bigint;
 
 /**
- * Returns an error (TC601) for the first index value that the out-of-range policy rejects, among the output
- * elements in `range` (end excluded). Undefined if no index value is rejected. `points` are the extents in
- * which the elements are numbered.
+ * Checks the index values of the output elements in `range` (row-major indices, end excluded). Returns an
+ * error (TC601) for the first index value that the out-of-range policy rejects; undefined if there is none.
+ * `points` is the shape in which `range` counts, by default the output shape.
  */
 export async function badIndexIn(
   { sites, reduced }: ModulePlan,
@@ -36,8 +36,8 @@ export async function badIndexIn(
 }
 
 /**
- * Returns an error (TC601) that an index for an output element is out of range, for a case in which the index
- * value is unknown. `element` is the row-major number of the output element.
+ * Creates an error (TC601) for an output element with an index out of range. It is used if the index value
+ * itself is unknown. `element` is the row-major index of the output element.
  */
 export const badElement = ({ output }: Sized, element: number): GatherError => {
   const point = coordinates(element, output.type.shape);

@@ -6,8 +6,8 @@ import type { ModulePlan } from "./plan.js";
 
 /**
  * Returns the operands of a module for given sizes of its dynamic dims, with the values of all symbols.
- * Throws a GatherError (TC107) if a size is missing, unknown or out of range, or if it makes an input empty
- * but not the output.
+ * Throws a GatherError (TC107) if a size is missing, unknown or out of range. Also throws if a size of 0
+ * leaves an input empty although the output has elements.
  */
 export function sizedAt(plan: ModulePlan, sizes: Numbers = {}): Sized {
   const { name, symbols = [], numbers = () => ({}) } = plan;

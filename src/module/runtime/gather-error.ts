@@ -1,4 +1,7 @@
-/** Error that a module throws. */
+/**
+ * Error that a compiled module throws or rejects with. `code` is the diagnostic code, and `data` has the
+ * numbers in the message by name.
+ */
 export class GatherError extends Error {
   override readonly name = "GatherError";
   /** The output element whose index is at fault, and which of its index values it is. */

@@ -24,7 +24,7 @@ export interface Sized {
   readonly output: SizedOperand;
 }
 
-/** Returns the operands of a plan at certain values of its symbols; the last operand is the output. */
+/** Returns the operands of a plan for given values of its symbols; the last operand is the output. */
 export function sizedWith({ operands }: ModulePlan, numbers: Numbers): Sized {
   const sized = operands.map((operand) => {
     const { dtype, bits } = operand;
@@ -74,7 +74,10 @@ export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, Hos
   return { bytes, strings };
 }
 
-/** Returns an error (TC702) that an input is missing or has another type or length than its operand. */
+/**
+ * Creates an error (TC702) for an input that is missing or has another type or length than its operand.
+ * `given` is the input that the caller passed, if any.
+ */
 function refused(operand: SizedOperand, given: HostArray | undefined): GatherError {
   const { key, type, bytes, elements, array } = operand;
   const has = ArrayBuffer.isView(given) ? given.byteLength : given?.length;

@@ -99,8 +99,8 @@ interface Nest {
 }
 
 /**
- * Description of a WebGPU module with dynamic sizes: its loop nest, and the names of the runtime parameters
- * in its uniform buffer.
+ * Description of a WebGPU module with dynamic sizes. `trips` returns the number of iterations of each
+ * parallel loop. `told` has the names of the runtime parameters in the uniform buffer.
  */
 export interface DynamicPlan extends GpuPlan, Nest {
   readonly folded: boolean;

@@ -24,8 +24,8 @@ import { jsonSchema, outputFormats } from "../../output/mark.js";
 import { makeFolder, makeTemporaryFolder, removeFolder, writeOutput } from "../../output/write-file.js";
 
 /**
- * Options for a backend that runs a user's command: the time limit for one draw of inputs, and a function
- * that receives stderr.
+ * Options for a backend that runs a user's command: the time limit for one run of the command, and a function
+ * that receives stderr. The command runs once for each draw, which is one set of test inputs.
  */
 export interface CommandOptions {
   /** Milliseconds that a draw may take. */
@@ -35,11 +35,11 @@ export interface CommandOptions {
 }
 
 /**
- * Returns a backend that runs a user's command once for each draw of inputs. The last argument of the command
- * is a folder with `program.json` and `inputs/NAME.npy` for each input, by its key. The command writes
- * `output.npy` to the folder and exits with code 0. `func` is the program that the command computes. Runs
- * reject with a RunError (TC611) for another exit code, an invalid output or a timeout. The folder of a
- * failed draw is kept, and the message names it.
+ * Returns a backend that runs a user's command once for each draw (one set of test inputs). The last argument
+ * of the command is a folder with `program.json` and `inputs/NAME.npy` for each input, by its key. The
+ * command writes `output.npy` to the folder and exits with code 0. `func` is the program that the command
+ * computes. Runs reject with a RunError (TC611) for another exit code, an invalid output or a timeout. The
+ * folder of a failed draw is kept, and the message names it.
  */
 export const commandBackend = (command: string, func: Func, options: CommandOptions): Backend => ({
   name: command,

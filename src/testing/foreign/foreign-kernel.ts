@@ -67,10 +67,10 @@ const isWgsl = (described: ForeignWgsl | ForeignFunction): described is ForeignW
   isObject(described) && "wgsl" in described;
 
 /**
- * Returns a backend for a caller's kernel, which is WGSL or a function: `toMatchReference({ backends:
- * [foreignKernel(…)] })`. The kernel cannot reject an index; inputs whose index the program's policy rejects
- * are not compared. Throws a CompileError (TC702) if required fields are missing, or the WGSL does not
- * declare a name.
+ * Returns a test backend for a caller's kernel, which is WGSL or a function: `toMatchReference({ backends:
+ * [foreignKernel(…)] })`. The kernel cannot reject an index. If the program rejects an index of a draw of
+ * inputs, the outputs are therefore not compared. Throws a CompileError (TC702) if required fields are
+ * missing, or if the WGSL does not declare a binding or entry point named by `described`.
  */
 export function foreignKernel(described: ForeignWgsl | ForeignFunction): ForeignKernel {
   if (isWgsl(described)) {

@@ -105,8 +105,8 @@ export class ForeignProcess {
 }
 
 /**
- * Starts the process that runs a caller's WGSL kernel. Messages to and from it keep the types of typed
- * arrays. Only a pending request keeps tilec from exiting; the process does not.
+ * Starts the process that runs a caller's WGSL kernel. Messages can contain typed arrays in both directions.
+ * tilec can exit while the process is idle, but not while a request is pending.
  */
 function start(): ChildProcess {
   const child = fork(packageFile("dist/src/testing/foreign/foreign-server.js"), {

@@ -18,12 +18,13 @@ export interface JudgedProgram {
 }
 
 /**
- * Returns the tests of a caller's kernel against the program's definition, one for each draw of inputs.
+ * Returns the tests of a caller's kernel against the program's definition, one for each draw (set of inputs).
  *
- * The first draw is the given inputs if they are complete. Each of three seeds, counted from `seed`, yields
- * further draws. Their indices are in range, at the ends of the range, one outside, many outside, or all
- * equal. One draw has data at the ends of its type. Rejects with a CompileError if the program breaks a rule
- * of its dialect, and with the kernel's error if the kernel cannot be prepared.
+ * The first draw is the given inputs if they are complete. Further draws come from three seeds: `seed` and
+ * the next two integers. Their index values are all in range, at the ends of the range, with one or many
+ * outside, or all equal. A program without arithmetic also gets a draw with data at the limits of its type.
+ * Rejects with a CompileError if the program breaks a rule of its dialect, and with the kernel's error if the
+ * kernel cannot be prepared.
  */
 export async function foreignTests(
   { func, file, given }: JudgedProgram,

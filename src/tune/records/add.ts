@@ -13,9 +13,10 @@ export interface GivenTimes {
 }
 
 /**
- * Returns the tuning records to append for run times measured outside tilec. The records belong to the task
- * with objective `ms` and backend `command`, whatever objective found the candidate. Throws a CompileError
- * (TC016) if the records have no candidate with this hash, or several.
+ * Returns the tuning records to append for run times measured outside tilec: one task record and one
+ * candidate record. The task has objective `ms` and backend `command`, even if the candidate was found with
+ * another objective. Throws a CompileError (TC016) if no candidate matches `times.candidate`, or if several
+ * do.
  */
 export function givenRecords(records: readonly TuneRecord[], times: GivenTimes): readonly TuneRecord[] {
   checkApiArgument("givenRecords", "records", records);

@@ -23,9 +23,9 @@ export interface BestRecord {
 }
 
 /**
- * Returns the best candidate schedule of each task that has an estimated or measured candidate. A task with
- * objective `ms` is left out if its default schedule was not measured, since times are compared with the
- * default's times.
+ * Returns the best candidate schedule of each search task. Tasks without an estimated or measured candidate
+ * are left out. A task with objective `ms` is also left out if its default schedule was not measured, since
+ * candidates are compared with that time.
  */
 export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
   checkApiArgument("bestOf", "records", records);
@@ -77,9 +77,9 @@ interface Timed {
 }
 
 /**
- * Returns the best candidate of a task by run time, or the default schedule if none is faster. A candidate
- * beats the default if it won a run-off beyond chance, or if times given for it are faster. Undefined if the
- * default was not measured.
+ * Returns the fastest measured candidate of a task, or the default schedule if no candidate is proved faster.
+ * A proof is a run-off (final comparison) won by a significant margin, or lower times measured outside tilec.
+ * Undefined if the default schedule was not measured.
  */
 function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
   const measured = candidates.filter(({ runs, status }) => runs.length > 0 && status !== "wrong");
@@ -105,7 +105,8 @@ function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): B
 
 /**
  * Returns the candidates that won a run-off (final comparison of a search) and were significantly faster than
- * the default. Each has its times divided by the default's times, and the devices.
+ * the default. For each run-off that a candidate won, `ratios` has its median time divided by that of the
+ * default. `devices` names the devices of these run-offs.
  */
 function winners(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const races = new Set(standard.runs.flatMap(({ race }) => race ?? []));
@@ -134,8 +135,9 @@ function winners(measured: readonly CandidateRecord[], standard: CandidateRecord
 }
 
 /**
- * Returns, for each candidate with times given from outside, the ratio of its median time to the default's on
- * each device. Devices without given times for the default are left out.
+ * Returns the candidates that have times measured outside tilec, except the default. For each device,
+ * `ratios` has the candidate's median time divided by that of the default. Devices without such times for
+ * both are left out.
  */
 function given(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const timesOn = (candidate: CandidateRecord, device: string): readonly number[] =>

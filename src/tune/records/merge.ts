@@ -57,9 +57,9 @@ function joined(a: TuneRecord, b: TuneRecord): TuneRecord {
 }
 
 /**
- * Merges two records of a candidate into one record with all runs of both. The costs are those of the later
- * cost model. For equal versions, the first of these statuses wins: wrong, measured, timeout, error,
- * estimated.
+ * Merges two records of a candidate into one record with all runs of both. Costs and status are those of the
+ * record with the later version of the cost model. If the versions are equal, the record with the first of
+ * these statuses is used: wrong, measured, timeout, error, estimated.
  */
 function joinedCandidates(a: CandidateRecord, b: CandidateRecord): CandidateRecord {
   const [stronger = a, weaker = b] = [a, b].sort(byWeight);

@@ -16,9 +16,10 @@ import {
 import type { BestRecord } from "./best.js";
 
 /**
- * Returns a text test that checks for the best schedule of a search and its estimated cost. `operators` are
- * the operators that the program may use. Throws a CompileError (TC016) if the program text does not parse,
- * or if the search used a pipeline, whose passes the test cannot load.
+ * Returns a text test (a file with RUN and CHECK lines) of a program with the best schedule of a search. The
+ * test checks the schedule, the estimated cycles and the bytes. `operators` are the operators that the
+ * program may use. Throws a CompileError (TC016) if the program text does not parse. Also throws if the
+ * search used a pipeline, whose passes the test cannot load.
  */
 export function pinnedTest(record: BestRecord, operators?: Operators): string {
   checkApiArgument("pinnedTest", "best record", record);

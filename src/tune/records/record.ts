@@ -82,15 +82,15 @@ export interface CandidateRecord extends Partial<Omit<Roofline, "clock">> {
   readonly runs: readonly CandidateRun[];
 }
 
-/** Record of how many candidates a search left out for one reason. */
+/** Record of the number of candidates that a search left out for one reason. */
 export interface PrunedRecord extends PrunedCount {
   readonly record: "pruned";
   readonly task: string;
 }
 
 /**
- * Record of tiles that a search refused by one rule. It has the smallest refused tile, which represents every
- * larger tile.
+ * Record of tiles that a search refused by one rule. It has the smallest refused tile; tiles that are at
+ * least as large along each dim are refused too.
  */
 export interface RefusedRecord extends Omit<RefusedTiles, "status"> {
   readonly record: "refused";
@@ -126,9 +126,9 @@ export function programHash({
 }
 
 /**
- * Returns the names of a pipeline's passes and a hash of the passes that are not built in; undefined for the
- * default pipeline. A loaded pass is hashed by the text of its file, any other pass by the text of its
- * function.
+ * Returns the record of a pipeline; undefined for the default pipeline. `passes` has the names of all passes,
+ * and `hash` is a hash of the passes that are not built in. A loaded pass is hashed by the text of its file,
+ * any other pass by the text of its function.
  */
 function pipelineRecord(passes: TuneTask["passes"]): TaskRecord["pipeline"] {
   if (passes === undefined || isDefaultPipeline(passes)) return undefined;
@@ -149,7 +149,7 @@ export function taskHash(
   return taskHashOf(gatherHash(task), task.objective, task.backend);
 }
 
-/** Returns the hash that identifies a search task, from its {@link gatherHash}, objective and backend. */
+/** Returns the hash that identifies a search task, from its `gatherHash`, objective and backend. */
 export const taskHashOf = (gather: string, objective: Objective, backend: TuneBackend | undefined): string =>
   contentHash(canonicalJson({ gather, objective, backend }));
 
@@ -242,7 +242,7 @@ export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord 
 
 /**
  * Returns the record of a table with one schedule for each range of a dynamic size. `task` is the hash of the
- * search by cycles of the program with its symbol unbound.
+ * search task with objective `cycles`, in whose program this size is left open.
  */
 export function tableRecord(
   task: string,

@@ -23,8 +23,8 @@ import { rooflineIn, type CandidateRecord, type TaskRecord } from "./record.js";
 import type { PlacedRecords } from "./text.js";
 
 /**
- * Records with costs of the current cost model, and the number of candidates that had costs of another
- * version, by that version.
+ * Result of computing the costs of records again ({@link recosted}). `records` have costs of the current cost
+ * model. `others` maps each other version of the cost model to the number of candidates that had its costs.
  */
 export interface Recosted {
   readonly records: PlacedRecords["records"];
@@ -34,9 +34,9 @@ export interface Recosted {
 
 /**
  * Computes the costs of recorded candidates again with the current cost model and returns the updated
- * records. `operators` are the operators that programs may use. Throws a CompileError (TC016) that lists each
- * line whose schedule is illegal or does not match its hash. It also lists lines of the current cost model
- * whose costs were changed.
+ * records. `operators` are the operators that programs may use. Throws a CompileError (TC016) that lists the
+ * faulty lines. A line is faulty if its schedule is illegal or does not match its hash. It is also faulty if
+ * its costs are of the current cost model but differ from the computed costs.
  */
 export function recosted({ records, lines }: PlacedRecords, file: string, operators?: Operators): Recosted {
   const tasks = new Map(records.flatMap((one) => (one.record === "task" ? [[one.task, one] as const] : [])));
@@ -65,8 +65,9 @@ type Figures = Pick<CandidateRecord, (typeof figureNames)[number] | keyof Return
 
 /**
  * Returns a function that computes the costs of a candidate record of a task. The function returns a message
- * instead if the record's schedule or costs are wrong. It returns undefined for a task with passes of the
- * user, which cannot be rerun.
+ * instead if the record's schedule is illegal or does not match its hash. It also returns a message if the
+ * record has other costs of the same cost model. For a task with user-defined passes, which cannot be rerun,
+ * it returns undefined.
  */
 function costsOf(
   { program, target, pipeline }: TaskRecord,

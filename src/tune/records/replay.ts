@@ -8,8 +8,9 @@ import type { TuneRecord } from "./record.js";
 const order = ["ms", "cycles", "bytes"] as const;
 
 /**
- * Returns the best recorded candidate for a program, found by its {@link gatherHash}; undefined if there is
- * none. A result by measured time is preferred to a result by cycles, and cycles to bytes.
+ * Returns the best recorded candidate among the searches whose program has the hash `gather` (see {@link
+ * gatherHash}). A search that minimized measured time is preferred to a search that minimized estimated
+ * cycles, and cycles are preferred to bytes moved. Returns undefined if the records have no such search.
  */
 export function replayed(records: readonly TuneRecord[], gather: string): BestRecord | undefined {
   checkApiArgument("replayed", "records", records);
@@ -18,8 +19,9 @@ export function replayed(records: readonly TuneRecord[], gather: string): BestRe
 }
 
 /**
- * Returns an error (TC017) that a records file has no search of the program with this schedule, pipeline and
- * target.
+ * Returns the error (TC017) that reports a records file without a search of the program `name`. It states
+ * that no search has the same pinned schedule entries, pipeline and target. The caller has already looked for
+ * the search.
  */
 export const ofAnotherTask = (file: string, name: string): Diagnostic =>
   error(

@@ -118,8 +118,9 @@ const fields = {
 } as const;
 
 /**
- * Parses a file of tuning records. Lines that are not JSON are counted in `torn`. Throws a CompileError
- * (TC016) for JSON that is not a record, and for a record whose task is not in the file.
+ * Parses a file of tuning records. Lines that are not JSON are skipped and counted in `torn`. Throws a
+ * CompileError (TC016) if a line is JSON but not a record. Also throws this error if a record refers to a
+ * search task that has no record in the file.
  */
 export function parseRecords(source: string, file: string): ParsedRecords {
   checkArgument("parseRecords", "text", source);
@@ -128,9 +129,9 @@ export function parseRecords(source: string, file: string): ParsedRecords {
 }
 
 /**
- * Parses a file of tuning records and returns them with their line numbers, counted from 1. Lines that are
- * not JSON are counted in `torn`. Throws a CompileError (TC016) for JSON that is not a record, and for a
- * record whose task is not in the file.
+ * Parses a file of tuning records. The result has the records and, in `lines`, the 1-based line number of
+ * each. Lines that are not JSON are skipped and counted in `torn`. Throws a CompileError (TC016) if a line is
+ * JSON but not a record, or if a record's search task has no record in the file.
  */
 export function placedRecords(source: string, file: string): PlacedRecords {
   const records: TuneRecord[] = [];
@@ -202,8 +203,8 @@ function faults(value: unknown): readonly string[] {
 const versionOf = (versions: unknown): unknown => (isObject(versions) ? versions["records"] : undefined);
 
 /**
- * Returns a tuning record as one line of JSON, with a line end. Equal records give equal lines. The line
- * begins with the kind of the record, which identifies files of records.
+ * Returns a tuning record as one line of JSON that ends with a line break. Equal records give equal lines.
+ * The line begins with the field `record`, the kind of the record, by which a file of records is recognized.
  */
 export function recordLine(line: TuneRecord): string {
   checkApiArgument("recordLine", "record", line);

@@ -48,9 +48,9 @@ function isNearer(a: Distance, b: Distance): boolean {
 }
 
 /**
- * Estimated cycles from which a schedule candidate is chosen for each range of sizes. `least` has the fewest
- * cycles known at each size; sizes are in ascending order. `isRequested` is true for requested sizes, false
- * for sizes added between them.
+ * Input for the choice of one schedule candidate for each range of sizes. `cycles` has the estimated cycles
+ * of each candidate at each size. `least` has the fewest cycles known at each size; sizes are in ascending
+ * order. `isRequested` is true for requested sizes, and false for sizes added between them.
  */
 export interface Choice {
   readonly cycles: Cycles;
@@ -97,9 +97,9 @@ interface Near extends Distance {
 }
 
 /**
- * Returns a function that finds the candidate whose cycles over the sizes at positions `from` to `to` (both
- * included) are closest to the fewest known. The function returns undefined if no candidate is legal at all
- * of these sizes.
+ * Returns a function that selects one schedule candidate for the sizes at positions `from` to `to`, both
+ * included. The selected candidate has the smallest worst-case ratio of its cycles to the fewest cycles known
+ * at a size. The function returns undefined if no candidate is legal at all of these sizes.
  */
 export function nearestOf(choice: Choice): (from: number, to: number) => Near | undefined {
   // By the first size, and by the sizes behind it as far as was asked for.
@@ -117,8 +117,9 @@ export function nearestOf(choice: Choice): (from: number, to: number) => Near | 
 }
 
 /**
- * Returns the positions, in ascending order, of the candidates that are among the `count` best over at least
- * one range of consecutive sizes. The best are those whose cycles are closest to the fewest known.
+ * Returns the positions of the schedule candidates that are worth keeping, in ascending order. For every
+ * range of consecutive sizes, the `count` best candidates that are legal at all its sizes are kept. The best
+ * have the smallest worst-case ratios of their cycles to the fewest known.
  */
 export function nearSome(choice: Choice, count: number): readonly number[] {
   const taken = new Set<number>();
@@ -137,8 +138,9 @@ export function nearSome(choice: Choice, count: number): readonly number[] {
 const all = ({ cycles }: Choice): readonly Near[] => cycles.map((_, candidate) => ({ ...none, candidate }));
 
 /**
- * Returns the candidate of `near` with its distance from the fewest cycles extended by the size at position
- * `k`. Returns an empty list if the candidate is not legal at that size.
+ * Extends the range of sizes of a candidate by the size at position `k`. Returns a list with the candidate;
+ * its distance now includes the ratio of its cycles to the fewest known at that size. The list is empty if
+ * the candidate is not legal at that size.
  */
 function longerBy(near: Near, { cycles, least, isRequested }: Choice, k: number): readonly Near[] {
   const here = at(at(cycles, near.candidate), k);

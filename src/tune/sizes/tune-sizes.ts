@@ -55,8 +55,9 @@ export interface SizesOptions
 export const defaultPieces = 6;
 
 /**
- * Result of {@link tuneSizes} at one size of the dynamic symbol: the best schedule there, and estimated
- * cycles with other schedules.
+ * Result of {@link tuneSizes} at one size of the dynamic symbol. It has the best schedule with its estimated
+ * cycles, and the estimated cycles with three kinds of other schedules. These are the table's schedule for
+ * this size, the best single schedule for all sizes, and the best schedule of each other size.
  */
 export interface SizeResult {
   readonly size: number;
@@ -213,9 +214,9 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
 }
 
 /**
- * Returns a program as a gather with an access map (source of each data coordinate), and its one unbound
- * symbol. Throws a CompileError: TC702 if there is no unbound symbol or several, TC107 if `sizes` does not
- * name exactly this symbol.
+ * Converts a program to a gather with an access map (source of each data coordinate). Returns the gather and
+ * its one unbound symbol. Throws a CompileError: TC702 unless there is an access map with exactly one unbound
+ * symbol, TC107 if `sizes` does not name exactly this symbol.
  */
 function opened(
   program: Func,
@@ -298,8 +299,9 @@ const choiceOf = (cycles: Cycles, sizes: readonly number[], requested: readonly 
 });
 
 /**
- * Returns the estimated cycles, at one size, of the kernel for a piece (a range of sizes with one schedule).
- * The kernel is compiled for sizes up to `to`, and `size` is bound afterwards.
+ * Returns the estimated cycles of a kernel at one size, in a piece (a range of sizes with one schedule). The
+ * kernel is compiled with the piece's schedule and with its largest size, `to`, as the upper bound. The
+ * compiled kernel is then bound to `size`.
  */
 function cyclesInPiece(
   gather: AccessFunc,
@@ -313,8 +315,8 @@ function cyclesInPiece(
 }
 
 /**
- * Returns the sizes in `ends` and, between neighbours, further sizes in geometric progression, rounded to
- * integers. The result is in ascending order without repetitions.
+ * Returns the sizes in `ends` and four further sizes between each two neighbours. The further sizes form a
+ * geometric progression and are rounded to integers. The result is in ascending order without repetitions.
  */
 function pointsOf(ends: readonly number[]): readonly number[] {
   const points = ends.flatMap((size, k) => {
