@@ -9,6 +9,7 @@ import {
   counted,
   defined,
   deviceLimits,
+  hasScatter,
   inputsOf,
   isCode,
   targetFacts,
@@ -297,9 +298,11 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
 
 /**
  * Resolves to the operation and memory access counts of a kernel for a WebGPU device, as data and as text.
- * The data are undefined for a kernel that is never launched.
+ * The data are undefined for a kernel that is never launched; nothing is counted of a scatter.
  */
 async function gpuStatsOf({ name, tile, target }: Kernel) {
+  // Lanes are counted of gathers alone.
+  if (hasScatter(tile.body)) return undefined;
   const [{ emitWgsl, kernelStats }, { renderGpuStats }] = await Promise.all([
     import("../../backends/wgsl/index.js"),
     import("../report/gpu-stats.js"),

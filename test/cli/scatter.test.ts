@@ -111,3 +111,25 @@ describe("run of a scatter in tiles", () => {
       expect((await runHere(["run", ...given, "--oob", policy])).status, policy).toBe(0);
   });
 });
+
+describe("a scatter for WebGPU", () => {
+  it("is explained and printed; its lanes are not counted", async () => {
+    const add = inPlace("printed.tir", "add");
+    const explained = await runHere(["explain", add, "--target", "webgpu"]);
+    expect(explained).toMatchObject({ status: 0, stderr: "" });
+    const { rules } = JSON.parse(
+      (await runHere(["explain", add, "--target", "webgpu", "--json"])).stdout,
+    ) as { readonly rules: readonly { readonly rule: string; readonly detail: string }[] };
+    expect(rules.find(({ rule }) => rule === "storage-buffers")?.detail).toBe(
+      "3 inputs, the status of index errors: 4 <= 8 (maxStorageBuffersPerShaderStage)",
+    );
+    const emit = (what: string) => runHere(["compile", add, "--target", "webgpu", "--emit", what]);
+    expect((await emit("wgsl")).stdout).toContain("atomicAdd(&gm_x[to]");
+    expect((await emit("moves")).stdout).toContain("writing add");
+    expect((await emit("module")).stdout).toContain("export const create");
+    expect(await emit("gpu-stats")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("TC505") as string,
+    });
+  });
+});

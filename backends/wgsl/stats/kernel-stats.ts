@@ -7,6 +7,7 @@ import { gatheredTable } from "../../../ir/access.js";
 import { inputsOf, outputPlace, type TileFunc } from "../../../ir/func.js";
 import { taskOfTile } from "../../../ir/task/index.js";
 import { at, elementCount, isIndexDType, meanBytes, type DType } from "../../../ir/types.js";
+import { refuseScatter } from "../../refuse-scatter.js";
 import { indexSteps, type IndexStep } from "../../index-walk.js";
 import type { WgslKernel } from "../kernel.js";
 import { LaneRunner, type LaneAccess, type LaneCounts } from "./lane.js";
@@ -63,9 +64,11 @@ export interface KernelStats {
 
 /**
  * Returns the statistics of a kernel for one workgroup; undefined for a kernel that is never launched because
- * a dim of its dispatch is 0. Interprets the WGSL text lane by lane.
+ * a dim of its dispatch is 0. Interprets the WGSL text lane by lane. Throws a CompileError (TC505) for a
+ * scatter.
  */
 export function kernelStats(func: TileFunc, kernel: WgslKernel): KernelStats | undefined {
+  refuseScatter(func, "the count of lanes (gpu-stats)");
   const { dispatch, workgroupSize, entryPoint, workgroupBytes, bindings } = kernel;
   if (dispatch.includes(0)) return undefined;
   const syntax = parseKernel(kernel.code);
