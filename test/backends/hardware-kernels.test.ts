@@ -108,6 +108,14 @@ const cases: Readonly<Record<string, readonly [Func, Schedule?]>> = {
       [policies(oob), { tile: [16, 5] }] as const,
     ]),
   ),
+  "four bits each, dequantized by fours": [
+    onnx.gatherBlockQuantized({
+      data: ["u8", [9, 32]],
+      indices: ["i64", [7]],
+      scales: ["f32", [9, 4]],
+      blockSize: 16,
+    }),
+  ],
   segments: [segments(8, 32, 60)],
   "segments of an odd number": [segments(7, 16, 60)],
   "segments of rows of 5": [segments(7, 5, 60)],
