@@ -27,6 +27,14 @@ func @paged(%kv: tensor<128x64xf16>, %topk: tensor<48xi32>, %bt: tensor<6xi32>) 
   return %rows
 }
 `,
+  "paged-write": `// Decoding writes 8 rows into a paged cache, in place: position p lies in page p div 16 of its sequence. A padded token has position -1.
+func @write(%kv: inout tensor<4096x64xf16>, %position: tensor<8xi32>, %bt: tensor<8x32xi32>, %rows: tensor<8x64xf16>) -> tensor<4096x64xf16> target("ascend-a2") schedule {tile = [8, 32], residency = gm} {
+  %written = access.scatter %kv, %position, %bt, %rows (d0 < 8, d1 < 64)
+    let p = skip(%position[d0] in 512)
+    -> (error(16 * %bt[d0, p div 16] + p mod 16 in 4096), d1) yield %rows[d0, d1] {oob = error, duplicates = last}
+  return %written
+}
+`,
   quantized: `// Two numbers of 4 bits in a byte, a scale for each 32: GatherBlockQuantized, which 4-bit language models begin with.
 func @embedding_4_bit(%data: tensor<16000x64xu8>, %tokens: tensor<128xi64>, %scales: tensor<16000x4xf16>) -> tensor<128x128xf16> target("webgpu") schedule {tile = [16, 128], residency = gm} {
   %rows = onnx.gather_block_quantized %data, %tokens, %scales {block_size = 32}

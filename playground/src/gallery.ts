@@ -29,6 +29,7 @@ export const gallery: readonly Example[] = [
   { id: "moe", title: "Mixture of experts: tokens to the experts' order" },
   { id: "kv-pages", title: "KV pages: whole pages of a cache by their numbers" },
   { id: "paged", title: "Paged rows: a token's page from a block table" },
+  { id: "paged-write", title: "Paged write: rows of new tokens into a KV cache, in place" },
   { id: "quantized", title: "4-bit embedding: blocks dequantized as they are gathered" },
   { id: "symbolic", title: "Symbolic sizes: one program for every batch" },
   { id: "sort", title: "Sort: every column by a ranking computed before" },
