@@ -283,7 +283,7 @@ export function App({ first }: { readonly first: PageState }) {
             />
           </section>
           <section class="middle" aria-label="tile and verdict">
-            <h2>Tile, in elements of the output</h2>
+            <h2>Tile, in elements</h2>
             {judged === undefined || vocabulary === undefined ? (
               <p role="status">Loading the compiler…</p>
             ) : (

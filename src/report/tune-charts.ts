@@ -1,6 +1,8 @@
 /** Charts of a search result: cost by tile shape, and bytes against time. */
 import type * as Plot from "@observablehq/plot";
+import { isScatter } from "../../ir/access.js";
 import {
+  at,
   counted,
   dataResidency,
   formatEntry,
@@ -8,6 +10,7 @@ import {
   formatShape,
   printSchedule,
 } from "../../ir/index.js";
+import { domainOf } from "../../ir/tiling/index.js";
 import type { Candidate, Objective, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 import { chartOf, plain, short, ticksOf } from "./chart.js";
 import { tileCells, type TileCell, type TileCells } from "./tune-cells.js";
@@ -248,8 +251,8 @@ function legendOf(least: number, objective: Objective, width: number): string {
 }
 
 const dimLabel = (d: number, { gather }: TuneResult): string => {
-  const extent = gather.operands.find(({ role }) => role === "output")?.type.shape[d] ?? 1;
-  return `tile entries along output dim ${d}, of ${extent} elements`;
+  const [of, unit] = isScatter(gather.map) ? ["domain", "points"] : ["output", "elements"];
+  return `tile entries along ${of} dim ${d}, of ${at(domainOf(gather), d)} ${unit}`;
 };
 
 /**

@@ -1,5 +1,6 @@
 /** What the playground says of profiles, by the job that judges its text. */
 import { describe, expect, it } from "vitest";
+import { galleryTexts } from "../../playground/src/gallery-texts.js";
 import { show } from "../../playground/src/jobs/show.js";
 
 const program = (schedule: string, target = "ascend-a2", type = "f32"): string =>
@@ -44,5 +45,12 @@ describe("the verdict of the playground", () => {
     const inPlace = shown("tile = [4, 16], residency = gm", "webgpu").explained;
     expect(inPlace?.schedule.profile).toBeUndefined();
     expect(shown("tile = [16, 16]", "webgpu").explained?.schedule.profile).toBe("strict");
+  });
+
+  it("has sliders over the points of a scatter, not over its output", () => {
+    const { stops, verdict } = show({ text: galleryTexts["paged-write"]! });
+    expect(verdict.legal).toBe(true);
+    for (const key of ["tile", "view"] as const)
+      expect(stops![key].map((list) => list.at(-1)!.entry)).toEqual([8, 64]);
   });
 });

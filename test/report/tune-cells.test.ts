@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 import { cyclesOf, outputOf, targets, type Residency, type ResolvedSchedule } from "../../ir/index.js";
 import { compile, onnx, tryCompile, tune, type SourceFunc } from "../../src/index.js";
 import { tileCells, type TileCell, type TileCells } from "../../src/report/tune-cells.js";
-import { paretoOf, scatter, timedOf, type Timed } from "../../src/report/tune-charts.js";
+import { heatMap, paretoOf, scatter, timedOf, type Timed } from "../../src/report/tune-charts.js";
 import { timedSchedules } from "../../src/report/timed-schedules.js";
+import { parsed } from "../support/parsed.js";
 import { timedSearch } from "../support/timed-search.js";
 
 const target = targets.ascendA2;
@@ -30,6 +31,19 @@ function takes(
 }
 
 describe("the map of a search", () => {
+  it("is over the points of a scatter, whatever the dims of its output", async () => {
+    const elements = parsed(`
+func @elements(%x: tensor<32x64xf32>, %i: tensor<500xi32>, %j: tensor<500xi32>, %u: tensor<500xf32>) -> tensor<32x64xf32> {
+  %y = access.scatter %x, %i, %j, %u (d0 < 500) -> (%i[d0], %j[d0]) yield %u[d0] {oob = error, combine = max}
+  return %y
+}`);
+    const result = await tune(elements, { target, budget: 40 });
+    const { x, y, xs } = found(tileCells(result));
+    expect([x, y]).toEqual([0, undefined]);
+    expect(Math.max(...xs)).toBeLessThanOrEqual(500);
+    expect(heatMap(result)?.map).toContain("tile entries along domain dim 0, of 500 points");
+  });
+
   it("has the least cycles of each tile, and hatches exactly what cannot be compiled", async () => {
     const result = await tune(matrix, { target, budget: "all" });
     const { cells, xs, ys, residencies } = found(tileCells(result));

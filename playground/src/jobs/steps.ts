@@ -4,6 +4,7 @@ import {
   accessesOf,
   defined,
   dataCoords,
+  isScatter,
   addressOf,
   at,
   constant,
@@ -144,7 +145,8 @@ export function picksOf(
 ): readonly Picked[] {
   const kernel = compile(boundFunc(asked));
   const { access } = kernel;
-  if (access === undefined) return [];
+  // A region that a scatter writes is named by index values, and is no region of its points.
+  if (access === undefined || isScatter(access.map)) return [];
   const hosts = inputsFor(kernel, given, seed);
   const { map, operands } = access;
   const forms = map.indices.map(({ value }) => {

@@ -4,8 +4,8 @@
  */
 import {
   at,
+  domainOf,
   isLegal,
-  outputOf,
   replaced,
   smallestInView,
   type AccessFunc,
@@ -34,7 +34,7 @@ export type Stops = Readonly<Record<"tile" | "view", readonly (readonly Stop[])[
  * The other dims of a changed tile or view have the values of the schedule `used`.
  */
 export function stopsOf(access: AccessFunc, target: Target, used: ResolvedSchedule): Stops {
-  const extents = outputOf(access).type.shape;
+  const extents = domainOf(access);
   const { tile: _, ...open } = access.schedule;
   const residencies = residenciesOf(access, target);
   const worthTrying = residencies.map(
