@@ -211,9 +211,9 @@ export function describeBadIndex({
   const extent = rule?.extent ?? 0;
   const lowest = -(rule?.wrapNegativeBy ?? 0);
   const range = extent === 0 ? "which has no elements" : `which takes [${lowest}, ${extent - 1}]`;
-  const elementNote = r === undefined ? "" : ` of the term at r = ${r}`;
+  const elementNote = r === undefined ? "" : ` (reduction element r = ${r})`;
   const message = segment
-    ? `the bag from ${segment.from} to ${segment.from + segment.elements}${shown} has ${segment.elements} terms, more than its most, ${segment.max}`
+    ? `the segment from ${segment.from} to ${segment.from + segment.elements}${shown} has ${segment.elements} elements, over the limit of ${segment.max}`
     : `index ${value}${shown}${elementNote} is out of range for ${picks}, ${range}`;
   return {
     message,

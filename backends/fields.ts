@@ -57,12 +57,12 @@ export const leaf = (
 ): Field => ({ code, takes, schema, holds });
 
 /** Returns a validation rule that accepts any string. */
-export const text = (code?: Code): Field => leaf("a text", { type: "string" }, isText, code);
+export const text = (code?: Code): Field => leaf("a string", { type: "string" }, isText, code);
 
 /** Returns a validation rule that accepts a string that is not empty. */
 export const filledText = (code?: Code): Field =>
   leaf(
-    "a text that is not empty",
+    "a string that is not empty",
     { type: "string", minLength: 1 },
     (value) => isText(value) && value !== "",
     code,

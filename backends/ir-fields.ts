@@ -159,8 +159,11 @@ const expression: Field = choice("an expression", (node): Field => {
   }
 });
 
-const segment = group<NonNullable<Reduced["segment"]>>("the ends of a bag", { from: number, to: number });
-const reduced = group<Reduced>("the terms of an element", { max: number, segment }, ["segment"]);
+const segment = group<NonNullable<Reduced["segment"]>>("the bounds of a segment", {
+  from: number,
+  to: number,
+});
+const reduced = group<Reduced>("a reduction", { max: number, segment }, ["segment"]);
 
 /** Validation rule for an access map. */
 export const mapField = group<AccessMap>(
@@ -212,7 +215,7 @@ const statements: Readonly<Record<Stmt["op"], Field>> = {
       op,
       from: listOf("a list of regions", region),
       to: region,
-      chunk: group<ReductionChunk>("the terms of a run", {
+      chunk: group<ReductionChunk>("a reduction chunk", {
         into: listOf("a list of buffers", nameField),
         from: form,
         to: form,

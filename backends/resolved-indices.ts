@@ -3,7 +3,15 @@
  * one.
  */
 import { checkArgument } from "../ir/argument.js";
-import { coordsOf, dataCoords, isRead, isScatter, writtenIndices, type AccessMap } from "../ir/access.js";
+import {
+  coordsOf,
+  dataCoords,
+  gatheredTable,
+  isRead,
+  isScatter,
+  writtenIndices,
+  type AccessMap,
+} from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
 import { error, RunError } from "../ir/diagnostic.js";
 import { keyOf, outputOf, type Operand, type TileFunc } from "../ir/func.js";
@@ -105,14 +113,14 @@ export function pickedBy(
   index: number,
 ): Pick<IndexLocation, "axis" | "picks"> {
   const { segment } = map.reduced ?? {};
-  if (segment?.from === index) return { axis: -1, picks: "where a bag begins" };
-  if (segment?.to === index) return { axis: -1, picks: "where a bag ends" };
+  if (segment?.from === index) return { axis: -1, picks: "the start of a segment" };
+  if (segment?.to === index) return { axis: -1, picks: "the end of a segment" };
   const along = (coords: readonly Linear[]): number =>
     coords.findIndex((coord) => indicesOf(coord).includes(index));
   const written = isScatter(map) ? along(map.write.at) : -1;
   if (written !== -1) return { axis: written, picks: `dim ${written} of ${keyOf(outputOf({ operands }))}` };
   const axis = along(dataCoords(map));
-  if (axis !== -1) return { axis, picks: `data dim ${axis}` };
+  if (axis !== -1) return { axis, picks: `dim ${axis} of ${keyOf(at(operands, gatheredTable))}` };
   for (const { value } of map.indices) {
     if (!isRead(value)) continue;
     const dim = along(value.at);
@@ -120,7 +128,7 @@ export function pickedBy(
   }
   // Of a bag, what nothing is read by says where the first one begins.
   const isUsed = map.indices.some((other) => coordsOf(other).some((form) => indicesOf(form).includes(index)));
-  return { axis, picks: segment !== undefined && !isUsed ? "where the first bag begins" : "a sum" };
+  return { axis, picks: segment !== undefined && !isUsed ? "the start of the first segment" : "a sum" };
 }
 
 const noLoops: Env = new Map();
@@ -179,7 +187,7 @@ export function duplicateWrite(
   const { message, data } = describeDuplicate({ ...output, key: keyOf(output) }, extents, duplicate);
   const otherwise =
     map.write.combine === "set" ? "let the later point win: duplicates = last" : "leave out duplicates";
-  return new RunError([error("TC607", message, { hint: `mend the indices, or ${otherwise}`, data })]);
+  return new RunError([error("TC607", message, { hint: `correct the indices, or ${otherwise}`, data })]);
 }
 
 /**
@@ -191,8 +199,8 @@ export function badIndex(index: ResolvedIndex, isWritten = false): RunError {
   const { segment } = index;
   const hint =
     segment === undefined
-      ? `mend the index, or choose what it means with --oob ${isWritten ? "clamp, wrap or skip" : "clamp, zero or wrap"}`
-      : `mend the offsets, or state most ${segment.elements}`;
+      ? `correct the index, or choose another policy: --oob ${isWritten ? "clamp, wrap or skip" : "clamp, zero or wrap"}`
+      : `correct the offsets, or raise the limit: --longest-bag ${segment.elements}, or most ${segment.elements} in a .tir file`;
   const { message, data } = describeBadIndex(index);
   return new RunError([error("TC601", message, { hint, data })]);
 }

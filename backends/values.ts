@@ -90,7 +90,7 @@ export function toHost(
 }
 
 const largeHint =
-  'split the tensors; simulate with { executor: "fast" } reads data of any length, of which few elements are named';
+  'split the tensors, or run simulate with { executor: "fast" }, which reads data of any length';
 
 /**
  * Converts an array of strings to a tensor of handles (indices in a list of strings). Throws a CompileError
@@ -188,7 +188,7 @@ export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly 
   const { buffer, byteOffset, byteLength } = aligned;
   if (type.dtype === "string") {
     if (byteLength / 4 > maxStrings) {
-      const message = `${formatType(type)} is ${byteLength / 4} strings; ${maxStrings} are the most of one array`;
+      const message = `${formatType(type)} is ${byteLength / 4} strings; one array holds at most ${maxStrings}`;
       throw new CompileError([error("TC502", message, { hint: "split the indices" })]);
     }
     return Array.from(new Uint32Array(buffer, byteOffset, byteLength / 4), (handle) => strings[handle] ?? "");

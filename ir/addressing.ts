@@ -110,7 +110,7 @@ export function tensorPlace(func: TileFunc, { loads, store }: Task, region: Regi
   const stored = store?.stmt.from === region.buffer ? store.stmt.to : undefined;
   const copied = loads.get(region.buffer)?.stmt.from ?? stored;
   const operand = operandNamed(func, (copied ?? region).buffer);
-  invariant(operand !== undefined, `%${region.buffer} is no tensor and no copy of one`);
+  invariant(operand !== undefined, `%${region.buffer} is neither a tensor nor a copy of a tensor`);
   const offsets = region.offsets.map((offset, k) =>
     copied === undefined ? offset : add(at(copied.offsets, k), offset),
   );

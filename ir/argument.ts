@@ -17,7 +17,7 @@ const words = {
   type: 'a tensor type, such as { dtype: "f32", shape: [4] }',
   schedule: "a schedule, such as func.schedule",
   tiling: "a tiling, such as context.tilings.of(func, schedule)",
-  text: "a text",
+  text: "a string",
   list: "a list",
   object: "an object",
   bytes: "a Uint8Array",

@@ -90,7 +90,7 @@ export const canonicalizeAccess = definePass({
     const base = inputOf(func, gatheredTable);
     if (writes === "in place" && base.inout !== true) {
       context.report(
-        error("TC204", `${func.op} writes %${base.name} in place, and it is no inout`, {
+        error("TC204", `${func.op} writes %${base.name} in place, and %${base.name} is not declared inout`, {
           span: func.opSpan,
           hint: `declare %${base.name}: inout tensor<${formatType(base.type)}>`,
         }),

@@ -30,9 +30,12 @@ const namesOf = (passes: readonly Pass[]): string => passes.map(({ name }) => na
  */
 function placeOf(name: string, passes: readonly Pass[]): number {
   const place = passes.findIndex((pass) => pass.name === name);
-  if (place === -1) throw refusal(`no pass ${name} runs in the pipeline`, namesOf(passes));
+  if (place === -1) throw refusal(`the pipeline has no pass ${name}`, namesOf(passes));
   if (passes.some((pass, k) => k > place && pass.name === name))
-    throw refusal(`the pipeline runs ${name} twice`, "name the passes in order in place of an edit");
+    throw refusal(
+      `the pipeline runs ${name} twice`,
+      "list the passes in order instead of editing the default",
+    );
   return place;
 }
 
@@ -85,7 +88,7 @@ export function checkPassNames(passes: readonly Pass[]): void {
       );
     const other = taken.get(name);
     if (other !== undefined && other !== pass)
-      throw refusal(`${file}there are two passes of the name ${name}`, "give it another name");
+      throw refusal(`${file}there are two passes of the name ${name}`, "rename one of the two");
     taken.set(name, pass);
   }
 }
@@ -131,7 +134,7 @@ function editOf(item: readonly string[], find: (name: string) => Pass): Pipeline
   const [, left] = /^no (\S+)$/.exec(text) ?? [];
   if (left !== undefined) return { no: left };
   if (name === "" || name === "default")
-    throw refusal(`${text === "" ? "an empty entry" : text} is no part of a pipeline`, grammar);
+    throw refusal(`${text === "" ? "an empty text" : text} is not an entry of a pipeline`, grammar);
   const pass = find(name);
   if (relation === "after") return { pass, after: place };
   if (relation === "before") return { pass, before: place };

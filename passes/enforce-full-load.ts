@@ -51,7 +51,7 @@ function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) 
   return inputsOf(func).flatMap(({ role }, table) => {
     const [stated, derived] = [func.tiles?.[table], at(tiles, table)];
     if (stated === undefined || sameShape(stated, derived)) return [];
-    const message = `${role}_tile = ${formatShape(stated)} is stated, and the schedule makes it ${formatShape(derived)}`;
+    const message = `${role}_tile is stated as ${formatShape(stated)}, and the schedule gives ${formatShape(derived)}`;
     return [error("TC201", message, { span: func.opSpan, hint: `${role}_tile = ${formatShape(derived)}` })];
   });
 }
@@ -68,8 +68,8 @@ function reportLarger(tiling: Tiling) {
   const [stated, covered] = [at(schedule.tile, larger), at(judged, larger)];
   const message =
     larger === tile.length
-      ? `tile[r] = ${stated} covers ${covered} terms at most and counts as that`
-      : `tile[${larger}] = ${stated} covers ${covered} elements at most and counts as that`;
+      ? `tile[r] = ${stated} covers at most ${covered} reduction elements, and is judged as ${covered}`
+      : `tile[${larger}] = ${stated} covers at most ${covered} elements, and is judged as ${covered}`;
   const notes = [`judged as tile ${formatEntry(judged)}`];
   return [warning("TC906", message, { span: gather.opSpan, notes })];
 }

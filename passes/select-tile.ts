@@ -132,7 +132,7 @@ function reportAvailableUb(func: AccessFunc, residency: Residencies, target: Tar
 /** Reasons why a rotation changes nothing, by how tasks share slabs; undefined where it has an effect. */
 const rotationFaults: Readonly<Record<SlabSharing, string | undefined>> = {
   none: "no two tasks load the same slab of the data",
-  "one task": "no core has a second task to begin at",
+  "one task": "each core has at most one task",
   "one slab": "the tasks of each core all load the same slab of the data",
   several: undefined,
 };
@@ -146,11 +146,11 @@ function reportRotation(tiling: Tiling): Diagnostic[] {
   const { gather, schedule, target } = tiling;
   if (schedule.rotate !== "on") return [];
   const why = !targetFacts[target.kind].dmaEngine
-    ? `target ${target.name} has no cores that take tasks in an order of their own`
+    ? `target ${target.name} does not run the tasks of a core in a fixed order`
     : rotationFaults[slabSharing(tiling)];
   if (why === undefined) return [];
   const message = `rotate = on changes nothing: ${why}`;
-  return [hintDiagnostic("TC913", message, { span: gather.opSpan, hint: "leave rotate out" })];
+  return [hintDiagnostic("TC913", message, { span: gather.opSpan, hint: "leave --rotate out" })];
 }
 
 /**
@@ -163,17 +163,17 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
   const reported = (message: string): Diagnostic =>
     hintDiagnostic("TC908", message, {
       span: gather.opSpan,
-      hint: "the second copy would not be used; leave it out of buffers",
+      hint: "leave the second copy out: --buffers 1, or name only other operands in --buffers",
     });
   if (tiling.scatter !== undefined)
-    return [reported("a scatter keeps one copy of each tile: points follow one another")];
+    return [reported("a scatter keeps one copy of each tile: its points are written in order")];
   if (!targetFacts[target.kind].doubleBuffers) {
     const why = "because it never overlaps loads with gathers";
     return [reported(`target ${target.name} keeps one copy of each tile, ${why}`)];
   }
   return keptSingle(tiling).map((operand) => {
     const why = isWrittenInPieces(tiling, operand)
-      ? "the parts of a sum write the tile in turn"
+      ? "the chunks of a sum write the tile one after another"
       : "no loop loads the tile again";
     return reported(`${keyOf(operand.operand)}: ${why}, so it keeps one copy`);
   });

@@ -48,7 +48,9 @@ export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagno
 function beyondRows(func: TileFunc, { map, chunk }: GatherStmt): string | undefined {
   const answer = ascendAnswer(map, inputsOf(func));
   if (!answer.ok) return answer.refused;
-  return chunk === undefined ? undefined : "a sum that is carried from part to part: take all terms at once";
+  return chunk === undefined
+    ? undefined
+    : "a sum that is carried from chunk to chunk: take all reduction elements at once";
 }
 
 /**
@@ -201,6 +203,6 @@ export const spilled = (func: TileFunc, target: Target, { peak, end, budget, add
   error("TC401", `the kernel needs ${end} B of unified buffer, over ${budget} B (target ${target.name})`, {
     span: func.span,
     notes: [`the program's buffers end at ${peak}`, ...adds.map(({ name, bytes }) => `${name} ${bytes} B`)],
-    hint: "place the buffers one behind the other, as allocate-ub does, or use a smaller tile",
+    hint: "place the buffers one after the other, as allocate-ub does, or use a smaller tile",
     data: { bytes: end, budget },
   });

@@ -263,7 +263,7 @@ function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): rea
     const limitText = `set_vec_tile_shapes takes at most ${maxTileEntries}`;
     return refuse(
       `the tile has ${rank} entries, and ${limitText}`,
-      "fold dims that the gather does not follow",
+      "merge dims that the gather does not depend on, by a reshape before it",
     );
   }
   const inUb = dataInUb(gather)

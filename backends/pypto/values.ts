@@ -131,7 +131,7 @@ class ValueOperations {
     this.program = programOfRows(map, this.types);
     if (map.domain.length !== 2) throw new Refused(`an output of ${map.domain.length} dims: rows of two`);
     if (map.reduced?.segment !== undefined)
-      throw new Refused("a bag: its terms are as many as index values say");
+      throw new Refused("a segment: index values determine its number of elements");
     this.checkTypes();
     this.checkSum();
     for (const read of map.reads) this.checkExtents(read);
@@ -165,7 +165,7 @@ class ValueOperations {
       const steps = reduction.steps.slice(0, -1);
       writer.steps(steps);
       const taken = at(reduction.steps, reduction.steps.length - 1);
-      if (!("of" in taken) || "kind" in taken.of) throw new Refused("a term that no step takes in");
+      if (!("of" in taken) || "kind" in taken.of) throw new Refused("a reduction element that no step uses");
       writer.sum(taken.of[1]);
       writer.tileShapes([rows, columns]);
     }

@@ -757,7 +757,7 @@ class Machine {
     invariant(sum !== undefined, "what terms come to is kept in a tile");
     const next = this.next.get(sum) ?? 0;
     if (from !== next) {
-      const message = `%${sum} takes in the terms ${from} to ${to}, and ${next} is next`;
+      const message = `%${sum} accumulates the reduction elements ${from} to ${to}, and element ${next} is next`;
       throw this.arena.trap("TC606", message, stmt);
     }
     const isLast = to === chunk.of;

@@ -59,7 +59,7 @@ export function fastOutput(
   return reported({ tile, target }, new Uint8Array(output), copies ?? executor.inputs, copied.bytes, () => {
     if (copies !== undefined || executor.runs === runs) return;
     throw new CompileError([
-      error("TC702", "another run has this run's memory since, and its indices are gone", {
+      error("TC702", "a later run has overwritten the memory of this run, with its indices", {
         hint: "read the report before the next run",
       }),
     ]);

@@ -186,7 +186,7 @@ export class FastExecutor {
     }
     const bytes = missing * pageBytes;
     throw new CompileError([
-      error("TC502", `the fast executor found no room for ${bytes} B more of WebAssembly memory`, {
+      error("TC502", `the fast executor cannot allocate ${bytes} B more of WebAssembly memory`, {
         data: { bytes },
       }),
     ]);

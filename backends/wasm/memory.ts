@@ -14,7 +14,7 @@ export function allocateMemory(func: TileFunc, pages: number, shared: boolean): 
     if (!(thrown instanceof RangeError)) throw thrown;
     const bytes = pages * pageBytes;
     throw new CompileError([
-      error("TC502", `the fast executor found no room for ${bytes} B of WebAssembly memory`, {
+      error("TC502", `the fast executor cannot allocate ${bytes} B of WebAssembly memory`, {
         span: func.span,
         hint: "split the tensors",
         data: { bytes },

@@ -145,7 +145,7 @@ function withoutCode(map: AccessMap, steps: readonly IndexStep[]): string | unde
   const lacks = steps.some(({ isOfValue, rule }) => isOfValue === true && rule?.mayBeNone === true);
   if (lacks) return "a value that may lack an element";
   const inReduction = map.reduced?.segment !== undefined || steps.some(({ inReduction }) => inReduction);
-  return inReduction ? "terms with index values of their own" : undefined;
+  return inReduction ? "reduction elements with index values of their own" : undefined;
 }
 
 /**

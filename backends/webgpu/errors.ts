@@ -6,7 +6,7 @@ import type { DeviceFaults } from "./work.js";
 /** Returns the error (TC504) for a lost device. `message`: the device's message, which may be empty. */
 export function deviceLost(message: string): RunError {
   const hint =
-    "request a new device from a new adapter and run on `await createRunner(device)`: kernels and host arrays stay good, buffers of the lost device do not";
+    "request a new device from a new adapter, and pass it to `await createRunner(device)`; kernels and host arrays remain valid, buffers of the lost device do not";
   return new RunError([
     error("TC504", `the device was lost${message === "" ? "" : `: ${message}`}`, {
       hint,

@@ -65,7 +65,7 @@ function blocksOf(inputs: OpInputs): Blocks {
         "TC104",
         inputs,
         `${who} does not take ${name} of type ${String(given?.dtype)}`,
-        `it takes ${allowed.join(", ")}`,
+        `use one of ${allowed.join(", ")}`,
       );
     return given;
   };
@@ -77,11 +77,11 @@ function blocksOf(inputs: OpInputs): Blocks {
       "TC105",
       inputs,
       `bits is ${bits} for data of ${stored.dtype}`,
-      "bits is 2, 4 or 8, and 4 for u4 and i4",
+      "u8 data takes bits 2, 4 or 8; u4 and i4 data takes bits 4",
     );
   const block = intAttr(inputs.attrs, "block_size") ?? 128;
   if (block < 16 || (block & (block - 1)) !== 0)
-    breakRule("TC105", inputs, `block_size is ${block}; it is a power of two from 16 on`);
+    breakRule("TC105", inputs, `block_size is ${block}; it must be a power of two, 16 or more`);
   const rank = stored.shape.length;
   if (rank === 0) breakRule("TC102", inputs, `${who} takes data of rank 1 or more`);
   const gatherAxis = axisInRange(inputs, intAttr(inputs.attrs, "gather_axis") ?? 0, rank, "gather_axis");
@@ -92,7 +92,11 @@ function blocksOf(inputs: OpInputs): Blocks {
     "quantize_axis",
   );
   if (stored.dtype === "u8" && (gatherAxis !== 0 || quantizeAxis !== rank - 1))
-    breakRule("TC105", inputs, `bytes are gathered along axis 0 and quantized along the last, ${rank - 1}`);
+    breakRule(
+      "TC105",
+      inputs,
+      `data of u8 takes gather_axis 0 and quantize_axis ${rank - 1}, not ${gatherAxis} and ${quantizeAxis}`,
+    );
   const logical = stored.dtype === "u8" ? unpacked(stored, element) : stored;
   const scale = type("scales", scales, scaleTypes);
   const blocks = logical.shape.map((extent, k) => (k === quantizeAxis ? Math.ceil(extent / block) : extent));
@@ -101,7 +105,7 @@ function blocksOf(inputs: OpInputs): Blocks {
     breakRule(
       "TC103",
       inputs,
-      `${name} is ${formatType(given)}; for data ${formatType(logical)} in blocks of ${block} it has shape ${formatShape(expected)}`,
+      `${name} is ${formatType(given)}; data ${formatType(logical)} in blocks of ${block} needs shape ${formatShape(expected)}`,
     );
   };
   same("scales", scale, blocks);

@@ -81,8 +81,8 @@ function segmentsOf(inputs: OpInputs): Segments {
     breakRule(
       "TC102",
       inputs,
-      `input ${formatType(input)} of one dim needs offsets`,
-      "they say where bags begin",
+      `input ${formatType(input)} has one dim and needs offsets`,
+      "pass offsets, the position of the first row of each bag, such as --indices i64[2]",
     );
   if (!flat && inputs.inputs.length > 3)
     breakRule("TC102", inputs, `input ${formatType(input)} of two dims takes no offsets: a row is a bag`);
@@ -115,14 +115,24 @@ function segmentsOf(inputs: OpInputs): Segments {
  */
 function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): void {
   const { data: weight, indices: input } = inputs;
-  if (how !== "fold") breakRule("TC105", inputs, "per_sample_weights are of mode sum", "mode sum");
+  if (how !== "fold")
+    breakRule(
+      "TC105",
+      inputs,
+      `per_sample_weights need mode sum, not ${wordAttr(inputs.attrs, "mode")}`,
+      "set mode to sum, or leave per_sample_weights out",
+    );
   if (weights.dtype !== weight.dtype)
-    breakRule("TC104", inputs, `per_sample_weights are ${weights.dtype}, and weight ${weight.dtype}`);
+    breakRule(
+      "TC104",
+      inputs,
+      `per_sample_weights have type ${weights.dtype}, and weight has ${weight.dtype}: they must be equal`,
+    );
   if (formatShape(weights.shape) !== formatShape(input.shape))
     breakRule(
       "TC103",
       inputs,
-      `per_sample_weights are ${formatType(weights)}, and input ${formatType(input)}`,
+      `per_sample_weights are ${formatType(weights)}, and input is ${formatType(input)}: the shapes must be equal`,
     );
 }
 
@@ -139,9 +149,18 @@ function rowsAsSegments(inputs: OpInputs): Extent {
     (name) => (intAttr(inputs.attrs, name) ?? 0) !== 0,
   );
   if (given !== undefined)
-    breakRule("TC105", inputs, `${given} is about offsets, and input of two dims has none`, "leave it out");
+    breakRule(
+      "TC105",
+      inputs,
+      `${given} needs offsets, and an input of two dims has none`,
+      `leave ${given} out`,
+    );
   if (length === 0)
-    breakRule("TC103", inputs, `input ${formatType(inputs.indices)} has bags without a place`);
+    breakRule(
+      "TC103",
+      inputs,
+      `input ${formatType(inputs.indices)} has bags of 0 rows; a bag needs 1 or more`,
+    );
   return { segments, max: length, ended: false };
 }
 
@@ -157,19 +176,20 @@ function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number)
       "TC104",
       inputs,
       `${who} does not take offsets of type ${dtype}`,
-      `it takes ${indexTypes.join(", ")}`,
+      `use one of ${indexTypes.join(", ")}`,
     );
   if (shape.length !== 1)
-    breakRule("TC102", inputs, `offsets have one dim, not those of ${formatType(offsets)}`);
+    breakRule("TC102", inputs, `offsets are ${formatType(offsets)}; they must have one dim`);
   const last = intAttr(inputs.attrs, "include_last_offset") ?? 0;
-  if (last !== 0 && last !== 1) breakRule("TC105", inputs, `include_last_offset is ${last}; it is 0 or 1`);
+  if (last !== 0 && last !== 1)
+    breakRule("TC105", inputs, `include_last_offset is ${last}; it must be 0 or 1`);
   const count = at(shape, 0);
   if (last === 1 && count === 0)
-    breakRule("TC103", inputs, "offsets that include the last have one element or more");
+    breakRule("TC103", inputs, "offsets have 0 elements; include_last_offset = 1 needs 1 or more");
   const listed = at(inputs.indices.shape, 0);
   const max = intAttr(inputs.attrs, "longest_bag") ?? Math.min(Math.max(1, listed), highest);
   if (max < 1 || max > highest)
-    breakRule("TC105", inputs, `longest_bag is ${max}; a bag has 1 to ${highest} terms`);
+    breakRule("TC105", inputs, `longest_bag is ${max}; it must be 1 to ${highest} rows`);
   return { offsets, segments: count - last, max, ended: last === 1 };
 }
 

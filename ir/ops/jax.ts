@@ -83,8 +83,8 @@ function policyOf(inputs: OpInputs, wrapModes: readonly Mode[], who: string): In
     breakRule(
       "TC105",
       inputs,
-      `${who} reads fill_value in mode fill alone, not in ${mode}`,
-      "leave one of them out",
+      `${who} uses fill_value in mode fill only, not in mode ${mode}`,
+      "set mode to fill, or leave fill_value out",
     );
   const dtype = inputs.data.dtype as keyof typeof fillBits;
   const bits = value === undefined ? fillBits[dtype] : bitsOfInteger(value, dtype);

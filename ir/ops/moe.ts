@@ -26,10 +26,14 @@ function weightsOf(inputs: OpInputs): TensorType {
       "TC104",
       inputs,
       `${who} does not take weights of type ${String(weights?.dtype)}`,
-      `it takes ${floats.join(", ")}`,
+      `use one of ${floats.join(", ")}`,
     );
   if (formatShape(weights.shape) !== formatShape(inverse.shape))
-    breakRule("TC103", inputs, `weights are ${formatType(weights)}, and inverse ${formatType(inverse)}`);
+    breakRule(
+      "TC103",
+      inputs,
+      `weights are ${formatType(weights)}, and inverse is ${formatType(inverse)}: the shapes must be equal`,
+    );
   return weights;
 }
 
@@ -50,7 +54,11 @@ export const moeCombine = defineOperator({
     const weights = weightsOf(inputs);
     const [tokens, experts] = [at(inverse.shape, 0), at(inverse.shape, 1)];
     if (experts === 0)
-      breakRule("TC103", inputs, `inverse ${formatType(inverse)} sends a token to no expert`);
+      breakRule(
+        "TC103",
+        inputs,
+        `inverse ${formatType(inverse)} gives each token 0 experts; a token needs 1 or more`,
+      );
     const oob = oobOf(inputs);
     const place = [dim(0), dim(2)];
     const product: Expression = {

@@ -131,8 +131,8 @@ function checkMasks(inputs: OpInputs, items: readonly SubscriptItem[]): void {
       type.shape.forEach((extent, d) => {
         const length = at(shape, place + d);
         if (extent === length) return;
-        const message = `mask ${name} ${formatShape(type.shape)} stands for dim ${place + d} of x with ${extent} elements, and the dim has ${length}`;
-        breakRule("TC103", inputs, message, "a mask has the extents of the dims that it chooses from");
+        const message = `dim ${d} of mask ${name} ${formatShape(type.shape)} has ${extent} elements, and dim ${place + d} of x has ${length}`;
+        breakRule("TC103", inputs, message, "give the mask the extents of the dims of x that it indexes");
       });
     }
     place += taken;

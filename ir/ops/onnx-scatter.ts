@@ -127,8 +127,8 @@ const resolveBy =
       breakRule(
         "TC105",
         given,
-        `${name} is of opsets ${since} to ${until.last}, not of ${version}`,
-        `${until.instead} took its place with opset ${until.last + 1}`,
+        `${name} exists in opsets ${since} to ${until.last}, not in ${version}`,
+        `use ${until.instead}, which replaces it from opset ${until.last + 1} on`,
       );
     const combine = combineOf(given, name, version);
     checkRank(given, "data", 1, 8, name);
@@ -221,7 +221,7 @@ export const onnxTensorScatter = defineOperator({
     checkDType(given, "data", [...dataTypesOf(version), ...smallFloats], who);
     checkRank(given, "data", 2, 8, who);
     const along = axisInRange(given, intAttr(given.attrs, "axis") ?? -2, cache.length);
-    if (along === 0) breakRule("TC101", given, `${who} takes an axis behind the batch dim, not 0`);
+    if (along === 0) breakRule("TC101", given, `${who} takes an axis after the batch dim, 1 or more, not 0`);
     const written = cache.map((extent, k) => (k === along ? Math.min(extent, update[k] ?? 0) : extent));
     checkUpdates(given, 1, written, "update", who);
     const [, , starts] = given.inputs;

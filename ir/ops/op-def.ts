@@ -296,7 +296,7 @@ export function checkDType(
       "TC104",
       inputs,
       `${who} does not take ${operand} of type ${dtype}`,
-      [`it takes ${allowed.join(", ")}`, instead()].filter((piece) => piece !== "").join("; "),
+      [`use one of ${allowed.join(", ")}`, instead()].filter((piece) => piece !== "").join("; "),
     );
   }
 }
@@ -390,7 +390,7 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
       breakRule(
         "TC106",
         inputs,
-        `${operand} dim ${long} has an extent of ${at(shape, long)}; 2^31 - 1 is the most`,
+        `${operand} dim ${long} has an extent of ${at(shape, long)}; the limit is 2^31 - 1`,
         "split the tensor along that dim",
       );
     }
@@ -403,7 +403,7 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
         breakRule(
           "TC103",
           inputs,
-          `out-of-range policy ${oob} needs an element to read, and data dim ${k} has none`,
+          `out-of-range policy ${oob} needs an element to read, and dim ${k} of ${at(names, 0)} has 0 elements`,
         );
       }
     }
@@ -452,7 +452,7 @@ export function checkElements(inputs: OpInputs, axis: number, exact: boolean, wh
       breakRule(
         "TC103",
         inputs,
-        `indices dim ${k} is ${index} and data dim ${k} is ${extent}; off the axis ${who} takes ${exact ? "equal extents" : "none larger"}`,
+        `dim ${k} of indices is ${index} and of data ${extent}; except along axis ${axis}, ${who} takes ${exact ? "equal extents" : "no larger extent in indices"}`,
       );
     }
   });

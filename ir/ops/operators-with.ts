@@ -15,7 +15,7 @@ export function operatorsWith(added: Operators): Operators {
     const first = operators.findIndex((def) => def.name === name);
     if (first === opDefs.length + k) return;
     const other = first < opDefs.length ? "a built-in operator" : `operators[${first - opDefs.length}]`;
-    throw new CompileError([error("TC702", `operators[${k}] is named ${name}, as ${other} is`)]);
+    throw new CompileError([error("TC702", `operators[${k}] is named ${name}, the name of ${other}`)]);
   });
   return operators;
 }

@@ -144,7 +144,7 @@ function resolveScatter(inputs: OpInputs, who: string): Resolved {
   const number = intAttr(inputs.attrs, "src");
   const [, , source] = inputs.inputs;
   if ((number === undefined) === (source === undefined))
-    breakRule("TC105", inputs, `${who} takes src as a tensor or as a number, one of both`);
+    breakRule("TC105", inputs, `${who} takes src as a tensor or as a number: give exactly one of them`);
   if (source !== undefined) {
     checkUpdates(inputs, 2, source.shape, "src", who);
     checkReach(inputs, source.shape, who);

@@ -248,7 +248,7 @@ const hasMasks = ({ expandMasks: expand }: OpDef, inputs: readonly TensorType[])
 const unknownMask = (name: string, span: Span | undefined): Diagnostic =>
   error("TC104", `${name} is a boolean mask, and the shape of the output depends on its values`, {
     span,
-    hint: `index by positions, of numpy.flatnonzero(${name}), or numpy.nonzero of a mask of several dims; a case, --indices mask.npy and run's --input give values before the program is compiled`,
+    hint: `give the mask's values, --indices mask.npy; or index by the positions of its true elements, from numpy.flatnonzero(${name}) or numpy.nonzero(${name})`,
   });
 
 /**
@@ -279,7 +279,8 @@ export function expandMasks({
 function unknownOperator(name: string, operators: Operators, span: Span | undefined): Diagnostic {
   const names = operators.map((def) => def.name);
   const [meant, ...others] = operatorsMeant(name, operators);
-  const hint = meant === undefined ? `known: ${names.join(", ")}` : [meant, ...others].join(" or ");
+  const hint =
+    meant === undefined ? `known: ${names.join(", ")}` : `did you mean ${[meant, ...others].join(" or ")}?`;
   return error("TC003", `unknown operator ${name}`, { span, hint });
 }
 
@@ -365,7 +366,7 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
     const spec = Object.hasOwn(def.attrs, name) ? def.attrs[name] : undefined;
     const attributes = Object.keys(def.attrs).join(", ");
     if (spec === undefined) {
-      const hint = `its attributes are ${attributes}`;
+      const hint = `${def.name} has the attributes ${attributes}`;
       return [error("TC105", `${def.name} has no attribute ${name}`, { span: source.span, hint })];
     }
     const refused = (takes: string): Diagnostic[] => [
@@ -381,7 +382,7 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
           ? []
           : refused("a list of whole numbers");
       case "text":
-        return typeof value === "string" ? [] : refused("a text");
+        return typeof value === "string" ? [] : refused("a string");
       case "word": {
         if (typeof value === "string" && (spec.words.includes(value) || isLater(spec, value))) return [];
         const hint = `one of ${spec.words.join(", ")}`;

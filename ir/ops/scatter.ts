@@ -64,8 +64,8 @@ export function checkCombine(inputs: OpInputs, combine: Combine, dtype: DType, w
   breakRule(
     "TC104",
     inputs,
-    `${who}: ${combine} of ${dtype} is none that tilec computes`,
-    `elements combine in ${valueTypes.join(", ")}`,
+    `${who}: tilec does not compute ${combine} of ${dtype}`,
+    `use one of ${valueTypes.join(", ")}`,
   );
 }
 
@@ -112,7 +112,7 @@ export function checkReach(inputs: OpInputs, source: Shape, who: string): void {
     breakRule(
       "TC103",
       inputs,
-      `${who} takes a src that reaches as far as index, and index dim ${k} is ${extent} and src's ${length}`,
+      `${who} needs a src as large as index along each dim; dim ${k} of index is ${extent} and of src ${length}`,
     );
   });
 }
@@ -138,7 +138,7 @@ export function numberAs(
   }
   const [min, max] = integerRanges[dtype];
   if (!Number.isInteger(value) || value < min || value > max)
-    breakRule("TC105", inputs, `${who} has ${name} ${value}, which is no ${dtype}`);
+    breakRule("TC105", inputs, `${who} has ${name} ${value}, which ${dtype} cannot represent`);
   const type = dtype === "u32" ? "u32" : "i32";
   return castTo(dtype, type, { kind: "number", type, bits: value >>> 0 });
 }

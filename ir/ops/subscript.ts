@@ -61,14 +61,14 @@ export function parseItem(subscripted: Subscripted, text: string): SubscriptItem
     breakRule(
       "TC105",
       inputs,
-      `${JSON.stringify(text)} in subscript is no index`,
-      `a subscript has integers, slices such as 1:8:2, "...", newaxis and the arrays ${names.join(", ")}`,
+      `subscript has ${JSON.stringify(text)}, which is not an index`,
+      `write integers, slices such as 1:8:2, "...", newaxis or the arrays ${names.join(", ")}`,
     );
   }
   const [start, stop, step] = slice
     .slice(1)
     .map((bound) => (bound === undefined ? undefined : Number(bound)));
-  if (step === 0) breakRule("TC105", inputs, "a slice's step is not 0");
+  if (step === 0) breakRule("TC105", inputs, "the step of a slice must not be 0");
   return {
     kind: "slice",
     step: step ?? 1,

@@ -100,7 +100,7 @@ export const tfGather = defineOperator({
     const batch = batchDimsOf(inputs, "tf.gather");
     const along = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? batch, data.length);
     if (along < batch)
-      breakRule("TC101", inputs, `tf.gather takes an axis from batch_dims ${batch} on, not axis ${along}`);
+      breakRule("TC101", inputs, `tf.gather takes an axis of batch_dims, ${batch}, or more, not ${along}`);
     const differ = indices.slice(0, batch).findIndex((extent, k) => extent !== data[k]);
     if (differ !== -1) {
       const [ours, theirs] = [data.slice(0, batch), indices.slice(0, batch)].map(formatShape);

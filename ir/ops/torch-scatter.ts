@@ -63,7 +63,7 @@ function scattered(inputs: OpInputs, combine: Combine, who: string): Resolved {
   const number = intAttr(inputs.attrs, "value");
   const [, , source] = inputs.inputs;
   if ((number === undefined) === (source === undefined))
-    breakRule("TC105", inputs, `${who} takes src, a tensor, or value, a number, one of both`);
+    breakRule("TC105", inputs, `${who} takes src, a tensor, or value, a number: give exactly one of them`);
   if (source !== undefined) {
     checkUpdates(inputs, 2, source.shape, "src", who);
     checkReach(inputs, source.shape, who);

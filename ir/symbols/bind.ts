@@ -135,11 +135,16 @@ function sizeFaults(
       const size = Object.hasOwn(sizes, symbol.name) ? sizes[symbol.name] : undefined;
       if (size === undefined) {
         const limits = formatSizes(Object.fromEntries(symbols.map(({ name: of, most }) => [of, most])));
-        return [fault(`symbol ${symbol.name} of @${name} has no size`, `bind it: ${limits} are the most`)];
+        return [
+          fault(
+            `symbol ${symbol.name} of @${name} has no size`,
+            `bind each symbol to a size up to its maximum: --bind ${limits}`,
+          ),
+        ];
       }
       if (takesSize(symbol, size)) return [];
       const message = `symbol ${symbol.name} is ${size}, and ${sizesTaken(symbol)}`;
-      return [fault(message, "bind another size, or declare a larger one")];
+      return [fault(message, "bind a size in that range, or raise the limit: dim ${symbol.name} <= N")];
     }),
   ];
 }

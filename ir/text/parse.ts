@@ -187,6 +187,8 @@ const reservedWords: ReadonlySet<string> = new Set([
   "yield",
 ]);
 
+const withResult = "a program with an operator states its result type: add -> tensor<…> after the operands";
+
 type StatementWord = Exclude<Stmt["op"], "alloc">;
 /** Keywords with which statements begin. An alloc begins with its buffer. */
 const statementWords = Object.keys({
@@ -231,14 +233,14 @@ class Parser extends TokenReader {
       if (!isSymbolName(token.text))
         this.fail(
           token,
-          `${token.text} is no name of a symbol`,
-          "capitals, digits and _, such as N or MAX_PAGES; X stands between extents",
+          `${token.text} cannot name a symbol`,
+          "use capitals, digits and _, such as N or MAX_PAGES; X separates extents",
         );
       if (this.symbolNamed(token.text) !== undefined) this.fail(token, `dim ${token.text} is declared twice`);
       this.punct("<=");
       const bound = this.peek();
       const max = this.int();
-      if (max < 1) this.fail(bound, `a symbol may be at least 1, not at most ${max}`);
+      if (max < 1) this.fail(bound, `the maximum of a symbol must be 1 or more, not ${max}`);
       this.symbols.push({ name: token.text, most: max });
     }
   }
@@ -270,11 +272,13 @@ class Parser extends TokenReader {
     const values = params.map(({ value }) => value);
     const isSymbolic = params.some(({ outermost }) => outermost !== null);
     if (!gathers) {
-      if (isSymbolic) return this.fail(start, "a tile program has sizes, and its types are of numbers");
+      if (isSymbolic)
+        return this.fail(start, "a tile program takes numbers as extents, not symbols", withResult);
       if (values.length < 2)
         return this.fail(
           start,
-          "a function takes data, what it reads it by, and at the tile level the output",
+          `@${name} has 1 operand; a tile program needs its inputs and the output`,
+          withResult,
         );
       return this.tileFunc(start, name, operandsOf(values));
     }
@@ -303,12 +307,12 @@ class Parser extends TokenReader {
     if (!isAccess && (isSymbolic || result.outermost !== null))
       return this.fail(
         opToken,
-        `${opToken.text} takes sizes`,
-        "symbols are of access.gather and access.scatter",
+        `${opToken.text} takes numbers as extents, not symbols`,
+        "write numbers, or use access.gather or access.scatter, which take symbols",
       );
     const inPlace = values.find(({ inout }) => inout === true);
     if (!writes && inPlace !== undefined)
-      return this.fail(opToken, `%${inPlace.name} is inout, and ${opToken.text} writes a tensor of its own`);
+      return this.fail(opToken, `%${inPlace.name} is inout, and ${opToken.text} writes no operand in place`);
     const outermost = [...params, result].map((typed) => typed.outermost);
     const func: SourceFunc | AccessFunc = isAccess
       ? { level: "access", ...head, ...this.accessBody(head, outermost, isScatter) }
@@ -387,7 +391,7 @@ class Parser extends TokenReader {
       this.fail(
         token,
         `${inner} is not the outermost extent of ${token.text}`,
-        "strides are numbers: put it first",
+        "make ${inner} the first extent: strides must be numbers",
         "TC204",
       );
     const shape = extents.map(Number);
@@ -411,7 +415,7 @@ class Parser extends TokenReader {
   fullSchedule(): Schedule {
     this.acceptWord("schedule");
     const schedule = this.schedule();
-    if (!this.atEnd()) this.fail(this.peek(), `${this.peek().text} follows the schedule`);
+    if (!this.atEnd()) this.fail(this.peek(), `expected the end of the schedule; found ${this.peek().text}`);
     return schedule;
   }
 
@@ -517,11 +521,11 @@ class Parser extends TokenReader {
       else this.fail(key, `${statement} has no attribute ${key.text}`, undefined, "TC003");
     });
     if (oob === undefined)
-      return this.fail(start, `${statement} names its out-of-range policy`, "add oob = error");
+      return this.fail(start, `${statement} lacks its out-of-range policy`, "add oob = error");
     const given = inputs.flatMap((input) => (tiles.has(input.name) ? [tiles.get(input.name) ?? []] : []));
     if (given.length !== 0 && given.length !== inputs.length) {
       const names = inputs.map((input) => `${keyOf(input)}_tile`);
-      return this.fail(start, `${names.join(" and ")} come together`);
+      return this.fail(start, `give ${names.join(" and ")} together, or none of them`);
     }
     const over = mapOf(oob, fill, writes);
     const named = new Set([...outermost, ...domain.symbols, ...symbolsIn(over)]);
@@ -658,7 +662,7 @@ class Parser extends TokenReader {
       const token = this.take("word", "a name for an index value");
       const isSymbol = this.symbolNamed(token.text) !== undefined;
       if (reservedWords.has(token.text) || /^d\d+$/.test(token.text) || isSymbol)
-        this.fail(token, `${token.text} has a meaning of its own`);
+        this.fail(token, `${token.text} is a reserved word and cannot name an index value`);
       if (scope.lets.has(token.text)) this.fail(token, `${token.text} is defined twice`);
       this.punct("=");
       scope.lets.set(token.text, this.coord(scope));
@@ -686,7 +690,7 @@ class Parser extends TokenReader {
     const token = this.peek();
     const only = soleAtom(this.coordFactor(scope));
     if (only?.kind === "index" && scope.indices.isBounded(only.index)) return only.index;
-    return this.fail(token, "r lies between two index values with bounds", "error(%offsets[d0] in 65)");
+    return this.fail(token, "r runs between two index values that have bounds", "error(%offsets[d0] in 65)");
   }
 
   /** Parses the coordinates of a copied element of the data: `-> (t, d1)`. */
@@ -803,7 +807,11 @@ class Parser extends TokenReader {
   }
 
   private failDepth(token: Token): never {
-    return this.fail(token, `coordinates nest deeper than ${maxDepth}`, "let a = … names an inner one");
+    return this.fail(
+      token,
+      `coordinates nest deeper than ${maxDepth}`,
+      "name an inner coordinate: let a = …",
+    );
   }
 
   private coordProduct(scope: MapScope): Linear {
@@ -812,7 +820,8 @@ class Parser extends TokenReader {
       const token = this.peek();
       if (this.accept("*")) {
         const right = this.coordFactor(scope);
-        if (!isConstant(left) && !isConstant(right)) this.fail(token, "a product has a number on one side");
+        if (!isConstant(left) && !isConstant(right))
+          this.fail(token, "one side of a product must be a number");
         left = isConstant(right) ? scale(left, right.at) : scale(right, left.at);
       } else if (this.acceptWord("div")) left = div(left, this.divisor());
       else if (this.acceptWord("mod")) left = mod(left, this.divisor());
@@ -824,7 +833,7 @@ class Parser extends TokenReader {
   private divisor(): number {
     const token = this.peek();
     const by = this.int();
-    return by >= 1 ? by : this.fail(token, `div and mod are by 1 or more, not ${by}`);
+    return by >= 1 ? by : this.fail(token, `the divisor of div and mod must be 1 or more, not ${by}`);
   }
 
   private coordFactor(scope: MapScope): Linear {
@@ -841,8 +850,8 @@ class Parser extends TokenReader {
       if (this.operands.length === 0)
         this.fail(
           word,
-          "min is of tile programs: an access map has sums, div and mod of dims and index values",
-          "clamp(… in n) holds an index value below n",
+          "min is allowed in tile programs only; an access map has sums, div and mod of dims and index values",
+          "to limit an index value to 0 to n - 1, write clamp(… in n)",
         );
       this.punct("(");
       const lhs = this.coord(scope);
@@ -980,7 +989,10 @@ class Parser extends TokenReader {
     while (this.accept(",")) from.push(this.region());
     const inputs = inputsOf({ operands: this.operands });
     if (from.length !== inputs.length)
-      this.fail(start, `a gather reads every input: ${inputs.length} regions, not ${from.length}`);
+      this.fail(
+        start,
+        `a gather needs a region for each of ${inputs.length} inputs, not ${counted(from.length, "region")}`,
+      );
     this.word("to");
     const to = this.region();
     const chunk = this.acceptWord("into") ? this.chunk() : undefined;
@@ -1004,7 +1016,7 @@ class Parser extends TokenReader {
     if (oob === undefined || origins.length !== inputs.length - 1) {
       return this.fail(
         start,
-        "gather names its out-of-range policy and origin",
+        "gather lacks its out-of-range policy or its origin",
         "add {oob = error, origin = […]}",
       );
     }
@@ -1033,7 +1045,7 @@ class Parser extends TokenReader {
     if (first !== 0 && first !== 1)
       this.fail(
         start,
-        `a scatter reads every input, or every one behind its base: ${inputs.length} or ${inputs.length - 1} regions, not ${from.length}`,
+        `a scatter needs a region for each input, with or without the base: ${inputs.length} or ${inputs.length - 1}, not ${from.length}`,
       );
     this.word("to");
     const to = this.region();
@@ -1060,7 +1072,7 @@ class Parser extends TokenReader {
     if (oob === undefined || extents === undefined || origin === undefined)
       return this.fail(
         start,
-        "scatter names its out-of-range policy, its domain and its origin there",
+        "scatter lacks its out-of-range policy, its domain or its origin",
         "add {oob = error, domain = […], origin = […]}",
       );
     const { sizes } = domain;
@@ -1103,6 +1115,9 @@ class Parser extends TokenReader {
   private alloc(): UbBuffer {
     const name = this.take("value", "a buffer").text;
     this.punct("=");
+    const word = this.peek();
+    if (word.text.includes("."))
+      this.fail(word, `a tile program has no operators; found ${word.text}`, withResult);
     this.word("alloc");
     this.punct(":");
     this.word("ub");
@@ -1123,7 +1138,7 @@ class Parser extends TokenReader {
     if (!this.acceptWord("at")) return { name, ...type, rowBytes, buffers };
     const addresses = this.intList();
     if (addresses.length !== buffers || addresses.some((address) => address < 0)) {
-      this.fail(place, `${counted(buffers, "buffer")} need as many addresses, none negative`);
+      this.fail(place, `${counted(buffers, "buffer")} need ${buffers} addresses, each 0 or more`);
     }
     return { name, ...type, rowBytes, buffers, addresses };
   }

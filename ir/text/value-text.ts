@@ -81,11 +81,16 @@ function literal(
   fail: Fail,
 ): { readonly type: ArithmeticType; readonly bits: number } {
   if (type === undefined)
-    return fail(token, `B4: the type of ${text} is open`, `put it in a cast: f32(${text})`, "TC205");
+    return fail(
+      token,
+      `B4: the type of ${text} cannot be determined`,
+      `put the number in a cast: f32(${text})`,
+      "TC205",
+    );
   if (!isArithmeticType(type))
     return fail(
       token,
-      `B2: ${text} stands beside ${type}, and arithmetic is in i32, u32 and f32`,
+      `B2: ${text} is combined with ${type}, and arithmetic takes i32, u32 and f32`,
       `cast the other side: f32(…)`,
       "TC104",
     );

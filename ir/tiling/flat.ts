@@ -115,7 +115,8 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
   const { map, inputs, output, tile, ragged } = facts;
   const [data, index] = inputs;
   if (data?.inTile === undefined) return "data in global memory";
-  if (inputs.length !== 2 || index?.inTile === undefined || !isPlain(map)) return "the map is not plain";
+  if (inputs.length !== 2 || index?.inTile === undefined || !isPlain(map))
+    return "it takes gather, gather_elements and gather_nd with one index tensor in UB";
   if (tile.length === 0 || output.inTile === undefined) return "an output without dims";
   if (tile.some((extent) => extent === 0)) return "a tile without elements";
   if (isPacked(data.type.dtype)) return "packed elements";

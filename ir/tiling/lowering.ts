@@ -236,13 +236,17 @@ function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
     const noMgather = noTable(gather, target);
     return [
       noMgather === undefined ? mgather(gather, target) : lacks("mgather", noMgather),
-      ...(isRows(gather) ? [only(rowFetch(gather))] : [lacks("row-fetch", "no index names whole rows")]),
+      ...(isRows(gather)
+        ? [only(rowFetch(gather))]
+        : [lacks("row-fetch", "an index of this gather selects one element, not a row")]),
       only(scalar(gather)),
     ];
   }
   return [
     flat(gather, target),
-    isRows(gather) ? only(rowCopy()) : lacks("row-copy", "no index names whole rows"),
+    isRows(gather)
+      ? only(rowCopy())
+      : lacks("row-copy", "an index of this gather selects one element, not a row"),
     only(scalar(gather)),
   ];
 }
@@ -320,7 +324,7 @@ function noTable(gather: LoweringFacts, target: Target): string | undefined {
     index.value.at.length === 1 &&
     isDim(index.value.at[0], 0) &&
     hasIndicesOf(gather, "i32");
-  if (!rows) return "the gather takes no rows of a table by a list of i32 indices";
+  if (!rows) return "MGATHER takes rows of a table by a list of i32 indices, which this gather does not have";
   if (isPacked(data.dtype) || bytesOf(data.dtype) > 4)
     return `MGATHER takes elements of 1, 2 and 4 bytes, and ${data.dtype} is none`;
   if (index.outOfRange !== "clamp" && index.outOfRange !== "zero" && index.outOfRange !== "unchecked")

@@ -164,7 +164,7 @@ function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Di
     });
   }
   if (verdict.rule === "lowering" && tiling.scatter !== undefined)
-    return error("TC403", verdict.detail, { span: gather.opSpan, hint: "leave out lowering" });
+    return error("TC403", verdict.detail, { span: gather.opSpan, hint: "leave --lowering out" });
   if (verdict.rule === "lowering") {
     const others = classesOf(tiling.lowering).map((other) => `--lowering ${other}`);
     const hint = [...remedies(tiling).map(({ flags }) => flags), ...others].join(" or ");
@@ -179,7 +179,7 @@ function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Di
   return error("TC403", verdict.detail, {
     span: gather.opSpan,
     notes: [`target ${target.name} reads global memory row by row (PyPTO index_select, PTO MGATHER)`],
-    hint: "use residency ub",
+    hint: "--residency ub",
   });
 }
 

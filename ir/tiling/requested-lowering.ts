@@ -26,7 +26,7 @@ export function refusedLowering(
   const lack = lost.find((other) => other.class === requested);
   if (lack !== undefined) return "reason" in lack ? lack : undefined;
   const reason = targetFacts[target.kind].vectorUnit
-    ? `its data is in ${dataInUb ? "UB" : "global memory"}`
+    ? `data is in ${dataInUb ? "UB" : "global memory"}, where ${requested} does not gather`
     : `target ${target.name} gathers in place`;
   return { reason, room: false };
 }

@@ -33,7 +33,7 @@ export interface SizeVerdict {
  */
 export function formatSizeVerdict({ symbol, most, formula, fits }: SizeVerdict): string {
   if (fits === undefined) return `${formula} bytes: no size of ${symbol} fits`;
-  const note = symbol.startsWith("len(") ? `; it is ${most}` : fits === most ? ", its most" : "";
+  const note = symbol.startsWith("len(") ? `; it is ${most}` : fits === most ? ", its maximum" : "";
   return `${formula} bytes: legal for ${symbol} <= ${fits}${note}`;
 }
 

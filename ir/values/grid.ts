@@ -238,7 +238,7 @@ function gridOfStep(
     case "number":
       return { ok: true, grid: gridOfNumber(numberOf(step.type, step.bits)) };
     case "reduced":
-      return reduced ?? { ok: false, why: "a sum of terms may round" };
+      return reduced ?? { ok: false, why: "a sum of reduction elements may round" };
     case "cast": {
       const from = at(before, step.of);
       return from.ok ? { ok: true, grid: castGrid(from.grid, at(steps, step.of).type, step.type) } : from;

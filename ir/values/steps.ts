@@ -94,7 +94,7 @@ function stepsOf(value: Expression, reads: readonly DType[], reduced?: Arithmeti
         return push({ kind: "op", type, op: node.op, of });
       }
       case "reduce":
-        invariant(reduced !== undefined, `${node.how} stands inside a reduction`);
+        invariant(reduced !== undefined, `${node.how} is inside another reduction`);
         return push({ kind: "reduced", type: reduced });
     }
   };

@@ -26,7 +26,7 @@ export function uncovered(region: Region, { loops }: Located, shape: Shape): str
     if (dims.length > 1) return [`loop %${loop.iv} moves dims ${dims.join(" and ")} together`];
     const trip = sub(loop.upper, loop.lower);
     if (dims.length === 0 && !(isConstant(trip) && trip.at > 0 && trip.at <= loop.step)) {
-      return [`no dim of the output follows loop %${loop.iv}: its iterations write the same elements`];
+      return [`no dim of the output depends on loop %${loop.iv}: its iterations write the same elements`];
     }
   }
   return shape.flatMap((extent, d) => {

@@ -124,7 +124,8 @@ function ranks(shaped: Shaped): Fault[] {
   const indexReads = map.indices.flatMap(({ value }) => (isRead(value) ? [value] : []));
   for (const { table, at: coords } of indexReads) {
     const read = inputs[table];
-    if (read === undefined) return fault(`input ${table} of ${inputs.length} is read`);
+    if (read === undefined)
+      return fault(`the map reads input ${table}, and there are ${inputs.length} inputs`);
     if (coords.length === read.shape.length) continue;
     const shown = shownInput(shaped, table);
     return fault(`${coords.length} index coordinates for ${shown} of rank ${read.shape.length}`);
@@ -153,7 +154,8 @@ const reductions = ({ map }: Shaped): Fault[] =>
 const reductionIndices = ({ map }: Shaped): Fault[] =>
   reductionIndexFaults(map).map((fault) => ({ ...fault, code: fault.rule === "A9" ? "TC204" : "TC205" }));
 
-const statedModulus = "state it: wrap(… in n); clamp holds a whole window inside";
+const statedModulus =
+  "state the modulus: wrap(… in n); or keep the whole window inside the tensor: clamp(… in n)";
 
 const isBound = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= maxElements;
 
@@ -174,31 +176,37 @@ function order({ map }: Shaped): Fault[] {
     .flatMap((result, k) =>
       isDefined(result, map.indices.length)
         ? []
-        : [fault(`result ${k} names a dim or an index value that is none`)],
+        : [fault(`result ${k} names a dim or an index value that does not exist`)],
     );
   const indices = map.indices.flatMap((index, s) => {
     const { outOfRange, extent, wrapNegativeBy, value, excluded } = index;
     if (!coordsOf(index).every((form) => isDefined(form, s)))
-      return [fault(`index value ${s} names a dim that is none, or an index value that is not before it`)];
+      return [
+        fault(
+          `index value ${s} names a dim that does not exist, or an index value that does not come before it`,
+        ),
+      ];
     if (outOfRange === "any" && extent !== undefined)
       return [fault(`index value ${s} has a bound and no policy`)];
     if (outOfRange === "wrap" && extent === undefined)
       return [
         {
           rule: "V3",
-          message: `index value ${s} stands in a sum, and wraps by no stated modulus`,
+          message: `index value ${s} is part of a sum, and its policy wrap states no modulus`,
           hint: statedModulus,
         },
       ];
     if (outOfRange !== "any" && extent === undefined)
-      return [{ rule: "V4", message: `not even index 0 keeps the coordinates of index value ${s} inside` }];
+      return [
+        { rule: "V4", message: `index 0 already takes the coordinates of index value ${s} out of range` },
+      ];
     if (outOfRange === "any" && wrapNegativeBy === undefined && !isRead(value))
       return [fault(`index value ${s} is a sum that no policy bounds`)];
     if (![extent, wrapNegativeBy].every((n) => n === undefined || isBound(n)))
-      return [fault(`index value ${s} is held below ${String(extent)}, which is no extent`)];
+      return [fault(`index value ${s} has the upper bound ${String(extent)}, which is not an extent`)];
     const inside =
       excluded === undefined || (Number.isInteger(excluded) && excluded >= 0 && excluded < (extent ?? 0));
-    return inside ? [] : [fault(`index value ${s} leaves out ${excluded}, which is outside of its bound`)];
+    return inside ? [] : [fault(`index value ${s} excludes ${excluded}, which is outside its bound`)];
   });
   return [...results, ...indices];
 }
@@ -229,7 +237,7 @@ function fill({ map, output }: Shaped): Fault[] {
   if (BigInt(map.fill) >> BigInt(8 * bytes) !== 0n)
     return fault(`fill bits ${map.fill} are more than the ${8 * bytes} of ${output.dtype}`);
   const fills = map.indices.some(({ outOfRange }) => outOfRange === "zero");
-  return fills ? [] : fault(`fill bits ${map.fill}, and no index value fills`);
+  return fills ? [] : fault(`fill bits ${map.fill} are stated, and no index value has the policy zero`);
 }
 
 /**

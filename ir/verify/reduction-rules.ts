@@ -30,18 +30,20 @@ export function reductionFaults(map: AccessMap): ReductionFault[] {
     return fault(`${reductions.map(({ how }) => how).join(" and ")}: a value has one reduction`);
   const { reduced } = map;
   if (reduced === undefined) {
-    const declared = "name the terms behind the output dims: (d0, d1; r < 8)";
-    if (first !== undefined) return fault(`${first.how} without terms`, declared);
+    const declared = "declare the reduction after the output dims: (d0, d1; r < 8)";
+    if (first !== undefined) return fault(`${first.how} without a declared reduction`, declared);
     return formsOf(map).some((form) => dimsOf(form).includes(reductionDim(map)))
-      ? fault("r stands in a coordinate, and the map has no terms", declared)
+      ? fault("a coordinate uses r, and the map declares no reduction", declared)
       : [];
   }
   if (first === undefined)
-    return fault("r without a reduction", "fold, exact, mean, max or min of the terms");
+    return fault("r without a reduction", "combine the reduction elements by fold, exact, mean, max or min");
   const { max } = reduced;
   const highest = maxReductionElements(first.how);
   if (Number.isInteger(max) && max >= 1 && max <= highest) return [];
-  return [{ rule: "B8", message: `${first.how} of ${max} terms: an element has 1 to ${highest}` }];
+  return [
+    { rule: "B8", message: `${first.how} of ${max} reduction elements: the number must be 1 to ${highest}` },
+  ];
 }
 
 /**
@@ -57,9 +59,8 @@ export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
   const { segment } = map.reduced;
   const ends = segment === undefined ? [] : [segment.from, segment.to];
   if (ends.some((s) => map.indices[s]?.extent === undefined))
-    return [{ rule: "B6", message: "r lies between two index values with bounds" }];
-  if (ends.some((s) => isInReduction(map, s)))
-    return [{ rule: "B6", message: "r stands in the bounds of r" }];
+    return [{ rule: "B6", message: "r runs between two index values that have bounds" }];
+  if (ends.some((s) => isInReduction(map, s))) return [{ rule: "B6", message: "the bounds of r use r" }];
   const outside = new Set(readsIn(around(map.value)));
   const stray = [map.write, ...[...outside].map((k) => map.reads[k])].some((access) =>
     access?.at.some(depends),
@@ -68,14 +69,19 @@ export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
     return [
       {
         rule: "B6",
-        message: "r, or an index value that depends on it, stands outside of the reduction",
-        hint: "put what depends on r inside it",
+        message: "r, or an index value that depends on r, is used outside the reduction",
+        hint: "move what depends on r inside the reduction",
       },
     ];
   const early = map.indices.findIndex((_, s) => s > 0 && !isInReduction(map, s) && isInReduction(map, s - 1));
   return early === -1
     ? []
-    : [{ rule: "A9", message: `index value ${early} of the element stands behind one of its terms` }];
+    : [
+        {
+          rule: "A9",
+          message: `index value ${early} does not depend on r, and comes after an index value that does`,
+        },
+      ];
 }
 
 /**

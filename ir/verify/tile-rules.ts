@@ -179,7 +179,7 @@ function namesDefined({ func, all, buffers }: Program): Diagnostic[] {
         : [broken("T1", `%${buffer} is not defined`, stmt.span)],
     ),
     ...fullBuffers(stmt).flatMap((name) =>
-      buffers.has(name) ? [] : [broken("T5", `%${name} is no UB buffer`, stmt.span)],
+      buffers.has(name) ? [] : [broken("T5", `%${name} is not a buffer in UB`, stmt.span)],
     ),
   ]);
 }
@@ -215,21 +215,27 @@ const perfectNest: Rule = ({ all }) =>
     const sibling = body.find((other) => other !== stmt && other.op !== "alloc");
     return sibling === undefined
       ? []
-      : [broken("T4", `parallel loop %${stmt.iv} stands beside another statement`, stmt.span)];
+      : [broken("T4", `parallel loop %${stmt.iv} is not the only statement of its body`, stmt.span)];
   });
 
 /** Refuses loops without statements: they would count to their end, however far, and do nothing. */
 const loopsHold: Rule = ({ all }) =>
   all.flatMap(({ stmt }) =>
     stmt.op === "for" && stmt.body.length === 0
-      ? [broken("T4", `loop %${stmt.iv} is around nothing`, stmt.span, { hint: "leave the loop out" })]
+      ? [broken("T4", `loop %${stmt.iv} has an empty body`, stmt.span, { hint: "leave the loop out" })]
       : [],
   );
 
 function targetsCores({ func }: Program): Diagnostic[] {
   const { ubBytes = 0, cores = 1 } = func.schedule;
   if (ubBytes >= 0 && cores >= 1) return [];
-  return [broken("T9", `ub_bytes = ${ubBytes} and cores = ${cores} make no core`, func.span)];
+  return [
+    broken(
+      "T9",
+      `ub_bytes = ${ubBytes} must be 0 or more, and cores = ${cores} must be 1 or more`,
+      func.span,
+    ),
+  ];
 }
 
 /**
@@ -694,8 +700,8 @@ const reductionOfOneTask: Rule = ({ all }) =>
       ({ iv: name, mode }) => mode === "parallel" && loopVariables(chunk.from).has(name),
     );
     if (among === undefined) return [];
-    const message = `${printedChunk(chunk)} parts the terms of an element among tasks, by loop %${among.iv}`;
-    const hint = "make its loop serial, inside of the loops over the output";
+    const message = `${printedChunk(chunk)} splits the reduction elements of an output element among tasks, by loop %${among.iv}`;
+    const hint = "make loop %${among.iv} serial, and put it inside the loops over the output";
     return [broken("T15", message, span, { code: "TC301", hint })];
   });
 
@@ -747,7 +753,7 @@ function elementsInOrder({ func, all, buffers }: Program): Diagnostic[] {
   const { stmt, loops } = gather;
   const { map, to, span } = stmt;
   const report = (message: string): Diagnostic[] => [broken("T15", message, span)];
-  if (map.reduced === undefined) return report("the gather has no terms to take in part by part");
+  if (map.reduced === undefined) return report("the gather has a chunk and no reduction");
   const loop = loops.at(-1);
   const runs = printedChunk(chunk);
   const isFull = equalLinear(chunk.from, constant(0)) && equalLinear(chunk.to, constant(chunk.of));
@@ -760,15 +766,16 @@ function elementsInOrder({ func, all, buffers }: Program): Diagnostic[] {
     equalLinear(chunk.to, min(add(iv(loop.iv), constant(loop.step)), constant(chunk.of)));
   if (!isFull && !carried)
     return report(
-      `${runs} is neither all terms nor those of an iteration of the innermost loop, from 0 in order`,
+      `${runs} is neither all reduction elements nor those of one iteration of the innermost loop, in order from 0`,
     );
   const max = carried ? Math.min(loop.step, chunk.of) : chunk.of;
-  if (map.reduced.max !== max) return report(`${runs} has ${max} terms, and the map ${map.reduced.max}`);
+  if (map.reduced.max !== max)
+    return report(`${runs} has ${max} reduction elements, and the map has ${map.reduced.max}`);
   if (carried && !goesOn(func, stmt, loop.iv))
-    return report(`a coordinate of ${runs} does not go on where the run before ended`);
+    return report(`a coordinate of ${runs} does not continue where the previous chunk ended`);
   const wanted = countsElements(map) ? 2 : 1;
   if (chunk.into.length !== wanted)
-    return report(`the terms go into ${chunk.into.length} tiles; it takes ${wanted}`);
+    return report(`the number of tiles for the partial result is ${chunk.into.length}; it must be ${wanted}`);
   const reads = map.reads.map(({ table }) => inputOf(func, table).type.dtype);
   const [reduction] = reductionsIn(map.value);
   // The map has the terms of a run.
@@ -783,14 +790,16 @@ function elementsInOrder({ func, all, buffers }: Program): Diagnostic[] {
         other !== stmt && ubAccesses(other, func, buffers).some((access) => access.buffer.name === name),
     );
     if (users.length > 0 || to.buffer === name)
-      return report(`%${name} holds what terms come to, and another statement names it`);
+      return report(`%${name} holds the partial result of a reduction, and another statement uses it`);
     const dtype = k === 0 ? taken : "u32";
     const leading = k === 0 && words > 1 ? [words] : [];
     const fits =
       buffer?.dtype === dtype && buffer.buffers === 1 && hasAddresses(buffer, leading, to.sizes, loops);
-    const wordsText = k === 0 && words > 1 ? `${words} places` : "a place";
+    const wordsText = k === 0 && words > 1 ? `${words} elements` : "one element";
     return fits
       ? []
-      : report(`%${name} is no single tile of ${dtype} with ${wordsText} for each element of the output's`);
+      : report(
+          `%${name} is not a single tile of ${dtype} with ${wordsText} for each element of the output tile`,
+        );
   });
 }

@@ -75,7 +75,7 @@ function combineFault(
 ): ValueFault[] | undefined {
   if (combine === "set") return undefined;
   if (!combinedTypes.includes(output)) {
-    const message = `${combine} of ${output}: points combine in ${combinedTypes.join(", ")}`;
+    const message = `${combine} of ${output}: it takes ${combinedTypes.join(", ")}`;
     return [{ rule: "W3", message, hint: "combine = set moves elements of any type" }];
   }
   return type === "f32" && (output === "f16" || output === "bf16") ? [] : undefined;
@@ -95,15 +95,15 @@ export function widthFault(
   if (width === undefined) return undefined;
   const fault = (message: string, hint: string): ValueFault => ({ rule: "B7", message, hint, code: "TC205" });
   const folded = "fold(…) sums in the order of r and rounds each step";
-  if (!width.ok) return fault(`the terms of an exact sum: ${width.why}`, folded);
+  if (!width.ok) return fault(`the reduction elements of an exact sum: ${width.why}`, folded);
   const { unit, termBits, mostTerms, availableBits } = width.width;
   if (elements <= mostTerms) return undefined;
-  const each = `a term takes ${termBits} bits in units of 2^${unit}`;
+  const each = `a reduction element takes ${termBits} bits in units of 2^${unit}`;
   return mostTerms === 0
     ? fault(`${each}, and an exact sum has ${availableBits}`, folded)
     : fault(
-        `${each}: an exact sum of ${availableBits} bits has room for ${mostTerms} terms, not ${elements}`,
-        `${mostTerms} terms at most, or ${folded}`,
+        `${each}: an exact sum of ${availableBits} bits holds ${mostTerms} elements, not ${elements}`,
+        `reduce at most ${mostTerms} elements, or use fold: ${folded}`,
       );
 }
 
@@ -133,12 +133,12 @@ function faultOf(node: Expression, reads: readonly DType[]): ValueFault[] {
     case "cast": {
       const from = typeOf(node.of, reads);
       if (from === node.to)
-        return [{ rule: "B3", message: `a cast of ${from} to itself`, hint: "leave it out" }];
+        return [{ rule: "B3", message: `a cast of ${from} to itself`, hint: "leave the cast out" }];
       if (isSourceType(from) && isValueType(node.to)) return [];
-      const message = `no cast is from ${from} to ${node.to}: values are ${valueTypes.join(", ")}`;
+      const message = `there is no cast from ${from} to ${node.to}: values are ${valueTypes.join(", ")}`;
       const hint = isPacked(node.to)
-        ? "packed elements are read alone"
-        : "a bare read moves elements of any type";
+        ? "read the packed element without a cast"
+        : "leave the cast out: a read moves elements of any type";
       return [{ rule: "B3", message, hint }];
     }
     case "reduce": {
@@ -155,7 +155,7 @@ function faultOf(node: Expression, reads: readonly DType[]): ValueFault[] {
         ];
       if (isArithmeticType(type)) return [];
       const message = `${how} of ${type}: arithmetic is in ${arithmeticTypes.join(", ")}`;
-      return [{ rule: "B2", message, hint: `cast the terms: ${how}(f32(…))` }];
+      return [{ rule: "B2", message, hint: `cast the reduction elements: ${how}(f32(…))` }];
     }
     case "op": {
       const [left, right] = node.of.map((side) => typeOf(side, reads));

@@ -48,11 +48,7 @@ export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
   const bits = baseFill(write);
   if (bits !== undefined) {
     if (inPlace !== -1)
-      return fault(
-        "W4",
-        "a tensor is written in place, and base = fill stands in its stead",
-        "leave out base",
-      );
+      return fault("W4", "a tensor is written in place, and base = fill replaces it", "leave out base");
     return BigInt(bits) >> BigInt(bitsOf(output.type.dtype)) === 0n
       ? []
       : fault(
@@ -110,12 +106,18 @@ export function policyFaults(map: AccessMap, output: TensorType): WriteFault[] {
     return [
       {
         rule: "W3",
-        message: `duplicates = ${duplicates} beside combine = ${combine}`,
+        message: `duplicates = ${duplicates} together with combine = ${combine}`,
         hint: "duplicates = unique, or none",
       },
     ];
   if (combine === "set" && duplicates === undefined)
-    return [{ rule: "W3", message: "set says what duplicates mean", hint: "duplicates = last" }];
+    return [
+      {
+        rule: "W3",
+        message: "duplicates applies to combine = set only: leave duplicates out, or write combine = set",
+        hint: "duplicates = last",
+      },
+    ];
   const [points, elements] = [elementCount(map.domain), elementCount(output.shape)];
   if (duplicates !== "unique" || points <= elements || maySkip(map.indices, written)) return [];
   const message = `${points} points write ${elements} elements, and none is skipped: they are never unique`;

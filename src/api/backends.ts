@@ -97,7 +97,12 @@ function backendFor(name: BackendChoice, options: BackendOptions = {}): Backend 
       return checkedBackend;
     case "webgpu": {
       const { runner } = options;
-      if (runner === undefined) throw new CompileError([error("TC503", "no WebGPU device was given")]);
+      if (runner === undefined)
+        throw new CompileError([
+          error("TC503", "no WebGPU device was given", {
+            hint: "pass runner: await createRunner(device) of tilec/webgpu, or use backend sim",
+          }),
+        ]);
       return webgpuBackend(runner);
     }
     default:

@@ -343,7 +343,7 @@ function kernelOf(compiled: TileFunc, pieces: KernelFields): Kernel {
         throw altered(
           this,
           "its symbols are of the program before that",
-          "bind the kernel, and alter what that gives",
+          "bind the kernel first, and alter the bound kernel",
         );
       }
       return atSizes.at(this, sizes);
@@ -375,7 +375,10 @@ function kernelOf(compiled: TileFunc, pieces: KernelFields): Kernel {
       const func = level === "tile" ? this.tile : levels.get(level);
       if (func === undefined) {
         throw new CompileError([
-          error("TC702", `@${this.name} began below the ${level} level; it has no such text`),
+          error(
+            "TC702",
+            `@${this.name} was compiled from a level below ${level}, and has no text of that level`,
+          ),
         ]);
       }
       return printFunc(func);

@@ -36,7 +36,7 @@ export interface TileExplanation {
 export function explainTile(program: Func, options: CompileOptions = {}): TileExplanation {
   if (program.level !== "tile") {
     const hint = "explain takes source and access programs";
-    throw new CompileError([error("TC702", `@${program.name} is no tile program`, { hint })]);
+    throw new CompileError([error("TC702", `@${program.name} is not a tile program`, { hint })]);
   }
   const { tile, target, name } = compile(program, options);
   const plan = [...ubBuffers(tile).values()].flatMap((buffer) =>

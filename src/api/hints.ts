@@ -19,6 +19,7 @@ import {
 } from "../../ir/index.js";
 import { policyOf } from "../../ir/access.js";
 import { isPlain, plainIndices } from "../../ir/tiling/plain.js";
+import { counted } from "../../ir/counted.js";
 import { isPowerOfTwo } from "../../ir/types.js";
 import { clockOf, flagsTo } from "../../passes/index.js";
 
@@ -57,7 +58,7 @@ export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[
     const flags = mended(smallerTiles(tiling), ({ tasks }) => tasks > traffic.tasks);
     const idle = schedule.cores - traffic.tasks;
     if (flags !== undefined) {
-      const message = `${traffic.tasks} tasks leave ${idle} of ${schedule.cores} cores idle`;
+      const message = `${counted(traffic.tasks, "task")} ${traffic.tasks === 1 ? "leaves" : "leave"} ${idle} of ${schedule.cores} cores idle`;
       hints.push(
         hint("TC902", message, { hint: flags, data: { tasks: traffic.tasks, cores: schedule.cores } }),
       );
@@ -68,7 +69,7 @@ export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[
     if (bytes <= 2 * compulsory) return;
     const flags = mended([turned, ...wider], (other) => at(other.operands, k).bytes < bytes);
     if (flags === undefined) return;
-    const message = `${operand} is loaded ${(bytes / compulsory).toFixed(1)} times over: ${bytes} B for ${compulsory} B`;
+    const message = `${operand} of ${compulsory} B is loaded ${(bytes / compulsory).toFixed(1)} times: ${bytes} B`;
     hints.push(hint("TC903", message, { hint: flags, data: { operand, bytes, compulsory } }));
   });
   hints.push(...straddledPages(tiling).map((straddled) => acrossPages(tiling, straddled)));
@@ -111,7 +112,7 @@ function smallerTiles(tiling: Tiling): readonly Tiling[] {
  * of 16`. A page is a block of elements along a dim that the index map divides by the page size.
  */
 function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Straddled): Diagnostic {
-  const message = `tile[${dim}] = ${entry} straddles pages of ${pages.join(" and ")}`;
+  const message = `tile[${dim}] = ${entry} does not end where pages of ${pages.join(" and ")} end`;
   const flags = instead.map((n) => `--tile ${replaced(schedule.tile, dim, n).join()}`);
   return hint("TC909", message, {
     hint: flags.length === 0 ? "no legal entry ends where pages do" : flags.join(" or "),

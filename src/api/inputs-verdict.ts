@@ -47,7 +47,7 @@ export function verdictHints(verdict: InputsVerdict): readonly Diagnostic[] {
     hint("TC912", message, {
       notes: [unmetText(unmet)],
       data: { point, ...unmet },
-      hint: "keep the elements within the conditions of explain, or compare with a tolerance there",
+      hint: "keep the elements within the conditions that explain prints, or compare with a tolerance",
     }),
   ];
 }

@@ -133,7 +133,7 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
 
 /** Returns error TC702 for a gather that requests `inPlace`, which only scatters support. */
 const gathersInPlace = (op: string): Diagnostic =>
-  error("TC702", `${op} writes a tensor of its own, and inPlace is of scatters`);
+  error("TC702", `inPlace applies to scatters only, and ${op} writes no operand in place`);
 
 /**
  * Returns the source function that a description defines. Throws a CompileError if the description is invalid

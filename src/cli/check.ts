@@ -89,16 +89,16 @@ export function checkCommand(program: Command): void {
 function refuseTogether(flags: CheckFlags): void {
   const { update, watch: watching, json, reporter } = flags;
   if (json === true && reporter !== undefined && reporter !== "json")
-    throw new UsageError(`--json and --reporter ${reporter} differ`);
+    throw new UsageError(`--json cannot be used with --reporter ${reporter}: it means --reporter json`);
   if (update === true && isContinuousIntegration())
     throw new UsageError(
-      "--update rewrites tests, and CI is set",
-      "update at a desk, and commit what changed",
+      "--update rewrites tests, and is refused where the variable CI is set",
+      "run --update on your own machine, and commit the changed tests",
     );
-  if (update === true && watching === true) throw new UsageError("--update and --watch do not go together");
+  if (update === true && watching === true) throw new UsageError("--update cannot be used with --watch");
   const plain = reporter === undefined || reporter === "pretty";
   if ((update === true || watching === true) && !(plain && json !== true))
-    throw new UsageError(`--${update === true ? "update" : "watch"} goes with --reporter pretty`);
+    throw new UsageError(`--${update === true ? "update" : "watch"} can only be used with --reporter pretty`);
 }
 
 /**
@@ -108,7 +108,7 @@ function refuseTogether(flags: CheckFlags): void {
 function refuseRewriting(files: readonly string[], flags: CheckFlags): void {
   if (!files.includes(standardInput)) return;
   const flag = (["update", "watch"] as const).find((name) => flags[name] === true);
-  if (flag !== undefined) throw new UsageError(`--${flag} needs files, and - is the standard input`);
+  if (flag !== undefined) throw new UsageError(`--${flag} needs files, and - reads the standard input`);
 }
 
 /** Runs the tests in files, prints the report and resolves to the exit code. */
@@ -117,8 +117,8 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   const foreign = await loadForeign(files, flags);
   if (foreign !== undefined && flags.backend !== defaultBackends)
     throw new UsageError(
-      "--backend names where tests run, and a kernel of your own is judged alone",
-      "leave it out",
+      "--backend cannot be used with --kernel or --command, which judge one kernel",
+      "leave --backend out",
     );
   const backends = foreign === undefined ? parseBackends(flags.backend, project) : [foreign.backend];
   refuseWithoutSim(backends, flags);
@@ -177,7 +177,7 @@ function selected(all: readonly Test[], { filter, shard: chosen }: CheckFlags): 
   if (matching.length === 0) {
     const some = all.slice(0, 3).map(({ id }) => id);
     throw new CompileError([
-      error("TC013", `no id of ${all.length} tests contains ${filter ?? ""}`, {
+      error("TC013", `no id of the ${all.length} tests contains ${filter ?? ""}`, {
         hint: `ids are ${some.join(", ")}`,
       }),
     ]);

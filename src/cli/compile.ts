@@ -114,18 +114,25 @@ export function compileCommand(program: Command): void {
         outputs.refuse(diagnostics);
       };
       if (flags.arithmetic !== undefined && !forDevices.includes(flags.emit))
-        throw new UsageError(`--arithmetic is of ${forDevices.join(", ")}, and --emit is ${flags.emit}`);
+        throw new UsageError(
+          `--arithmetic cannot be used with --emit ${flags.emit}: it applies to ${forDevices.join(", ")}`,
+        );
       if (flags.strict === true && flags.records === undefined) {
-        throw new UsageError("--strict judges --records, and there are none");
+        throw new UsageError("--strict needs --records: it refuses records of another task");
       }
       if ((flags.emit === "all") !== (flags.dumpDir !== undefined)) {
         throw new UsageError(
-          flags.dumpDir === undefined ? "--emit all writes files" : "--dump-dir goes with --emit all",
+          flags.dumpDir === undefined
+            ? "--emit all needs --dump-dir, the folder for its files"
+            : "--dump-dir needs --emit all",
           "--emit all --dump-dir out",
         );
       }
       if (flags.emit === "all" && flags.out !== undefined)
-        throw new UsageError("--out is for one text, and --emit all writes several", "leave --out out");
+        throw new UsageError(
+          "--out cannot be used with --emit all, which writes several texts",
+          "leave --out out: --dump-dir names the folder",
+        );
       const pipeline = await pipelineOf(flags);
       const kind = modules.find((name) => name === flags.emit);
       const folder = kind !== undefined && flags.out?.endsWith(".js") === false ? flags.out : undefined;
@@ -135,14 +142,14 @@ export function compileCommand(program: Command): void {
         refuse,
       });
       if (flags.diffPage !== undefined && programs.length > 1) {
-        throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);
+        throw new UsageError(`--diff-page shows one program, and there are ${programs.length}`);
       }
       if (flags.out !== undefined && flags.json === true) {
-        throw new UsageError("--out takes the text, and --json prints it", "give one of them");
+        throw new UsageError("--out cannot be used with --json", "give --out or --json");
       }
       if (flags.out !== undefined && folder === undefined && programs.length > 1) {
         throw new UsageError(
-          `--out is one file, and there are ${programs.length} programs`,
+          `--out names one file, and there are ${programs.length} programs`,
           kind === undefined ? "choose one with --func" : "name a folder, or choose one with --func",
         );
       }

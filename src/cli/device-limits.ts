@@ -29,7 +29,10 @@ export function parseLimits(text: string): Partial<WgslLimits> {
   const entries = text.includes("=") ? inline(text) : inFile(text);
   const limits = entries.map(([name, value]) => {
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return [name, value] as const;
-    throw new UsageError(`--limits ${text}: ${name} is ${String(value)}, no whole number above 0`, example);
+    throw new UsageError(
+      `--limits ${text}: ${name} is ${String(value)}; it must be a whole number, 1 or more`,
+      example,
+    );
   });
   return Object.fromEntries(limits);
 }
@@ -43,7 +46,7 @@ const inline = (text: string): Entry[] =>
     if (name !== undefined && more.length === 0) return [name, value === "" ? value : Number(value)];
     const near = didYouMean(written, limitNames);
     const hint = near === undefined ? `the limits are ${limitNames.join(", ")}` : `did you mean ${near}?`;
-    throw new UsageError(`--limits ${text}: ${entry.trim()} names no limit that kernels meet`, hint);
+    throw new UsageError(`--limits ${text}: ${entry.trim()} is not a limit that kernels depend on`, hint);
   });
 
 /**
@@ -62,7 +65,7 @@ function inFile(file: string): Entry[] {
   const entries = limitNames.flatMap((name): Entry[] => (name in limits ? [[name, limits[name]]] : []));
   if (entries.length === 0)
     throw new UsageError(
-      `--limits ${file} names no limit that kernels meet`,
+      `--limits ${file} has no limit that kernels depend on`,
       `such as ${limitNames[0] ?? ""}`,
     );
   return entries;
@@ -85,10 +88,7 @@ const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
 export function limitedTo(target: Target, text: string | undefined): Target {
   if (text === undefined) return target;
   if (!targetFacts[target.kind].runsOnWebgpu)
-    throw new UsageError(
-      `--limits are those of a WebGPU device, and the target is ${target.name}`,
-      "--target webgpu",
-    );
+    throw new UsageError(`--limits needs target webgpu, and the target is ${target.name}`, "--target webgpu");
   const limits = { ...deviceLimits(target), maxComputeWorkgroupStorageSize: target.ubBytes };
   return withLimits(target, { ...limits, ...parseLimits(text) });
 }

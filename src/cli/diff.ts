@@ -115,13 +115,13 @@ async function sidesOf(
   if (other === undefined ? lists.length !== 2 : lists.length > 1) {
     const given = `${other === undefined ? "one program" : "two programs"} and ${counted(lists.length, "pipeline")}`;
     throw new UsageError(
-      `diff compares two sides, and there are ${given}`,
+      `diff compares two programs or two pipelines of one program; there are ${given}`,
       "tilec diff A.tir B.tir, or tilec diff A.tir --pipeline default --pipeline LIST",
     );
   }
   if (lists.length === 0 && flags.target !== undefined)
     throw new UsageError(
-      `--target ${flags.target} compiles, and programs are compared as they are`,
+      `--target ${flags.target} needs --pipeline: without a pipeline, diff compiles nothing`,
       "--pipeline default",
     );
   const passes = [...flags.project.passes, ...(await loadPasses(load))];

@@ -324,11 +324,11 @@ function diagnosticPage(code: string): string | undefined {
  */
 function explainCode(code: string, { json, ...others }: Omit<ExplainFlags, "project">): void {
   const [other] = Object.keys(others);
-  if (other !== undefined) throw new UsageError(`--${dashed(other)} says nothing about a code`);
+  if (other !== undefined) throw new UsageError(`--${dashed(other)} cannot be used with a diagnostic code`);
   if (!isCode(code))
     throw new UsageError(
-      `there is no code ${code}`,
-      `docs/diagnostics.md lists all ${Object.keys(codes).length}`,
+      `${code} is not a diagnostic code`,
+      `docs/diagnostics.md lists all ${Object.keys(codes).length} codes`,
     );
   const page = diagnosticPage(code) ?? `## ${code}: ${codes[code].title}`;
   if (json === true) printJson({ command: "explain", code, ...codes[code], page });

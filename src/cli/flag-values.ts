@@ -44,7 +44,7 @@ export function parseType(text: string, flag: string): TensorType {
   const [, word = "", inside = ""] = /^([\w.]+)\s*(?:\[([\d,\s]*)\])?$/.exec(text.trim()) ?? [];
   const dtype = dtypeMeant(word);
   if (dtype === undefined)
-    throw new UsageError(`--${flag} ${text} is no tensor type`, `write --${flag} ${typeLike(text)}`);
+    throw new UsageError(`--${flag} ${text} is not a tensor type`, `write --${flag} ${typeLike(text)}`);
   return { dtype, shape: inside.trim() === "" ? [] : parseShape(inside, flag) };
 }
 
@@ -71,7 +71,10 @@ export function parseShape(text: string, flag: string): Shape {
   return pieces.map((piece) => {
     const entry = parseInteger(piece, flag);
     if (entry === undefined)
-      throw new UsageError(`--${flag} ${text} is no list of whole numbers`, `write it as --${flag} 8,1024`);
+      throw new UsageError(
+        `--${flag} ${text} is not a list of whole numbers`,
+        `write it as --${flag} 8,1024`,
+      );
     return entry;
   });
 }
@@ -82,14 +85,14 @@ export function parseShape(text: string, flag: string): Shape {
  */
 export function parseCount(text: string, flag: string): number {
   const value = parseInteger(text, flag);
-  if (value === undefined) throw new UsageError(`--${flag} ${text} is no whole number`);
+  if (value === undefined) throw new UsageError(`--${flag} ${text} is not a whole number`);
   return value;
 }
 
 /** Parses the value of a flag as a finite number. Throws a UsageError for any other text. */
 export function parseNumber(text: string, flag: string): number {
   const value = Number(text.trim() === "" ? "none" : text);
-  if (!Number.isFinite(value)) throw new UsageError(`--${flag} ${text} is no number`);
+  if (!Number.isFinite(value)) throw new UsageError(`--${flag} ${text} is not a number`);
   return value;
 }
 
@@ -102,7 +105,7 @@ export function parseInteger(text: string, flag: string): number | undefined {
   if (Number.isSafeInteger(value)) return value;
   if (!Number.isInteger(value) && Math.abs(value) !== Infinity) return undefined;
   const max = Number.MAX_SAFE_INTEGER;
-  throw new UsageError(`--${flag}: ${text.trim()} is beyond ${value < 0 ? -max : max}`);
+  throw new UsageError(`--${flag}: ${text.trim()} is beyond the limit of ${value < 0 ? -max : max}`);
 }
 
 const units = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
@@ -121,10 +124,13 @@ function parseBytes(text: string, flag: string): number {
   const value = scaledNumber(text);
   if (value !== undefined && Number.isSafeInteger(value)) return value;
   if (value !== undefined && value > Number.MAX_SAFE_INTEGER)
-    throw new UsageError(`--${flag} ${text} is too large`, `write --${flag} 64KiB`);
+    throw new UsageError(
+      `--${flag} ${text} is over the limit of ${Number.MAX_SAFE_INTEGER} B`,
+      `write --${flag} 64KiB`,
+    );
   const [, digits = "64", letter = "k"] = /^\s*(\d+)\s*([kmg])i?b?\s*$/i.exec(text) ?? [];
   const hint = `write --${flag} ${digits}${letter.toUpperCase()}iB`;
-  throw new UsageError(`--${flag} ${text} is no number of bytes`, hint);
+  throw new UsageError(`--${flag} ${text} is not a number of bytes`, hint);
 }
 
 /**
@@ -146,7 +152,7 @@ export function parseEntry(key: keyof Schedule, text: string): EntryValue {
     case "word": {
       const match = entry.words.find((word) => word === text);
       if (match === undefined)
-        throw new UsageError(`--${entry.flag} ${text} is none of ${entry.words.join(", ")}`);
+        throw new UsageError(`--${entry.flag} ${text} is not one of ${entry.words.join(", ")}`);
       return match as EntryValue;
     }
     case "by-operand": {
@@ -212,7 +218,7 @@ export function parseBind(text: string): Readonly<Record<string, number | Shape>
     const [name, value] = [entry.slice(0, Math.max(0, split)).trim(), entry.slice(split + 1).trim()];
     if (name === "" || value === "") refuse(`${entry} is not name=extent`);
     if (bound.has(name)) refuse(`${name} is given twice`);
-    if (!boundValue.test(value)) refuse(`${value} is no extent and no shape`);
+    if (!boundValue.test(value)) refuse(`${value} is neither an extent nor a shape`);
     bound.set(name, /^\d+$/.test(value) ? parseCount(value, "bind") : parseShape(value, "bind"));
   }
   return Object.fromEntries(bound);

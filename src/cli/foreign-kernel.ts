@@ -80,20 +80,23 @@ export async function loadForeign(
   if (kernel === undefined && command === undefined) {
     const stray = [...ofWgsl, ...ofBoth].find((flag) => flags[flag] !== undefined);
     if (stray !== undefined)
-      throw new UsageError(`--${dashed(stray)} says something of a kernel of your own`, "--kernel mine.wgsl");
+      throw new UsageError(
+        `--${dashed(stray)} needs --kernel, the WGSL file of your own kernel`,
+        "--kernel mine.wgsl",
+      );
     return undefined;
   }
   if (kernel !== undefined && command !== undefined)
-    throw new UsageError("--kernel and --command do not go together", "judge one, then the other");
+    throw new UsageError("--kernel cannot be used with --command", "judge one, then the other");
   const stray = ofTests.find((flag) => flags[flag] !== undefined);
   if (stray !== undefined)
     throw new UsageError(
-      `--${dashed(stray)} is for tests, and --${kernel === undefined ? "command" : "kernel"} judges a kernel`,
-      "leave it out",
+      `--${dashed(stray)} cannot be used with --${kernel === undefined ? "command" : "kernel"}: it applies to tests`,
+      `leave --${dashed(stray)} out`,
     );
   const [file, second] = files;
   if (file === undefined || second !== undefined)
-    throw new UsageError(`a kernel is judged by one program, and ${files.length} files are given`);
+    throw new UsageError(`a kernel is compared with one program, and there are ${files.length} files`);
   const { func, inputs = {} } = await loadProgram(file, { project: flags.project });
   const given = Object.fromEntries(
     inputsOf(func).flatMap((operand) => {
@@ -108,7 +111,7 @@ export async function loadForeign(
   if (command !== undefined) {
     const stray = ofWgsl.find((flag) => flags[flag] !== undefined);
     if (stray !== undefined)
-      throw new UsageError(`--${dashed(stray)} says something of WGSL, and --command runs a command`);
+      throw new UsageError(`--${dashed(stray)} cannot be used with --command: it applies to WGSL`);
     const backend = commandBackend(command, func, {
       timeout,
       onStderr: (text) => {
@@ -160,6 +163,6 @@ function describedBy(file: string, flags: ForeignFlags) {
 function assigned(text: string, flag: string, example: string): readonly [name: string, value: string] {
   const at = text.indexOf("=");
   if (at <= 0 || at === text.length - 1)
-    throw new UsageError(`--${flag} ${text} assigns nothing`, `--${flag} ${example}`);
+    throw new UsageError(`--${flag} ${text} is not of the form name=value`, `--${flag} ${example}`);
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }

@@ -17,7 +17,7 @@ export function helpCommand(program: Command): void {
         commandAt(program, words).outputHelp();
         return;
       }
-      if (more.length > 0) throw new UsageError(`help op takes one name, not ${more.length + 1}`);
+      if (more.length > 0) throw new UsageError(`help op takes one operator, not ${more.length + 1}`);
       const { operators } = await projectOf(command);
       print(
         name === undefined

@@ -25,7 +25,7 @@ function parsePattern(text: string): IndexPattern | undefined {
   if (kind === "runs" && Number.isSafeInteger(value) && value >= 1) return { kind, length: value };
   if (kind === "zipf" && value > 0 && value < Infinity) return { kind, exponent: value };
   if (text.endsWith(".npy")) return undefined;
-  throw new UsageError(`--indices-like ${text} is no kind of indices`, forms);
+  throw new UsageError(`--indices-like ${text} is not a distribution of indices`, forms);
 }
 
 /**

@@ -62,7 +62,7 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
   const { func } = await loadProgram(file, flags);
   tellBuiltIn("legal", flags.project);
-  if (flags.tile !== undefined) note(`legal looks at every tile; --tile ${flags.tile} counts as not given`);
+  if (flags.tile !== undefined) note(`--tile ${flags.tile} is ignored: legal lists all tiles`);
   let bar: ReturnType<typeof progressBar> | undefined;
   const options = targeting(flags);
   const result = legalTiles(func, {

@@ -35,7 +35,7 @@ export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): Loa
   if (dump !== undefined) return [...loadDump(dump, file, flags)];
   const cases = readCaseList(text, file, flags.project.operators);
   const chosen = cases.filter((test) => flags.case === undefined || test.id === flags.case);
-  if (chosen.length === 0) throw new UsageError(`${file} has no case ${flags.case ?? ""}`);
+  if (chosen.length === 0) throw new UsageError(`${file} has no case with the id ${flags.case ?? ""}`);
   const one = chosen.length === 1;
   const names = new UniqueNames();
   return chosen.flatMap((test) => {

@@ -166,20 +166,23 @@ export function checkFlags(file: string | undefined, flags: ProgramFlags & Proje
   const kind = file === undefined ? undefined : programKind(file);
   if (flags.bind !== undefined && (kind === undefined || kind === "json"))
     throw new UsageError(
-      "--bind gives sizes to the symbols of a .tir file or the symbolic dims of an .onnx model",
-      file === undefined ? "give a file" : "a case says bind itself",
+      "--bind needs a .tir file with symbols or an .onnx model with symbolic dims",
+      file === undefined ? "name a .tir or .onnx file" : "a case has a field bind of its own",
     );
   if (flags.most !== undefined && kind !== "onnx")
     throw new UsageError(
-      "--most says up to where the dims of an .onnx model stay open",
-      "a .tir file says dim N <= 64 itself",
+      "--most needs an .onnx model: it sets the maximum of dynamic dims",
+      "in a .tir file, write dim N <= 64",
     );
   if (flags.fold !== undefined && kind !== "onnx")
-    throw new UsageError("--fold says how the gathers of an .onnx model are folded", "leave it out");
+    throw new UsageError(
+      "--fold needs an .onnx model: it controls how nodes around gathers are folded",
+      "leave --fold out",
+    );
   if (file === undefined) {
     const [chooser] = choosing;
     if (chooser !== undefined) {
-      throw new UsageError(`--${chooser} chooses from a program file, and none is given`);
+      throw new UsageError(`--${chooser} chooses from a program file, and no file is given`);
     }
     return;
   }
@@ -187,13 +190,12 @@ export function checkFlags(file: string | undefined, flags: ProgramFlags & Proje
   const [described] = given("describes");
   if (described !== undefined) {
     throw new UsageError(
-      `--${dashed(described)} describes a gather with --op, and ${file} describes its own`,
+      `--${dashed(described)} needs --op, and cannot be used with ${file}, which describes its own gather`,
     );
   }
   const chooser = kind === "json" ? "case" : "func";
   const other = choosing.find((flag) => flag !== chooser);
-  if (other !== undefined)
-    throw new UsageError(`--${other} chooses nothing from ${file}`, `--${chooser} does`);
+  if (other !== undefined) throw new UsageError(`--${other} cannot choose from ${file}`, `use --${chooser}`);
 }
 
 /**
@@ -206,14 +208,14 @@ export async function loadProgram(
 ): Promise<LoadedProgram> {
   const programs = await loadPrograms(file, flags);
   const [first] = programs;
-  if (first === undefined) throw new UsageError(`${file ?? "the command line"} holds no program`);
+  if (first === undefined) throw new UsageError(`${file ?? "the command line"} has no program`);
   if (programs.length > 1) {
     const names = programs.map(({ id, func }) => id ?? func.name);
     const shown = `${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
     const isByCase = flags.spatter !== undefined || (file !== undefined && programKind(file) === "json");
     const flag = isByCase ? "--case" : "--func";
     throw new UsageError(
-      `${file ?? flags.spatter ?? ""} holds ${programs.length} programs`,
+      `${file ?? flags.spatter ?? ""} has ${programs.length} programs`,
       `choose one with ${flag}: ${shown}`,
     );
   }
@@ -309,7 +311,8 @@ function operatorFlags(
     if (attr === undefined && [...attributes.keys()].some((other) => camelCase(other) === camelCase(key)))
       continue;
     const flag = dashed(camelCase(key));
-    if (attr === undefined) throw new UsageError(`--${flag} means nothing to ${operator.name}`);
+    if (attr === undefined)
+      throw new UsageError(`${operator.name} has no attribute --${flag}`, `tilec help op ${operator.name}`);
     attrs[attr.name] = attrValue(attr.spec, value, flag);
   }
   if (flags.oob !== undefined) attrs["oob"] = flags.oob;
@@ -366,7 +369,7 @@ export function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
   if (bind === undefined) return { func: unbound };
   const entries = Object.entries(parseBind(bind)).map(([name, size]) => {
     if (typeof size === "number") return [name, size] as const;
-    throw new UsageError(`--bind ${name} is a shape, and a symbol has a size`, `--bind ${name}=37`);
+    throw new UsageError(`--bind ${name} is a shape; a symbol takes one number`, `--bind ${name}=37`);
   });
   const sizes = Object.fromEntries(entries);
   const bound = bindSome(unbound, sizes);

@@ -59,6 +59,9 @@ export function withFlags(func: Func, flags: ProgramFlags): Func {
       };
     }
     case "tile":
-      throw new UsageError(`--oob ${oob}: @${func.name} is a tile program`, "its gather says oob = …");
+      throw new UsageError(
+        `--oob ${oob} cannot be used with the tile program @${func.name}`,
+        "write oob = … in its gather statement",
+      );
   }
 }

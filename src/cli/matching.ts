@@ -19,7 +19,7 @@ export function matching(value: TensorValue, type: TensorType, name: string, fil
       value.type.dtype === "i8" ? new Int8Array(buffer, byteOffset, value.bytes.length) : value.bytes;
     if (given === inBytes || each.includes(given)) return toHost(name, type, array);
     throw new CompileError([
-      error("TC012", `${file} holds ${given}; the program's ${name} is ${formatType(type)}`, {
+      error("TC012", `${file} has type ${given}; the program's ${name} is ${formatType(type)}`, {
         hint: `save it as ${inBytes}, the first element of a byte in its low bits, or as ${each.join(" or ")}`,
       }),
     ]);
@@ -29,7 +29,7 @@ export function matching(value: TensorValue, type: TensorType, name: string, fil
   const given = formatType(asBits ? { ...value.type, dtype: type.dtype } : value.type);
   if (given !== formatType(type)) {
     throw new CompileError([
-      error("TC012", `${file} holds ${given}; the program's ${name} is ${formatType(type)}`, {
+      error("TC012", `${file} has type ${given}; the program's ${name} is ${formatType(type)}`, {
         hint: `save it as ${formatType(type)}, or change --${name}`,
       }),
     ]);

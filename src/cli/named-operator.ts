@@ -42,7 +42,7 @@ export function operatorNamed(
     const name = op.slice(op.indexOf(".") + 1);
     const message =
       named === undefined
-        ? `--op ${op} names no dialect, and ${dialect} has no operator ${op}`
+        ? `${dialect} has no operator ${op}, and --op ${op} names no dialect`
         : `dialect ${dialect} has no operator ${name}`;
     const without = given === undefined ? "" : `, without --dialect ${given}`;
     throw new UsageError(message, operatorHint(`${dialect}.${name}`, operators, without));

@@ -165,7 +165,7 @@ export const executorOption = (): Option =>
 export function parseShard(text: string): { readonly part: number; readonly parts: number } {
   const [, part, parts] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
   if (part === undefined || parts === undefined || part < 1 || part > parts) {
-    throw new UsageError(`--shard ${text} is not i/n`, "--shard 1/4");
+    throw new UsageError(`--shard ${text} is not of the form i/n, with i from 1 to n`, "--shard 1/4");
   }
   return { part, parts };
 }
@@ -237,7 +237,7 @@ export function resolveTarget(name: string, { findTarget, targets }: Project): T
 export function targetOfFlags({ target, limits, project }: TargetFlags): Target | undefined {
   if (target !== undefined) return limitedTo(resolveTarget(target, project), limits);
   if (limits === undefined) return undefined;
-  throw new UsageError("--limits are those of a WebGPU device, and no target is named", "--target webgpu");
+  throw new UsageError("--limits needs --target webgpu, and no target is named", "--target webgpu");
 }
 
 type TargetFlags = Pick<ProgramFlags, "target" | "limits"> & ProjectFlags;

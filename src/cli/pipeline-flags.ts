@@ -41,7 +41,7 @@ export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passe
     const [file] = load;
     if (file === undefined) return defined({ passes: project.pipeline });
     throw new UsageError(
-      `--load ${file} is run by no pipeline`,
+      `--load ${file} needs --pipeline: the default pipeline does not run its passes`,
       '--pipeline "default, mine after select-tile"',
     );
   }
@@ -54,7 +54,7 @@ export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passe
  */
 export function tellBuiltIn(command: string, { config, pipeline }: ProjectFlags["project"]): void {
   if (pipeline !== undefined)
-    note(`${command} goes by the built-in pipeline; the pipeline of ${config ?? ""} does not run`);
+    note(`${command} runs the built-in pipeline; the pipeline of ${config ?? ""} is ignored`);
 }
 
 /**
@@ -90,7 +90,7 @@ async function passesIn(file: string): Promise<Pass[]> {
   } catch (thrown) {
     throw new UsageError(
       `--load ${file}: ${whyNotLoaded(thrown, file)}`,
-      "a JavaScript module, such as ./my-pass.js",
+      "name a JavaScript module, such as --load ./my-pass.js",
     );
   }
   const passes = [...new Set(Object.values(exports).filter(isPass))];

@@ -212,7 +212,7 @@ interface AddFlags {
 function add(file: string, { candidate, device, ns }: AddFlags): void {
   const nanoseconds = ns.split(",").map(Number);
   if (nanoseconds.some((time) => !(time > 0))) {
-    throw new UsageError(`--ns ${ns} is no list of nanoseconds`, "--ns 1200,1250");
+    throw new UsageError(`--ns ${ns} is not a list of nanoseconds`, "--ns 1200,1250");
   }
   const added = givenRecords(load([file]), { candidate, device, nanoseconds });
   const log = openRecords(file);
@@ -228,7 +228,7 @@ function add(file: string, { candidate, device, ns }: AddFlags): void {
 function formatOf(name: string): Format {
   if (converted.includes(name))
     throw new UsageError(
-      `records export writes no ${name}`,
+      `records export does not write the format ${name}`,
       "the records are JSON lines; docs/tuning.md (Formats of other tuners) converts them with jq",
     );
   const format = formats.find((entry) => entry === name);
@@ -267,8 +267,8 @@ function onlyTable(
   const [table, ...others] = tables;
   if (table === undefined || others.length > 0) {
     throw new UsageError(
-      `--to ${to} takes records with one table, and there are ${tables.length}`,
-      "tilec tune --sizes N=1,16,64..4096 --records F writes one",
+      `--to ${to} needs records with one table, and there are ${tables.length}`,
+      "write one: tilec tune --sizes N=1,16,64..4096 --records FILE",
     );
   }
   const task = records.find((one) => one.record === "task" && one.task === table.task);
@@ -283,7 +283,7 @@ function onlyOne(records: readonly TuneRecord[]): BestRecord {
   const [first, ...others] = bestOf(records);
   if (first === undefined || others.length > 0) {
     throw new UsageError(
-      `pin takes the records of one task, and there are ${others.length + (first === undefined ? 0 : 1)}`,
+      `pin needs the records of one task, and there are ${others.length + (first === undefined ? 0 : 1)}`,
     );
   }
   return first;

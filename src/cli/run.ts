@@ -123,7 +123,10 @@ export function runCommand(program: Command): void {
     .action(async (file: string | undefined, given: Omit<RunFlags, "project">, command: Command) => {
       const flags: RunFlags = { ...given, project: await projectOf(command) };
       if (flags.most !== undefined)
-        throw new UsageError("--most leaves sizes open, and a run needs them", `--bind ${flags.most}`);
+        throw new UsageError(
+          "--most cannot be used with run, which needs every size",
+          `--bind ${flags.most}`,
+        );
       if (isList(flags)) {
         const isStated = command.getOptionValueSource("backend") !== "default";
         process.exitCode = await runRows(file, isStated ? flags : { ...flags, backend: comparedBackends });
@@ -222,7 +225,7 @@ export function parseBackends(text: string, { backends: projectBackends }: Proje
     const backend = backendNames.find((name) => name === word) ?? projectBackends.get(word);
     if (backend === undefined)
       throw new UsageError(
-        `there is no backend ${word}`,
+        `${word} is not a backend`,
         [...backendNames, ...projectBackends.keys()].join(", "),
       );
     return backend;
@@ -242,9 +245,7 @@ export function refuseWithoutSim(
 ): void {
   const ofSim = (["executor", "threads"] as const).find((flag) => flags[flag] !== undefined);
   if (ofSim !== undefined && !backends.includes("sim")) {
-    throw new UsageError(
-      `--${ofSim} goes with sim, and --backend ${backends.map(nameOf).join(",")} leaves it out`,
-    );
+    throw new UsageError(`--${ofSim} needs backend sim, and --backend is ${backends.map(nameOf).join(",")}`);
   }
 }
 
@@ -623,7 +624,10 @@ async function againstDefinition(
 function executorOf({ executor, threads }: RunFlags): BackendOptions {
   if (threads === undefined) return defined({ executor });
   if (executor === "checked")
-    throw new UsageError("--threads goes with --executor fast", "the checked executor has one");
+    throw new UsageError(
+      "--threads needs --executor fast",
+      "leave --threads out: the checked executor has one thread",
+    );
   return { executor: "fast", threads: parseCount(threads, "threads"), spawn: spawnThread };
 }
 
@@ -650,8 +654,8 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
   const programs = gathers.flatMap((gather) => (isAlone(gather) ? (gather.loaded ?? []) : []));
   if (one !== undefined && programs.length > 1) {
     throw new UsageError(
-      `--${one} is for one gather, and ${file} has ${programs.length}`,
-      `--func: ${gathers.map(({ name }) => name).join(", ")}`,
+      `--${one} needs one gather, and ${file} has ${programs.length}`,
+      `choose one with --func: ${gathers.map(({ name }) => name).join(", ")}`,
     );
   }
   if (one !== undefined) return runOne(await loadProgram(file, flags), flags);
@@ -693,7 +697,7 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
     const texts = listed.flatMap(({ result }) => result?.text ?? []);
     if (listed.filter(isAlone).length === 1 && texts.length === 1) print(`\n${texts.join("")}`);
     if (listed.some(({ outcome }) => outcome === "inputs not known"))
-      note("--seed 1 makes inputs that are not known, --func <gather> with --input gives them");
+      note("--seed 1 draws the unknown inputs; --func GATHER with --input gives them from files");
   }
   if (listed.some(({ diagnostics }) => diagnostics.some(isBug))) return 3;
   return wrong ? 1 : 0;
@@ -758,7 +762,7 @@ function comparedWith(
 ): Kernel | undefined {
   if (written === undefined) return undefined;
   if (trace?.endsWith(".html") !== true) {
-    throw new UsageError("--compare is drawn on the page of --trace", "--trace t.html");
+    throw new UsageError("--compare needs a page: --trace FILE.html", "--trace t.html");
   }
   return otherKernel(func, written, targeted);
 }
@@ -804,7 +808,7 @@ function outputFile({ out }: RunFlags, func: Func): string | undefined {
   const names = new Set([operand.role, keyOf(operand), operand.name]);
   const [first, second] = [...assignments(out, "out", [...names])];
   if (first !== undefined && second !== undefined)
-    throw new UsageError(`--out ${first[0]} and --out ${second[0]} are one operand`);
+    throw new UsageError(`--out ${first[0]} and --out ${second[0]} name the same operand`);
   return first?.[1];
 }
 
@@ -868,14 +872,12 @@ function inputsFor(
     const operand = words.get(word);
     if (operand === undefined) continue;
     if (files.has(operand))
-      throw new UsageError(`--input ${keyOf(operand)} and --input ${operand.name} are one operand`);
+      throw new UsageError(`--input ${keyOf(operand)} and --input ${operand.name} name the same operand`);
     files.set(operand, file);
   }
   const seed = flags.seed === undefined ? undefined : parseCount(flags.seed, "seed");
   if (seed !== undefined && files.size + Object.keys(fixed).length === operands.length) {
-    throw new UsageError(
-      `--seed beside --input for ${operands.map(keyOf).join(" and ")} leaves nothing to draw`,
-    );
+    throw new UsageError(`--seed has no effect: --input gives ${operands.map(keyOf).join(" and ")}`);
   }
   const origins: string[] = [];
   const input = (operand: Operand): TensorValue | undefined => {

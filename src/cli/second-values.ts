@@ -18,7 +18,7 @@ export function refuseSecondValues(command: Command): void {
       const first = before.get(option.attributeName());
       if (first !== undefined && first.value !== value) {
         const second = first.flag === flag ? value : `${flag} ${value}`;
-        throw new UsageError(`${first.flag} is given twice, as ${first.value} and as ${second}`);
+        throw new UsageError(`${first.flag} is given twice: ${first.value} and ${second}`);
       }
       before.set(option.attributeName(), { flag, value });
     });

@@ -26,16 +26,19 @@ export function parseSweep(
     const near = didYouMean(name, figureNames);
     const hint = near === undefined ? example : `did you mean ${near}?`;
     throw new UsageError(
-      `--sweep ${text}: ${name === "" ? "no figure" : `${name} is no figure of a target`}`,
+      `--sweep ${text}: ${name === "" ? "no figure is named" : `${name} is not a figure of a target`}`,
       hint,
     );
   }
   const numberOf = (word: string): number => {
     const value = scaledNumber(word);
     if (value === undefined || !(value > 0))
-      throw new UsageError(`--sweep ${text}: ${word.trim()} is no number above 0`, example);
+      throw new UsageError(`--sweep ${text}: ${word.trim()} is not a number above 0`, example);
     if (value > Number.MAX_SAFE_INTEGER)
-      throw new UsageError(`--sweep ${text}: ${word.trim()} is beyond ${Number.MAX_SAFE_INTEGER}`, example);
+      throw new UsageError(
+        `--sweep ${text}: ${word.trim()} is over the limit of ${Number.MAX_SAFE_INTEGER}`,
+        example,
+      );
     return value;
   };
   const ends = written.split("..");
@@ -43,7 +46,8 @@ export function parseSweep(
   const [first = "", last] = ends;
   if (last === undefined) return { figure, values: first.split(",").map(numberOf) };
   const [least, max] = [numberOf(first), numberOf(last)];
-  if (least >= max) throw new UsageError(`--sweep ${text}: ${first} is not below ${last}`, example);
+  if (least >= max)
+    throw new UsageError(`--sweep ${text}: the range must rise, and ${first} is not below ${last}`, example);
   const rounded = (value: number): number => {
     if (!isInteger(figure)) return Number(value.toPrecision(6));
     const unit = figure.endsWith("Bytes") && figure !== "blockBytes" ? target.blockBytes : 1;

@@ -37,7 +37,10 @@ export async function sweepOne(
   const { figure, values } = parseSweep(written, target);
   const { schedule }: { readonly schedule: Schedule } = func;
   if ((figure === "cores" || figure === "ubBytes") && schedule[figure] !== undefined)
-    throw new UsageError(`--sweep ${figure} beside a schedule that pins ${figure}`, "leave one of them out");
+    throw new UsageError(
+      `--sweep ${figure} cannot be used with a schedule that fixes ${figure}`,
+      "leave one of the two out",
+    );
   let bar: ReturnType<typeof progressBar> | undefined;
   const pipeline = await pipelineOf(flags);
   const result = await sweep(func, {
@@ -59,7 +62,7 @@ export async function sweepOne(
     if (flags.html !== undefined) outputs.write(flags.html, sweepPage(result), outputFormats.markup);
     const image = sweepSvg(result);
     if (flags.svg !== undefined && image === undefined)
-      note(`${flags.svg}: nothing is legal, and no image written`);
+      note(`${flags.svg} is not written: no schedule is legal`);
     else if (flags.svg !== undefined && image !== undefined)
       outputs.write(flags.svg, image, outputFormats.markup);
   }

@@ -42,7 +42,10 @@ export function targetsFitCommand(targets: Command): void {
       const project = await projectOf(command);
       const target = flags.target === undefined ? defaultTarget : resolveTarget(flags.target, project);
       if (!targetFacts[target.kind].runsPto)
-        throw new UsageError(`${target.name} has no kernels that msprof lists`, "--target ascend-a2");
+        throw new UsageError(
+          `--target must be an Ascend target, whose kernels msprof lists, not ${target.name}`,
+          "--target ascend-a2",
+        );
       const kernels: EmittedKernel[] = [];
       for (const file of files)
         for (const { func } of await loadPrograms(file, { project })) {

@@ -39,8 +39,8 @@ export function parseBudget(text: string): Budget {
   const value = amount === undefined ? 0 : parseCount(amount, "budget");
   if (value < 1) {
     throw new UsageError(
-      `--budget ${text} is no budget`,
-      "--budget 50 candidates, --budget 2m, --budget all",
+      `--budget ${text} must be 1 or more candidates, a time, or all`,
+      "--budget 50, --budget 2m or --budget all",
     );
   }
   return unit === undefined ? value : { milliseconds: 1000 * value * seconds[unit as keyof typeof seconds] };
@@ -64,5 +64,5 @@ export function refuseWith(
     ...[...ofOneSearch, ...unread].filter((flag) => flags[flag] !== undefined),
   ];
   if (unused !== undefined)
-    throw new UsageError(`--${which} searches by cycles, and --${unused} says nothing there`);
+    throw new UsageError(`--${unused} cannot be used with --${which}, which searches by estimated cycles`);
 }

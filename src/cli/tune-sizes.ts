@@ -42,7 +42,10 @@ function parseSizes(text: string): { readonly symbol: string; readonly sizes: re
     return [...doubled, to];
   });
   if (symbol !== undefined && sizes?.every(Number.isSafeInteger) === true) return { symbol, sizes };
-  throw new UsageError(`--sizes ${text} is no list of sizes, 1 or more each`, "--sizes N=1,16,64..4096");
+  throw new UsageError(
+    `--sizes ${text} must be a symbol and a list of sizes, each 1 or more`,
+    "--sizes N=1,16,64..4096",
+  );
 }
 
 /**
@@ -57,13 +60,14 @@ export async function tuneFamily(
 ): Promise<number> {
   const { symbol, sizes } = parseSizes(flags.sizes);
   const pieces = flags.pieces === undefined ? defaultPieces : parseCount(flags.pieces, "pieces");
-  if (pieces < 1) throw new UsageError("--pieces 0 covers nothing", `--pieces ${defaultPieces}`);
+  if (pieces < 1)
+    throw new UsageError("--pieces must be 1 or more, not ${pieces}", `--pieces ${defaultPieces}`);
   const seed = parseCount(flags.seed, "seed");
   const { passes } = await pipelineOf(flags);
   if (passes !== undefined && !isDefaultPipeline(passes) && flags.records !== undefined)
     throw new UsageError(
-      "--records keeps tables of the built-in pipeline, and --pipeline makes one of another",
-      "leave one of them out",
+      "--records cannot be used with --pipeline: it keeps tables of the built-in pipeline only",
+      "leave --records or --pipeline out",
     );
   const options = { ...targeting(flags), ...defined({ passes }) };
   const outputs = new Outputs("tune", {});

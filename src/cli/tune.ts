@@ -113,7 +113,7 @@ export function tuneCommand(program: Command): void {
       refuseTaken(file, flags);
       const loaded = await loadProgram(file, flags);
       if (flags.sizes === undefined && flags.pieces !== undefined)
-        throw new UsageError("--pieces are ranges of --sizes", "--sizes N=1,16,64..4096");
+        throw new UsageError("--pieces needs --sizes", "--sizes N=1,16,64..4096");
       if (flags.sizes !== undefined) {
         refuseWith("sizes", flags, ["sweep", "csv", "html", "svg"]);
         const { tuneFamily } = await import("./tune-sizes.js");
@@ -217,7 +217,7 @@ function refuseTaken(file: string | undefined, { csv, op, json }: TuneFlags): vo
   if (csv === true && json === true) throw new UsageError("give --csv or --json, not both");
   if (file === undefined && op === undefined && typeof csv === "string")
     throw new UsageError(
-      `--csv takes ${csv} as the file that it writes, and no program is left`,
+      `--csv takes ${csv} as the file to write, and no program is given`,
       `tilec tune ${csv} --csv`,
     );
 }
@@ -297,7 +297,7 @@ function refuseUnused(flags: TuneFlags): void {
   const { objective, backend, measure, threads, keep, verbose } = flags;
   if (measure === undefined && (keep !== undefined || verbose !== undefined)) {
     throw new UsageError(
-      `--${keep === undefined ? "verbose" : "keep"} goes with --measure`,
+      `--${keep === undefined ? "verbose" : "keep"} needs --measure`,
       '--objective ms --measure "sh board.sh"',
     );
   }
@@ -308,15 +308,18 @@ function refuseUnused(flags: TuneFlags): void {
       ...(backend === "webgpu" ? ["--backend webgpu"] : []),
     ];
     if (unused !== undefined) {
-      throw new UsageError(`${unused} measures, and --objective ${objective} runs nothing`, "--objective ms");
+      throw new UsageError(
+        `${unused} needs --objective ms, and --objective ${objective} runs nothing`,
+        "--objective ms",
+      );
     }
     return;
   }
   if (measure !== undefined && backend === "webgpu") {
-    throw new UsageError("--measure and --backend webgpu both say what measures");
+    throw new UsageError("--measure cannot be used with --backend webgpu: each measures the candidates");
   }
   if (threads !== undefined && (measure !== undefined || backend === "webgpu")) {
-    throw new UsageError("--threads are the fast executor's, which --backend sim measures");
+    throw new UsageError("--threads needs --backend sim, whose fast executor has threads");
   }
 }
 
@@ -422,7 +425,7 @@ function hashOf(
  */
 function openLog({ records: file, resume }: TuneFlags): RecordLog | undefined {
   if (file === undefined && resume === true)
-    throw new UsageError("--resume goes on from --records", "--records tune.jsonl --resume");
+    throw new UsageError("--resume needs --records, the file to continue", "--records tune.jsonl --resume");
   if (file === undefined) return undefined;
   const log = openRecords(file);
   tellTorn(file, log.torn);

@@ -115,11 +115,11 @@ function judgedBy(
         ? ["it has no rows", "the form is that of validation/measurements.json (docs/validation.md)"]
         : given === undefined
           ? [
-              `no target is like ${strangers.join(", ")}`,
+              `no target has the machine ${strangers.join(", ")}`,
               "--target NAME judges the rows of one machine alone",
             ]
           : [
-              `no row is of ${given.name}, or the cores it is like; its machines are ${machines.join(", ")}`,
+              `no row is of ${given.name} or of a machine with the same cores; the rows have ${machines.join(", ")}`,
               `--target takes a target of one of them, such as ${targets.ascendA2.name}`,
             ];
     throw new CompileError([error("TC019", `${file}: ${message}`, { hint })]);

@@ -13,7 +13,7 @@ export function findConfig(folder: string): string | undefined {
   const here = resolve(folder);
   const [file, other] = names.map((name) => join(here, name)).filter((file) => existsSync(file));
   if (file !== undefined && other !== undefined) {
-    const message = `${shownPath(other)} lies beside it, and a folder has one config`;
+    const message = `the folder also has ${shownPath(other)}; a folder may have one config`;
     throw new ConfigError(shownPath(file), [{ message, hint: `--config ${shownPath(file)}` }]);
   }
   const above = dirname(here);

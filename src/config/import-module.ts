@@ -15,7 +15,8 @@ export class NoTypeScript extends Error {}
  */
 export function moduleUrl(file: string): string {
   const path = resolve(file);
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error("it is no regular file");
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new Error("the path is not a regular file");
   return pathToFileURL(path).href;
 }
 

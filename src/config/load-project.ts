@@ -72,7 +72,7 @@ export async function loadProject(file: string, shown: string): Promise<Project>
 function fieldProblems(value: unknown, file: string): readonly Pick<Diagnostic, "message" | "hint">[] {
   if (value instanceof Promise) {
     value.catch(() => undefined);
-    return [{ message: "its default export is a promise", hint: "export default await …" }];
+    return [{ message: "the default export is a promise", hint: "export default await …" }];
   }
   try {
     return problemsOf(record("a config", configFields, { code: "TC018" }), value, "", didYouMean);
@@ -113,7 +113,7 @@ async function readModule(file: string, shown: string): Promise<Read> {
   const refuse: Refuse = (problems) => new ConfigError(shown, problems);
   if (!/\.(?:[cm]?js|[cm]?ts)$/.test(file))
     throw refuse([{ message: "a config ends in .ts, .js, .mjs or .json" }]);
-  if (!existsSync(file)) throw refuse([{ message: "there is no such file" }]);
+  if (!existsSync(file)) throw refuse([{ message: "the file does not exist" }]);
   let exports: Readonly<Record<string, unknown>>;
   try {
     exports = await importModule(file);
@@ -121,7 +121,7 @@ async function readModule(file: string, shown: string): Promise<Read> {
     throw refuse([{ message: whyNotLoaded(thrown, file), ...hintFor(thrown) }]);
   }
   if (!("default" in exports))
-    throw refuse([{ message: "it has no default export", hint: "export default { passes: [mine] }" }]);
+    throw refuse([{ message: "the file has no default export", hint: "export default { passes: [mine] }" }]);
   return { value: exports["default"], refuse };
 }
 
@@ -218,15 +218,16 @@ function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): read
     if (typeof target !== "string") return target;
     return refusing(refuse, `targets[${k}]`, () => {
       const read = lookUpTarget(resolve(dirname(file), target));
-      if (read === undefined) throw refuse([{ message: `targets[${k}]: ${target} is no target file` }]);
+      if (read === undefined) throw refuse([{ message: `targets[${k}]: ${target} is not a target file` }]);
       return read;
     });
   });
   custom.forEach(({ name }, k) => {
     if (targetNames.includes(name))
-      throw refuse([{ message: `targets[${k}] is named ${name}, as a built-in target is` }]);
+      throw refuse([{ message: `targets[${k}] is named ${name}, the name of a built-in target` }]);
     const first = custom.findIndex((target) => target.name === name);
-    if (first < k) throw refuse([{ message: `targets[${k}] is named ${name}, as targets[${first}] is` }]);
+    if (first < k)
+      throw refuse([{ message: `targets[${k}] is named ${name}, the name of targets[${first}]` }]);
   });
   return custom;
 }
@@ -246,7 +247,9 @@ function backendsOf(
     if (backendNames.some((builtIn) => builtIn === name))
       throw refuse([{ message: `backends.${name} has the name of a built-in backend` }]);
     if (!/^[\w-]+$/.test(name))
-      throw refuse([{ message: `backends: ${JSON.stringify(name)} is no word of letters, digits, _ and -` }]);
+      throw refuse([
+        { message: `backends: ${JSON.stringify(name)} must be a word of letters, digits, _ and -` },
+      ]);
   }
   return new Map(entries.map(([name, backend]) => [name, projectBackend(name, file, shown, backend)]));
 }

@@ -118,7 +118,7 @@ class CommandMeasurer implements Measurer {
     if (code !== 0) return failed(`the command ended with ${code ?? "a signal"}: ${firstLine(stderr)}`);
     const answer = answerOf(stdout);
     if (answer === undefined)
-      return failed(`the command printed no nanoseconds, such as [1200, 1210]: ${firstLine(stdout)}`);
+      return failed(`the command printed no list of nanoseconds such as [1200, 1210]: ${firstLine(stdout)}`);
     const { nanoseconds, output } = answer;
     const wrong = output === undefined ? undefined : this.differs(join(folder, output));
     return wrong === undefined

@@ -187,7 +187,7 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
   const [base] = Object.keys(operator?.inputs ?? {});
   if (operator !== undefined && inout !== undefined && inout !== base)
     throw new CompileError([
-      malformed(where, `inout is ${inout}, and ${base ?? "nothing"} is written in place`),
+      malformed(where, `inout is ${inout}, and the operator writes ${base ?? "nothing"} in place`),
     ]);
   return {
     id,
@@ -284,20 +284,21 @@ function contradictionIn({
   const foreign = (["dialect", "attributes", "oob", "data", "indices"] as const).find(
     (field) => given[field] !== undefined,
   );
-  if (op === mapOp && foreign !== undefined) return `${foreign} beside op map, whose text says it`;
-  if (op !== mapOp && given.bind !== undefined) return "bind is of op map";
+  if (op === mapOp && foreign !== undefined)
+    return `${foreign} cannot be used with op map, whose text states it`;
+  if (op !== mapOp && given.bind !== undefined) return "bind can only be used with op map";
   const both = (["data", "indices"] as const).find((field) => given[field] !== undefined);
   if (given.inputs !== undefined && both !== undefined)
-    return `${both} beside inputs, which name every tensor`;
+    return `${both} cannot be used with inputs, which name every tensor`;
   if (first !== undefined && (expect === "ok" || !["index", "duplicate"].includes(expect.error)))
-    return "first is the point of an expected index error, or of an expected duplicate";
-  if (target !== undefined && targetFile !== undefined) return "target and targetFile both name a target";
+    return "first needs an expected error of category index or duplicate";
+  if (target !== undefined && targetFile !== undefined) return "target cannot be used with targetFile";
   if (limits === undefined) return undefined;
-  if (expect !== "ok") return "limits of a case that expects an error: nothing is measured";
+  if (expect !== "ok") return "limits cannot be used with an expected error: nothing is measured";
   if ([limits.bytes, limits.ubPeak, limits.cycles].every((limit) => limit === undefined))
-    return "limits bounds nothing; give bytes, ubPeak or cycles";
+    return "limits is empty; give bytes, ubPeak or cycles";
   if (limits.cycles !== undefined && limits.clock === undefined)
-    return `limits.cycles is of a clock: add "clock": ${clockVersion}`;
+    return `limits.cycles needs the version of the cost model: add "clock": ${clockVersion}`;
   return undefined;
 }
 

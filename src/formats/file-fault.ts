@@ -11,11 +11,14 @@ const permission = "check the permissions of the file and of its folder";
 
 /** Reasons and hints by the platform's name of the error. */
 const faults: ReadonlyMap<string, Fault> = new Map([
-  ["ENOENT", { reason: "no such file", hint: "check the path; paths are relative to where you stand" }],
+  [
+    "ENOENT",
+    { reason: "no such file", hint: "check the path; a relative path starts at the current folder" },
+  ],
   ["EISDIR", { reason: "it is a folder", hint: "name a file" }],
   [
     "ENOTDIR",
-    { reason: "a part of its path is a file", hint: "check the path; folders hold files, files do not" },
+    { reason: "a part of its path is a file", hint: "check the path: a file cannot contain other files" },
   ],
   ["EEXIST", { reason: "a file of that name is there", hint: "name a folder, or remove the file" }],
   ["EACCES", { reason: "permission denied", hint: permission }],
@@ -60,7 +63,8 @@ export function reasonOf(thrown: unknown): string {
  */
 export function fileFault(file: string, verb: "read" | "write" | "make", thrown: unknown): CompileError {
   if (thrown instanceof CompileError) return thrown;
-  const hint = faults.get(codeOf(thrown))?.hint ?? "check the path; paths are relative to where you stand";
+  const hint =
+    faults.get(codeOf(thrown))?.hint ?? "check the path; a relative path starts at the current folder";
   return new CompileError([faultOf(file, verb, reasonOf(thrown), hint)]);
 }
 

@@ -94,7 +94,7 @@ export function readProgramText(file: string): string {
   const before = text.slice(0, place).split("\n");
   const span = { file, line: before.length, column: (before.at(-1) ?? "").length + 1, length: 1 };
   throw new CompileError([
-    error("TC001", "the file is no text in UTF-8", { span, hint: "name a text, such as a .tir file" }),
+    error("TC001", "the file is not UTF-8 text", { span, hint: "name a text file, such as x.tir" }),
   ]);
 }
 

@@ -196,7 +196,7 @@ class Graph {
       return {
         json: operation,
         path: entry,
-        opcode: typeof opcode === "string" ? opcode : reader.refuse(`${entry}.opcode`, "a text"),
+        opcode: typeof opcode === "string" ? opcode : reader.refuse(`${entry}.opcode`, "a string"),
         inputs: reader.numbers(operation, "ioperands", entry),
         outputs: reader.numbers(operation, "ooperands", entry),
         isTile: "tile" in operation,

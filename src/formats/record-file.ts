@@ -30,8 +30,8 @@ export const readPlacedRecords = (file: string): PlacedRecords =>
 
 function withRecords<T extends ParsedRecords>(file: string, records: T): T {
   if (records.records.length > 0) return records;
-  const hint = "records are lines that `tilec tune --records` wrote, or that `tilec records` printed";
-  throw new CompileError([error("TC016", `${file} holds no record`, { hint })]);
+  const hint = "write records with: tilec tune --records FILE";
+  throw new CompileError([error("TC016", `${file} has no record`, { hint })]);
 }
 
 /**

@@ -112,7 +112,8 @@ function parsed(text: string, file: string): readonly unknown[] {
   } catch (thrown) {
     return refuse(`not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
-  if (!Array.isArray(list) || list.length === 0) return refuse("no list of configurations");
+  if (!Array.isArray(list) || list.length === 0)
+    return refuse("the file must be a list of one configuration or more");
   return list;
 }
 
@@ -139,26 +140,25 @@ const wrong = (key: string | undefined, message: string, hint?: string): never =
  * a program.
  */
 function kernelOf(config: unknown, place: ElementPosition, configurations: number): SpatterKernel {
-  if (!isObject(config) || Array.isArray(config)) return wrong(undefined, "it is no object");
+  if (!isObject(config) || Array.isArray(config)) return wrong(undefined, "it must be an object");
   const unknown = Object.keys(config).find((key) => !keys.includes(key) && !options.includes(key));
   if (unknown !== undefined) {
     const near = didYouMean(unknown, keys);
     wrong(
       unknown,
-      `${unknown} is no key of Spatter's`,
+      `${unknown} is not a key of Spatter`,
       near === undefined ? keys.join(", ") : `did you mean ${near}?`,
     );
   }
-  if (typeof (config["name"] ?? "") !== "string") wrong("name", "name is no text");
+  if (typeof (config["name"] ?? "") !== "string") wrong("name", "name must be a string");
   const stated = config["kernel"] ?? "Gather";
   const kernel = typeof stated === "string" ? stated.toLowerCase() : "";
   const why = Object.hasOwn(unexpressed, kernel) ? unexpressed[kernel] : undefined;
-  if (why !== undefined)
-    throw new SpatterFault("refused", "kernel", why, "kernels Gather and Scatter are programs");
+  if (why !== undefined) throw new SpatterFault("refused", "kernel", why, "use kernel Gather or Scatter");
   if (kernel !== "gather" && kernel !== "scatter")
     return wrong(
       "kernel",
-      `kernel ${JSON.stringify(stated)} is none of Spatter's`,
+      `kernel ${JSON.stringify(stated)} is not a kernel of Spatter`,
       "Gather, Scatter, GS, MultiGather, MultiScatter",
     );
   const statedDelta = deltaOf(config["delta"]);
@@ -184,7 +184,7 @@ type Config = Readonly<Record<string, unknown>>;
 function numberOf(config: Config, key: string, least: number, byDefault: number): number {
   const value = config[key] ?? byDefault;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
-  return wrong(key, `${key} ${JSON.stringify(value)} is no whole number from ${least}`);
+  return wrong(key, `${key} is ${JSON.stringify(value)}; it must be a whole number, ${least} or more`);
 }
 
 /**
@@ -200,8 +200,8 @@ function deltaOf(value: unknown): number {
   throw new SpatterFault(
     "refused",
     "delta",
-    `delta ${JSON.stringify(value)} changes from gather to gather, and an index is %p[d1] + delta * d0`,
-    "one delta",
+    `delta ${JSON.stringify(value)} varies between gathers; tilec compiles one delta, %p[d1] + delta * d0`,
+    "give one number as delta",
   );
 }
 
@@ -220,7 +220,7 @@ const wrongPattern = (message: string, hint?: string): never => wrong("pattern",
 function patternOf(value: unknown): Pattern {
   if (Array.isArray(value)) return { pattern: indicesOf(value) };
   if (typeof value !== "string")
-    return wrongPattern("pattern is missing, a list or a text", '"pattern": [0, 4, 8, 12]');
+    return wrongPattern("pattern is missing: a list of indices or a string", '"pattern": [0, 4, 8, 12]');
   const [type = "", ...args] = value.replaceAll('"', "").split(":");
   switch (type) {
     case "UNIFORM":
@@ -232,7 +232,7 @@ function patternOf(value: unknown): Pattern {
     default:
       if (!/^\d+(?:,\d+)*$/.test(type) || args.length > 0)
         return wrongPattern(
-          `pattern ${value} is none of Spatter's`,
+          `pattern ${value} is not a pattern of Spatter`,
           "a list, UNIFORM:8:1, MS1:8:4:32, LAPLACIAN:2:1:100",
         );
       return { pattern: indicesOf(type.split(",").map(Number)) };
@@ -248,7 +248,7 @@ function indicesOf(list: readonly unknown[]): readonly number[] {
   return list.map((index) =>
     typeof index === "number" && Number.isSafeInteger(index) && index >= 0
       ? index
-      : wrongPattern(`index ${JSON.stringify(index)} of the pattern is no whole number from 0`),
+      : wrongPattern(`index ${JSON.stringify(index)} of the pattern must be a whole number, 0 or more`),
   );
 }
 
@@ -311,7 +311,7 @@ function mostlyStrideOne(pattern: string, args: readonly string[]): readonly num
     const isGap = locations[next] === k;
     value += isGap ? (gaps.length === 1 ? (gaps[0] ?? 0) : (gaps[next] ?? 0)) : 1;
     if (isGap) next++;
-    return value < 0 ? wrongPattern(`pattern ${pattern} begins below 0`) : value;
+    return value < 0 ? wrongPattern(`pattern ${pattern} has an index below 0`) : value;
   });
 }
 
@@ -333,7 +333,8 @@ function laplacian(pattern: string, args: readonly string[]): Pattern {
     Array.from({ length: order }, (__, k) => (k + 1) * size ** d),
   ).flat();
   const max = order * size ** (dimension - 1);
-  if (!Number.isSafeInteger(2 * max)) wrongPattern(`pattern ${pattern} is beyond ${Number.MAX_SAFE_INTEGER}`);
+  if (!Number.isSafeInteger(2 * max))
+    wrongPattern(`pattern ${pattern} has an index over the limit of ${Number.MAX_SAFE_INTEGER}`);
   const left = branch.toReversed().map((offset) => max - offset);
   return { pattern: [...left, max, ...branch.map((offset) => max + offset)], delta: 1 };
 }
@@ -349,7 +350,7 @@ export function spatterProgram(kernel: SpatterKernel, name: string): Func {
   const elements = pattern.reduce((max, index) => Math.max(max, index), 0) + delta * (count - 1) + 1;
   if (!Number.isSafeInteger(elements))
     throw new CompileError([
-      error("TC021", `@${name} goes beyond the element ${Number.MAX_SAFE_INTEGER}`, { span }),
+      error("TC021", `@${name} reads beyond element ${Number.MAX_SAFE_INTEGER}, the limit`, { span }),
     ]);
   const text = programText(kernel, name, elements);
   const { module, diagnostics } = parseModule(text, span.file);

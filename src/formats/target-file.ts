@@ -209,16 +209,17 @@ export function parseTargetFile(text: string, file: string): Target {
     return fail(`not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
   const given = isRecord(parsed) && isObject(parsed.target) ? parsed.target : parsed;
-  if (!isRecord(given)) return fail(`a target is an object, and this is ${shownValue(given)}`);
+  if (!isRecord(given)) return fail(`a target must be an object, not ${shownValue(given)}`);
   const value: Partial<Record<keyof TargetFile, unknown>> = given;
   const word = <T extends string>(name: keyof TargetFile, words: readonly T[]): T =>
-    words.find((candidate) => candidate === value[name]) ?? fail(`${name} is one of ${words.join(", ")}`);
+    words.find((candidate) => candidate === value[name]) ??
+    fail(`${name} must be one of ${words.join(", ")}`);
   const string = (name: keyof TargetFile): string => {
     const figure = value[name];
-    return typeof figure === "string" && figure !== "" ? figure : fail(`${name} is a string`);
+    return typeof figure === "string" && figure !== "" ? figure : fail(`${name} must be a string`);
   };
   const figures = value.figures;
-  if (typeof figures !== "object" || figures === null) return fail("figures is an object");
+  if (typeof figures !== "object" || figures === null) return fail("figures must be an object");
   const kind = word("kind", targetWords.kind);
   const stated = renamed(figures, kind, fail);
   const unknown = [...stated.keys()].find((name) => !figureNames.some((figure) => figure === name));
@@ -235,16 +236,16 @@ export function parseTargetFile(text: string, file: string): Target {
     }
     const { figure, name: typed } = stated.get(name) ?? { figure: {}, name };
     const place = `figures.${typed}`;
-    if (!isObject(figure)) return fail(`${place} is { value, kind, source }`);
+    if (!isObject(figure)) return fail(`${place} must be { value, kind, source }`);
     const { value: number, source, kind: kindName, range, rows } = figure as Partial<Figure>;
     const { holds, takes } = figureField(name);
     if (number === undefined || !holds(number))
       return fail(`${place}.value is ${shownValue(number)}; it takes ${takes}`);
     if (typeof source !== "string" || typeof kindName !== "string")
-      return fail(`${place} names its source and kind`);
-    const figureKind = kindMeant(kindName) ?? fail(`${place}.kind is one of ${figureKinds.join(", ")}`);
-    if (range !== undefined && !isRange(range)) return fail(`${place}.range is [low, high]`);
-    if (rows !== undefined && !isTexts(rows)) return fail(`${place}.rows is a list of ids`);
+      return fail(`${place} must have a source and a kind`);
+    const figureKind = kindMeant(kindName) ?? fail(`${place}.kind must be one of ${figureKinds.join(", ")}`);
+    if (range !== undefined && !isRange(range)) return fail(`${place}.range must be [low, high]`);
+    if (rows !== undefined && !isTexts(rows)) return fail(`${place}.rows must be a list of ids`);
     numbers[name] = number;
     sources[name] = {
       source,
@@ -255,18 +256,18 @@ export function parseTargetFile(text: string, file: string): Target {
   }
   const yesOrNo = (name: "gatherScratch" | "overlaps"): boolean => {
     const figure = value[name];
-    return typeof figure === "boolean" ? figure : fail(`${name} is true or false`);
+    return typeof figure === "boolean" ? figure : fail(`${name} must be true or false`);
   };
   /**
    * Returns the limits of the file. A limit that the file omits has the value of the target without limits.
    */
   const limitsOf = (value: unknown): WgslLimits => {
-    if (typeof value !== "object" || value === null) return fail("limits is an object");
+    if (typeof value !== "object" || value === null) return fail("limits must be an object");
     const names: readonly string[] = limitNames;
     const [stranger] = Object.keys(value).filter((name) => !names.includes(name));
-    if (stranger !== undefined) return fail(`limits.${stranger} is no limit that kernels meet`);
+    if (stranger !== undefined) return fail(`limits.${stranger} is not a limit that kernels depend on`);
     const wrong = Object.entries(value).find(([, limit]) => !Number.isSafeInteger(limit) || limit < 1);
-    if (wrong !== undefined) return fail(`limits.${wrong[0]} is a whole number, 1 or more`);
+    if (wrong !== undefined) return fail(`limits.${wrong[0]} must be a whole number, 1 or more`);
     return { ...requestedLimits, ...value };
   };
   const vectorGatherBytes = value.vectorGatherBytes;

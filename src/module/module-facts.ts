@@ -52,7 +52,7 @@ export function moduleProgram(kernel: Kernel): ModuleProgram {
   const max = maxSizes(symbols);
   const form = dynamicFormOf(kernel.bind(max).tile);
   if (form !== undefined) return form.program;
-  const message = `no code of @${kernel.name} is known to hold for every size of ${symbols.map(({ name }) => name).join(", ")}`;
+  const message = `tilec has no code for @${kernel.name} that is valid for every size of ${symbols.map(({ name }) => name).join(", ")}`;
   const sizes = Object.entries(max).map(([name, size]) => `${name}=${size}`);
   throw new CompileError([error("TC502", message, { hint: `choose sizes: --bind ${sizes.join(",")}` })]);
 }
@@ -148,8 +148,8 @@ export function printFacts(
 function printIndices(kernel: Kernel, program: ModuleProgram): string {
   const map = mapOfTensors(program);
   if (map === undefined) {
-    const message = `the map of @${kernel.name} is another in each tile, and a module could not say which index is out of range`;
-    const hint = "compile the operator, or a policy other than error";
+    const message = `the map of @${kernel.name} differs between tiles, and a module could not name an index out of range`;
+    const hint = "compile the operator instead, or use another out-of-range policy than error";
     throw new CompileError([error("TC702", message, { span: program.span, hint })]);
   }
   const { operands } = program;
@@ -208,8 +208,8 @@ function boundOf(program: ModuleProgram, s: number, bound: "extent" | "wrapNegat
     const only = soleAtom(coord);
     if (only?.kind !== "index") {
       const name = inputs[table] === undefined ? "" : keyOf(at(operands, table));
-      const message = `the bound of index value ${s}, which is in a sum that names dim ${dim} of ${name}, is left open`;
-      const hint = "state it: error(%i[d0] in N) rather than %i[d0]";
+      const message = `index value ${s} has no bound, and is part of a sum that selects along dim ${dim} of ${name}`;
+      const hint = "state the bound: error(%i[d0] in N) in place of %i[d0]";
       throw new CompileError([error("TC502", message, { span: program.span, hint })]);
     }
     const outermost = symbolic?.outermost[table] ?? null;

@@ -318,7 +318,7 @@ export function recordAppender(file: string): Appender {
   const place = orNone(() => placeOf(file));
   if (place?.kind === "file" && place.old !== undefined && !holdsRecords(place.path, place.old))
     throw new RefusedOutput([
-      faultOf(file, "append to", "it holds no records", "name another file, such as tune.jsonl"),
+      faultOf(file, "append to", "it has no records", "name another file, such as tune.jsonl"),
     ]);
   return lineAppender(file);
 }

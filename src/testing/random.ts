@@ -63,7 +63,7 @@ export function randomData(type: TensorType, seed: number): TensorValue {
   if (type.dtype === "string") {
     const length = elementCount(type.shape);
     if (length > maxStrings) {
-      const message = `the data is ${length} strings; ${maxStrings} are the most of one array`;
+      const message = `the data is ${length} strings; one array holds at most ${maxStrings}`;
       throw new CompileError([error("TC502", message, { hint: "split the data" })]);
     }
     const pool = Array.from({ length: 1000 }, (_, k) => `s${k}`);

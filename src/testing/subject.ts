@@ -20,7 +20,9 @@ export function compiled(subject: Subject): CompileResult {
   const kernel: unknown = value;
   if (!isObject(kernel) || !("tile" in kernel)) {
     const hint = "pass a kernel, the result of tryCompile, or () => compile(…)";
-    throw new CompileError([error("TC702", `${shownValue(kernel)} is nothing that compiles`, { hint })]);
+    throw new CompileError([
+      error("TC702", `${shownValue(kernel)} is not a kernel or a function that compiles one`, { hint }),
+    ]);
   }
   checkKernel(kernel);
   return { ok: true, kernel: value };

@@ -68,7 +68,7 @@ async function sample(subject: TimedSubject, runs: number): Promise<number> {
 export const tookTooLong = (ms: number, limitMs: number): Measurement => ({
   status: "timeout",
   code: "TC506",
-  reason: `its first run took ${Math.round(ms)} ms, over the limit of ${Math.round(limitMs)} ms`,
+  reason: `the first run took ${Math.round(ms)} ms, over the limit of ${Math.round(limitMs)} ms`,
 });
 
 /**

@@ -150,14 +150,14 @@ export function taskOf(program: Func, options: TuneOptions): TuneTask {
   const target = resolveTargetOf(program, options);
   const gather = accessOf(program, options);
   if (gather === undefined) {
-    const hint = "give tune the source or access program";
+    const hint = "pass the source or access program to tune";
     throw new CompileError([
       error("TC702", `@${program.name} is a tile program: its schedule is chosen`, { hint }),
     ]);
   }
   const { objective = "cycles", measure } = options;
   if (objective === "ms" && measure === undefined) {
-    const hint = "in Node, simMeasurer of tilec/node; in a browser, localMeasurer";
+    const hint = "pass measure: simMeasurer() of tilec/node in Node, localMeasurer() in a browser";
     throw new CompileError([error("TC702", "objective ms needs `measure`", { hint })]);
   }
   const { passes = defaultPipeline } = options;

@@ -141,8 +141,8 @@ function checkNames(kernels: readonly EmittedKernel[]): void {
     const other = programOf.get(entryPoint);
     if (other !== undefined)
       throw refused(
-        `${other} and ${program} have one kernel name, ${entryPoint}: a profile does not tell their runs apart`,
-        "name one of the two, or give its function another name before its kernel is emitted",
+        `${other} and ${program} have one kernel name, ${entryPoint}: a profile does not distinguish their runs`,
+        "pass one of the two, or rename its function before you emit the kernel",
       );
     programOf.set(entryPoint, program);
   }
@@ -184,7 +184,7 @@ export function fitRuns(
     throw refused(
       runs.length === 0
         ? `${file}: no run of ${pairs.map(({ run }) => run.name).join(" or ")} has a time: each is 0, N/A or empty`
-        : `${file}: the clock has none of its times, which are ${runs.map(({ id }) => id).join(", ")}`,
+        : `${file}: the cost model predicts none of its times, which are ${runs.map(({ id }) => id).join(", ")}`,
       "profile so that Task Duration(us) or aiv_time(us) holds a time above 0 of each kernel",
     );
   const figureOf = new Map(runs.map((run) => [run, decidedBy(run, target)]));

@@ -137,7 +137,7 @@ export function verdictsOf(
       wrong.map(({ id, predicted, quantity }) =>
         error(
           "TC019",
-          `${file}: row ${id}: the clock of ${target.name} gives its work ${predicted} ${quantity}, which has no ratio to a measured time`,
+          `${file}: row ${id}: the cost model of ${target.name} predicts ${predicted} ${quantity}, and the ratio needs a time above 0`,
           { hint: "state what each core did: steps with counts above 0, or bytes of memory" },
         ),
       ),

@@ -672,7 +672,7 @@ describe("an attribute of the text form", () => {
     expect(diagnostics).toEqual([]);
     const result = tryCompile(module.funcs[0]!);
     expect(result.ok ? [] : result.diagnostics.map(told)).toEqual([
-      `TC105 onnx.gather has no attribute ${name} -> its attributes are axis, opset, oob`,
+      `TC105 onnx.gather has no attribute ${name} -> onnx.gather has the attributes axis, opset, oob`,
     ]);
   });
 });

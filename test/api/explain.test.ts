@@ -39,7 +39,7 @@ describe("a tile program explained", () => {
     const refused = tryCompile(broken);
     expect(refused.ok).toBe(false);
     expect(() => explainTile(broken)).toThrow(CompileError);
-    expect(() => explainTile(func)).toThrow("is no tile program");
+    expect(() => explainTile(func)).toThrow("is not a tile program");
   });
 });
 
@@ -92,7 +92,7 @@ describe("the instructions of a gather", () => {
     expect(lowering?.class).toBe("scalar");
     expect(lowering?.lost).toEqual([
       { class: "flat", reason: "wraps by 300, which is no power of two", room: false },
-      { class: "row-copy", reason: "no index names whole rows", room: false },
+      { class: "row-copy", reason: "an index of this gather selects one element, not a row", room: false },
     ]);
     expect(explain(columns, { target: targets.cpu }).lowering).toBeUndefined();
   });
@@ -126,7 +126,7 @@ describe("the instructions of a gather", () => {
         { name: "seen", bytes: 24 * 4 },
       ],
       lost: [
-        { class: "row-copy", reason: "no index names whole rows", room: false },
+        { class: "row-copy", reason: "an index of this gather selects one element, not a row", room: false },
         // An index read, a word read and a word written for each of 12; there and back between V and S.
         { class: "scalar", cycles: Math.ceil(12 * 3 * access) + 2 * 18, setup: 0 },
       ],
@@ -197,7 +197,7 @@ describe("the instructions of a gather", () => {
     expect(asking({ lowering: "row-fetch" })).toEqual([
       [
         "TC403",
-        "lowering row-fetch does not apply: its data is in UB",
+        "lowering row-fetch does not apply: data is in UB, where row-fetch does not gather",
         "--lowering row-copy or --lowering flat or --lowering scalar",
       ],
     ]);

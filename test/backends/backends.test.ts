@@ -63,7 +63,7 @@ describe.each(backends)("the %s backend", (name, backend) => {
     expect(thrown).toBeInstanceOf(RunError);
     expect((thrown as RunError).diagnostics[0]).toMatchObject({
       code: "TC601",
-      message: "index 5 at indices[3] is out of range for data dim 0, which takes [-5, 4]",
+      message: "index 5 at indices[3] is out of range for dim 0 of data, which takes [-5, 4]",
       data: { position: 3, value: "5", axis: 0, extent: 5, point: [3, 0], site: 0 },
     });
     expect((await prepared.run(inputs(indices))).output).toEqual(rows(4, 0, 4, 2, 3, 1));

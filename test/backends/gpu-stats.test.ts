@@ -103,7 +103,7 @@ const indexLoads = ({ buffers }: KernelStats, func: TileFunc): readonly BufferSt
 
 const reduces = (func: TileFunc): boolean => taskOfTile(func).gather?.stmt.map.reduced !== undefined;
 
-/** Bytes of the first table for each byte of the output: the terms of an element. */
+/** Bytes of the first table for each byte of the output: the reduction elements. */
 const bytesLoaded = ({ buffers }: KernelStats, func: TileFunc): number =>
   buffers
     .filter(({ name, kind }) => kind === "load" && name === `gm_${func.operands[0]?.name ?? ""}`)

@@ -41,7 +41,7 @@ describe("memory that the machine does not have is a diagnostic", () => {
   it("for an output of strings", () => {
     const handles = new Uint8Array(4 * (2 ** 24 + 1));
     expect(refusal(() => fromHost({ dtype: "string", shape: [2 ** 24 + 1] }, handles))).toContain(
-      "error[TC502]: 16777217xstring is 16777217 strings; 16777216 are the most",
+      "error[TC502]: 16777217xstring is 16777217 strings; one array holds at most 16777216",
     );
   });
 

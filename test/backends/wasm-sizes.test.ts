@@ -100,7 +100,7 @@ describe("a kernel of open sizes on the fast executor", () => {
       const indices = { ...inputs.indices, bytes: new Uint8Array(Int32Array.of(0, V, -V - 1).buffer) };
       const run = (): unknown => FastExecutor.create(bound.tile).run({ ...inputs, indices });
       expect(run).toThrow(
-        `index ${V} at indices[1] is out of range for data dim 0, which takes [-${V}, ${V - 1}]`,
+        `index ${V} at indices[1] is out of range for dim 0 of data, which takes [-${V}, ${V - 1}]`,
       );
     }
   });

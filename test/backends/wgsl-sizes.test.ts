@@ -113,7 +113,7 @@ describe("a kernel of open sizes on WebGPU", () => {
     const bound = kernel.bind({ V: 5, N: 3 });
     const run = runner.run(bound, { data: new Float32Array(40), indices: Int32Array.of(4, -5, 5) });
     await expect(run).rejects.toThrow(
-      "index 5 at indices[2] is out of range for data dim 0, which takes [-5, 4]",
+      "index 5 at indices[2] is out of range for dim 0 of data, which takes [-5, 4]",
     );
   });
 

@@ -138,7 +138,9 @@ describe("kept executors", () => {
     const [first, ...others] = kernels.map((kernel) => simulate(kernel, inputs, fast));
     expect(others.at(-1)!.report.copiedBytes).toBeGreaterThan(0);
     simulate(rowsOf(100, 40_000), inputs, fast);
-    expect(() => first!.report).toThrow("another run has this run's memory since, and its indices are gone");
+    expect(() => first!.report).toThrow(
+      "a later run has overwritten the memory of this run, with its indices",
+    );
   });
 
   it("keep no program that is gone, in a loop that does not yield", () => {

@@ -448,7 +448,7 @@ describe("a program with symbols", () => {
     await isLegal(true);
     // 16 columns of f32; two copies of 64 indices and of 64 x 16 results, and the indices' scratch twice.
     expect(await by("sizes").innerText()).toContain(
-      "64 V + 9216 <= 196608 bytes: legal for V <= 1500, its most",
+      "64 V + 9216 <= 196608 bytes: legal for V <= 1500, its maximum",
     );
     await slide("tile-1", 32);
     await isLegal(false);

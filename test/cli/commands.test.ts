@@ -84,7 +84,7 @@ describe("tilec explain", () => {
   it("refuses tile [2,4] under strict, naming the rule, the view and the tile", async () => {
     const { status, stdout } = await tilec(...seed, "--tile", "2,4", "--profile", "strict");
     expect(status).toBe(1);
-    expect(stdout).toContain("FAIL  full-load-tile  tile[0] = 2 differs from view[0] = 3");
+    expect(stdout).toContain("FAIL  full-load-tile  tile[0] = 2 must equal view[0] = 3");
     expect(stdout).toContain("total 288 B of 196,608 B");
     expect(stdout).toContain("--tile 3,4");
   });
@@ -207,7 +207,7 @@ describe("bad input", () => {
       },
       1,
       "TC601",
-      "index 64 at indices[0, 5] is out of range for data dim 0, which takes [0, 63]",
+      "index 64 at indices[0, 5] is out of range for dim 0 of data, which takes [0, 63]",
     ],
   ];
 

@@ -87,10 +87,10 @@ describe("--buffers", () => {
   });
 
   it.each([
-    ["3", "copies are 1 or 2"],
-    ["indices", "copies are 1 or 2"],
-    ["indices=2,2", "copies are 1 or 2"],
-    ["indices=2,indices=1", "copies are 1 or 2"],
+    ["3", "the number of copies must be 1 or 2"],
+    ["indices", "the number of copies must be 1 or 2"],
+    ["indices=2,2", "the number of copies must be 1 or 2"],
+    ["indices=2,indices=1", "the number of copies must be 1 or 2"],
     ["index=2", "buffers names index, which is no operand"],
   ])("%s is refused", async (buffers, message) => {
     const { status, stderr } = await tilec("explain", ...columns, "--axis", "0", "--buffers", buffers);

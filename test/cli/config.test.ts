@@ -213,7 +213,7 @@ describe("a config", () => {
     const { status, stderr } = await runHere(["legal", ...gather, "--target", "ascend-a2"], project());
     expect([status, stderr]).toEqual([
       0,
-      expect.stringContaining("the pipeline of tilec.config.mjs does not run"),
+      expect.stringContaining("the pipeline of tilec.config.mjs is ignored"),
     ]);
   });
 });
@@ -267,10 +267,10 @@ describe("a config that cannot be used", () => {
       "export default { pases: [] };",
       "a config has no pases; it has passes, pipeline, profile, operators, targets, backends",
     ],
-    ["a promise", 'export default Promise.reject(new Error("later"));', "its default export is a promise"],
+    ["a promise", 'export default Promise.reject(new Error("later"));', "the default export is a promise"],
     ["a field that throws", "export default {\n get passes() { throw new Error('no'); } };", "line 2: no"],
     ["no object", "export default 3;", "it is 3; it takes a config"],
-    ["no default", "export const passes = [];", "it has no default export"],
+    ["no default", "export const passes = [];", "the file has no default export"],
     ["a list that is none", "export default { passes: 3 };", "passes is 3; it takes a list of passes"],
     ["no pass", "export default { passes: [{ name: 'a' }] };", "passes[0] is an object; it takes a pass"],
     [
@@ -306,7 +306,7 @@ describe("a config that cannot be used", () => {
     [
       "a target of a built-in name",
       "export default { targets: ['./core.json'] };",
-      "targets[0] is named ascend-a2, as a built-in target is",
+      "targets[0] is named ascend-a2, the name of a built-in target",
     ],
     [
       "a backend that is none",
@@ -367,7 +367,7 @@ describe("a config that cannot be used", () => {
     expect(await refused()).toMatch(
       /tilec\.config\.mjs: tilec\.config\.json lies beside it[^]*--config tilec\.config\.mjs/,
     );
-    expect(await refused("--config", "none.mjs")).toContain("none.mjs: there is no such file");
+    expect(await refused("--config", "none.mjs")).toContain("none.mjs: the file does not exist");
     expect(await refused("--config", "none.json")).toContain("TC018");
     expect(await refused("--config", "a.yaml")).toContain("a config ends in .ts, .js, .mjs or .json");
     await out(folder, "compile", ...gather, ...tile, "--config", "tilec.config.mjs");

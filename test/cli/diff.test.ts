@@ -157,7 +157,7 @@ it.each([
   [[a], "there are one program and 0 pipelines"],
   [[a, "--pipeline", "default"], "there are one program and 1 pipeline"],
   [[a, a, "--pipeline", "default", "--pipeline", "default"], "there are two programs and 2 pipelines"],
-  [[a, a, "--target", "cpu"], "--target cpu compiles, and programs are compared as they are"],
+  [[a, a, "--target", "cpu"], "--target cpu needs --pipeline: without a pipeline, diff compiles nothing"],
   [[a, a, "--pipeline", "mine"], "there is no pass mine"],
 ])("%j is exit code 2", async (args, said) => {
   const { status, stderr } = await tilec(...args);

@@ -100,7 +100,7 @@ describe("a flag that another one or the file would override is told, with exit 
     [
       "--axis beside a file",
       ["compile", program, "--axis", "1"],
-      "--axis describes a gather with --op, and ",
+      "--axis needs --op, and cannot be used with ",
     ],
     [
       "--data beside a file",
@@ -117,25 +117,29 @@ describe("a flag that another one or the file would override is told, with exit 
       ["compile", program, "--level", "head"],
       "--level describes a gather with --op",
     ],
-    ["--case beside text", ["compile", program, "--case", "one"], "--case chooses nothing from "],
-    ["--func beside cases", ["run", cases, "--func", "g"], "--func chooses nothing from "],
-    ["--tile beside a code", ["explain", "TC301", "--tile", "2,2"], "--tile says nothing about a code"],
+    ["--case beside text", ["compile", program, "--case", "one"], "--case cannot choose from "],
+    ["--func beside cases", ["run", cases, "--func", "g"], "--func cannot choose from "],
+    [
+      "--tile beside a code",
+      ["explain", "TC301", "--tile", "2,2"],
+      "--tile cannot be used with a diagnostic code",
+    ],
     [
       "--seed beside both inputs",
       ["run", ...gather, "--seed", "1", "--input", `data=${npy}`, "--input", `indices=${indices}`],
-      "--seed beside --input for data and indices leaves nothing to draw",
+      "--seed has no effect: --input gives data and indices",
     ],
     ["--input by another name", ["run", ...gather, "--input", `idx=${npy}`], "names no input of the program"],
     ["--input without a file", ["run", ...gather, "--input", "data="], "--input data= is not name=file"],
     [
       "--executor without sim",
       ["run", ...gather, "--seed", "1", "--backend", "reference", "--executor", "fast"],
-      "--executor goes with sim, and --backend reference leaves it out",
+      "--executor needs backend sim, and --backend is reference",
     ],
     [
       "--executor of check without sim",
       ["check", cases, "--backend", "reference", "--executor", "fast"],
-      "--executor goes with sim, and --backend reference leaves it out",
+      "--executor needs backend sim, and --backend is reference",
     ],
     [
       "--threads without sim",
@@ -150,17 +154,17 @@ describe("a flag that another one or the file would override is told, with exit 
     [
       "a flag twice",
       ["compile", ...gather, "--tile", "4,8", "--tile=2,8"],
-      "--tile is given twice, as 4,8 and as 2,8",
+      "--tile is given twice: 4,8 and 2,8",
     ],
     [
       "a choice twice",
       ["compile", ...gather, "--profile", "head", "--profile", "strict"],
-      "--profile is given twice, as head and as strict",
+      "--profile is given twice: head and strict",
     ],
     [
       "--out for two gathers",
       ["run", model, "--seed", "1", "--out", "output=o.npy"],
-      "--out is for one gather, and ",
+      "--out needs one gather, and ",
     ],
     [
       "--out of another name",
@@ -170,7 +174,7 @@ describe("a flag that another one or the file would override is told, with exit 
     [
       "--out by both of its names",
       ["run", program, "--seed", "1", "--out", "output=o.npy", "--out", "y=p.npy"],
-      "--out output and --out y are one operand",
+      "--out output and --out y name the same operand",
     ],
     [
       "--trace for two gathers",
@@ -180,7 +184,7 @@ describe("a flag that another one or the file would override is told, with exit 
     [
       "--compare without a page",
       ["run", ...gather, "--seed", "1", "--trace", "t.json", "--compare", "default"],
-      "--compare is drawn on the page of --trace",
+      "--compare needs a page: --trace FILE.html",
     ],
     [
       "--compare for two gathers",
@@ -227,7 +231,7 @@ describe("a flag that another one or the file would override is told, with exit 
 
   it("legal says that it looks at every tile", async () => {
     const { status, stderr } = await tilec("legal", ...gather, "--tile", "2,2");
-    expect(stderr).toBe("legal looks at every tile; --tile 2,2 counts as not given\n");
+    expect(stderr).toBe("--tile 2,2 is ignored: legal lists all tiles\n");
     expect(status).toBe(0);
   });
 });
@@ -247,7 +251,7 @@ describe("--oob", () => {
   it("is refused beside a tile program, whose gather has its own", async () => {
     const { stdout } = await tilec("compile", program);
     const { status, stderr } = await tilec("compile", file("t.tir", stdout), "--oob", "clamp");
-    expect(stderr).toContain("--oob clamp: @g is a tile program");
+    expect(stderr).toContain("--oob clamp cannot be used with the tile program @g");
     expect(status).toBe(2);
   });
 });

@@ -20,13 +20,13 @@ const of = (data: string, indices = "i32[4]") => [
 it.each([
   [
     ["explain", ...gather, "--cores", "99999999999999999"],
-    "--cores: 99999999999999999 is beyond 9007199254740991",
+    "--cores: 99999999999999999 is beyond the limit of 9007199254740991",
   ],
-  [["explain", ...gather, "--ub-bytes", "99999999999999999"], "--ub-bytes 99999999999999999 is too large"],
-  [["run", ...gather, "--seed", "1e400"], "--seed: 1e400 is beyond 9007199254740991"],
+  [["explain", ...gather, "--ub-bytes", "99999999999999999"], "--ub-bytes 99999999999999999 is over the limit of 9007199254740991 B"],
+  [["run", ...gather, "--seed", "1e400"], "--seed: 1e400 is beyond the limit of 9007199254740991"],
   [
     ["explain", ...gather, "--axis", "-9007199254740993"],
-    "--axis: -9007199254740993 is beyond -9007199254740991",
+    "--axis: -9007199254740993 is beyond the limit of -9007199254740991",
   ],
   [["explain", ...gather, "--tile", "4,9007199254740993"], "--tile: 9007199254740993 is beyond"],
   [of("f32[9007199254740993]"), "--data: 9007199254740993 is beyond"],
@@ -35,7 +35,7 @@ it.each([
   [["tune", ...gather, "--budget", "99999999999999999999s"], "--budget: 99999999999999999999 is beyond"],
   [
     ["tune", ...gather, "--sweep", "ubBytes=1,99999999999999999999"],
-    "99999999999999999999 is beyond 9007199254740991",
+    "99999999999999999999 is over the limit of 9007199254740991",
   ],
   [["tune", ...gather, "--sizes", "N=1,99999999999999999999"], "--sizes: 99999999999999999999 is beyond"],
 ] as const)("%j", async (args, says) => {
@@ -44,9 +44,9 @@ it.each([
 });
 
 it.each([
-  [["explain", ...gather, "--cores", "1.5"], "--cores 1.5 is no whole number"],
-  [["explain", ...gather, "--cores", ""], "--cores  is no whole number"],
-  [["explain", ...gather, "--tile", "4,many"], "--tile 4,many is no list of whole numbers"],
+  [["explain", ...gather, "--cores", "1.5"], "--cores 1.5 is not a whole number"],
+  [["explain", ...gather, "--cores", ""], "--cores  is not a whole number"],
+  [["explain", ...gather, "--tile", "4,many"], "--tile 4,many is not a list of whole numbers"],
 ] as const)("%j is no whole number", async (args, says) => {
   expect((await runHere(args, folder)).stderr).toContain(says);
 });

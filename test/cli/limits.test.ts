@@ -105,12 +105,12 @@ describe("a table larger than every device binds", () => {
 
 it.for([
   [["--limits", "maxBufferSiz=1", "--target", "webgpu"], "did you mean maxBufferSize?"],
-  [["--limits", "maxBufferSize=0", "--target", "webgpu"], "maxBufferSize is 0, no whole number above 0"],
-  [["--limits", "maxBufferSize=", "--target", "webgpu"], "no whole number above 0"],
+  [["--limits", "maxBufferSize=0", "--target", "webgpu"], "maxBufferSize is 0; it must be a whole number, 1 or more"],
+  [["--limits", "maxBufferSize=", "--target", "webgpu"], "it must be a whole number, 1 or more"],
   [["--limits", "maxBufferSize=1=2", "--target", "webgpu"], "names no limit"],
   [["--limits", "default"], "hint: --target webgpu"],
   [["--limits", "default", "--target", "cpu"], "hint: --target webgpu"],
-  [["--limits", packageFile("package.json"), "--target", "webgpu"], "names no limit that kernels meet"],
+  [["--limits", packageFile("package.json"), "--target", "webgpu"], "has no limit that kernels depend on"],
   [["--limits", sum, "--target", "webgpu"], "not JSON"],
 ] as const)("refuses %j", async ([flags, message]) => {
   const { status, stderr } = await runHere(["explain", ...embedding.slice(0, -2), ...flags]);

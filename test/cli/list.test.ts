@@ -40,7 +40,7 @@ const malformed: readonly (readonly [line: string, reason: RegExp])[] = [
   ["{", /^not JSON: /],
   ["[1]", /^a line is an object of flags$/],
   ['{"op": "nope", "data": "f32[8]", "indices": "i32[8]"}', /no operator nope$/],
-  ['{"op": "gather", "dta": "f32[8]", "indices": "i32[8]"}', /^"dta" is no flag of a program$/],
+  ['{"op": "gather", "dta": "f32[8]", "indices": "i32[8]"}', /^"dta" is not a flag of a program$/],
   ['{"op": "gather", "data": "f32[8]", "indices": {"a": 1}}', /^"indices" is neither/],
   ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "help": true}', /^"help" is no flag/],
   [
@@ -52,7 +52,7 @@ const malformed: readonly (readonly [line: string, reason: RegExp])[] = [
   ['{"id": "rows", "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^entry 1 has the same id$/],
   ['{"id": {}, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is neither/],
   ['{"id": null, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is neither/],
-  ['{"id": "", "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is an empty text$/],
+  ['{"id": "", "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is an empty string$/],
   [
     '{"id": 9007199254740993, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}',
     /^id is a number beyond/,
@@ -60,10 +60,10 @@ const malformed: readonly (readonly [line: string, reason: RegExp])[] = [
   ['{"id": 1e999, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is a number beyond/],
   ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]"}\0', /^not JSON: /],
   ["[".repeat(100_000), /^not JSON: /],
-  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "op": "gather_nd"}', /^"op" stands there twice$/],
+  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "op": "gather_nd"}', /^"op" is given twice$/],
   [
     '{"op": "gather", "data": "f32[8]", "indices": ["i32[8]"], "o\\u0070": "gather"}',
-    /^"op" stands there twice$/,
+    /^"op" is given twice$/,
   ],
   ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "__proto__": 1}', /^"__proto__" is no flag/],
   ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "axis": null}', /^"axis" is neither/],
@@ -183,9 +183,9 @@ describe("explain --list", () => {
   });
 
   it.each([
-    ["an empty file", "a.jsonl", 2, "holds no program"],
-    ["a file of empty lines", "b.jsonl", 2, "holds no program"],
-    ["an empty case file", "c.json", 2, "holds no program"],
+    ["an empty file", "a.jsonl", 2, "has no program"],
+    ["a file of empty lines", "b.jsonl", 2, "has no program"],
+    ["an empty case file", "c.json", 2, "has no program"],
     ["a text without a function", "d.tir", 1, "the text holds no function"],
     ["a folder", "e.jsonl", 1, "it is a folder"],
     ["a file that is not there", "f.jsonl", 1, "no such file"],
@@ -256,7 +256,7 @@ describe("the standard input", () => {
   it.each([
     ["JSON Lines", lines.join("\n"), ["rows", "columns", "cut", "line 4", "=axis"]],
     [
-      "a text",
+      "a string",
       "func @one(%d: tensor<8x8xf32>, %i: tensor<4xi32>) -> tensor<4x8xf32> {\n  %y = onnx.gather %d, %i\n  return %y\n}\n",
       ["one"],
     ],

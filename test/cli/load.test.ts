@@ -68,8 +68,8 @@ it("--bind gives sizes to the symbols of a text, and names the symbol that it ca
     "symbol N is 10, and dim N <= 9 says 0 to 9",
   );
   await expect(loadProgram(file, { bind: "M=1,N=2" })).rejects.toThrow("@f has no symbol M");
-  await expect(loadProgram(file, { bind: "N=2x3" })).rejects.toThrow("N is a shape, and a symbol has a size");
+  await expect(loadProgram(file, { bind: "N=2x3" })).rejects.toThrow("N is a shape; a symbol takes one number");
   for (const value of ["-1", "1.5", "2xx3", "[2"]) {
-    await expect(loadProgram(file, { bind: `N=${value}` })).rejects.toThrow("is no extent and no shape");
+    await expect(loadProgram(file, { bind: `N=${value}` })).rejects.toThrow("is neither an extent nor a shape");
   }
 });

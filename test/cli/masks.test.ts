@@ -88,7 +88,7 @@ describe("a boolean mask", () => {
     const { status, stderr } = await tilec("compile", ...index("i0", short));
     expect(status).toBe(1);
     expect(stderr).toContain("TC103");
-    expect(stderr).toContain("mask i0 [2, 2] stands for dim 1 of x with 2 elements, and the dim has 3");
+    expect(stderr).toContain("of mask i0 [2, 2] has 2 elements, and dim 1 of x has 3");
   });
 
   it("of a case runs on the backends", async () => {

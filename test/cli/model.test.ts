@@ -153,11 +153,11 @@ describe("a model with an index out of range", () => {
 
 describe("a binding that fits nothing is told with what would fit", () => {
   it.each([
-    ["bacth=2", 1, 'it has no symbolic dim "bacth"', 'it has "batch", "columns"'],
-    ["ids=4", 1, 'it has no symbolic dim "ids"', "bind its shape, as in ids=[4]"],
+    ["bacth=2", 1, 'the model has no symbolic dim "bacth"', 'its symbolic dims are "batch", "columns"'],
+    ["ids=4", 1, 'the model has no symbolic dim "ids"', "bind its shape, --bind ids=[4]"],
     ["ids=2x3x4", 1, 'input "ids" is declared [batch, ?], not [2, 3, 4]', ""],
     ["batch=3,ids=2x3", 1, 'input "ids" is declared [3, ?], not [2, 3]', ""],
-    ["ids=2x-3", 2, "2x-3 is no extent and no shape", "ids=[5]"],
+    ["ids=2x-3", 2, "2x-3 is neither an extent nor a shape", "ids=[5]"],
     ["batch", 2, "batch is not name=extent", "write --bind batch=1"],
     ["batch=1,batch=2", 2, "batch is given twice", ""],
   ])("--bind %s", async (list, code, message, hint) => {

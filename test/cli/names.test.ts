@@ -127,7 +127,7 @@ describe("an input by its name", () => {
     const other = program("alias.tir", rowsOf("output", "status"));
     expect(await output(other, { output: w, status: x })).toEqual(picked);
     const twice = await runHere(["run", other, "--input", `data=${w}`, "--input", `output=${w}`]);
-    expect(twice.stderr).toContain("--input data and --input output are one operand");
+    expect(twice.stderr).toContain("--input data and --input output name the same operand");
   });
 
   it("of digits stands in a schedule, of a flag and of a text, which parses back", async () => {

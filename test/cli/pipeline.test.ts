@@ -251,12 +251,12 @@ describe("bad input", () => {
 
   it.each([
     [["--pipeline", "default, mine"], '--pipeline "default, mine": there is no pass mine'],
-    [["--pipeline", "select-tile after"], "select-tile after is no part of a pipeline"],
-    [load, "--load ./mine.mjs is run by no pipeline"],
+    [["--pipeline", "select-tile after"], "select-tile after is not an entry of a pipeline"],
+    [load, "--load ./mine.mjs needs --pipeline: the default pipeline does not run its passes"],
     [["--load", "./absent.mjs", "--pipeline", "default"], "--load ./absent.mjs: "],
     // Zeros without an end, for the loader of modules too.
-    [["--load", "/dev/zero", "--pipeline", "default"], "--load /dev/zero: it is no regular file"],
-    [["--load", ".", "--pipeline", "default"], "--load .: it is no regular file"],
+    [["--load", "/dev/zero", "--pipeline", "default"], "--load /dev/zero: the path is not a regular file"],
+    [["--load", ".", "--pipeline", "default"], "--load .: the path is not a regular file"],
     [
       ["--load", "./broken.mjs", "--pipeline", "default"],
       "--load ./broken.mjs: line 3: Cannot read properties of undefined",

@@ -207,7 +207,7 @@ describe("TC907", () => {
     const { status, stderr } = await runHere(["compile", ...other, "--target", "webgpu", "--tile", "4,16"]);
     expect(status).toBe(0);
     expect(stderr).toContain(
-      "residency auto: gm, because the full load of this schedule is refused: tile[0] = 4 differs from view[0] = 16",
+      "residency auto: gm, because the full load of this schedule is refused: tile[0] = 4 must equal view[0] = 16",
     );
     expect(stderr).not.toContain("fits the unified buffer");
   });

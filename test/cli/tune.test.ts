@@ -142,10 +142,10 @@ describe("tune", () => {
 
   it("refuses flags that mean nothing beside each other", async () => {
     for (const [flags, what] of [
-      [["--budget", "0"], "--budget 0 is no budget"],
-      [["--budget", "many"], "--budget many is no budget"],
-      [["--resume"], "--resume goes on from --records"],
-      [["--shard", "3/2"], "--shard 3/2 is not i/n"],
+      [["--budget", "0"], "--budget 0 must be 1 or more candidates, a time, or all"],
+      [["--budget", "many"], "--budget many must be 1 or more candidates, a time, or all"],
+      [["--resume"], "--resume needs --records, the file to continue"],
+      [["--shard", "3/2"], "--shard 3/2 is not of the form i/n"],
       [["--threads", "2"], "--threads measures"],
       [["--measure", "true"], "--measure measures"],
       [["--backend", "webgpu"], "--backend webgpu measures"],
@@ -551,7 +551,9 @@ describe("pages on the command line", () => {
     const timed = [...tune, "--objective", "ms", "--budget", "3", "--measure"];
     const none = await tilec(...timed, "echo no figure #");
     expect(none.stderr).toContain("error[TC702]: tile [");
-    expect(none.stderr).toContain("the command printed no nanoseconds, such as [1200, 1210]: no figure");
+    expect(none.stderr).toContain(
+      "the command printed no list of nanoseconds such as [1200, 1210]: no figure",
+    );
     expect(none.stderr.match(/did not run/g)).toHaveLength(1);
     expect(none.status).toBe(1);
     const once = file("measured-once");
@@ -566,7 +568,7 @@ describe("pages on the command line", () => {
     for (const [schedule, code, says] of [
       ["tile = [32, 32", "TC002", "--compare:1:"],
       ["tiles = [32, 32]", "TC003", "a schedule has no entry tiles"],
-      ["tile = [8, 8]} func", "TC002", "follows the schedule"],
+      ["tile = [8, 8]} func", "TC002", "expected the end of the schedule; found func"],
       ["tile = [300, 64], buffers = 2", "TC401", "B"],
     ] as const) {
       const { status, stderr } = await tilec(...trace, schedule);

@@ -39,9 +39,11 @@ describe("an operator without a dialect", () => {
     const type = { dtype: "f32", shape: [4] } as const;
     const of = (op: string) => () => program({ op, attrs: {}, data: type, indices: type });
     for (const [own, names] of byName)
-      expect(of(own)).toThrow(`unknown operator ${own}\n   = hint: ${names.join(" or ")}`);
-    expect(of("GatherElements")).toThrow("hint: onnx.gather_elements or directml.gather_elements");
-    expect(of("onnx.gathre")).toThrow("hint: onnx.gather");
+      expect(of(own)).toThrow(`unknown operator ${own}\n   = hint: did you mean ${names.join(" or ")}?`);
+    expect(of("GatherElements")).toThrow(
+      "hint: did you mean onnx.gather_elements or directml.gather_elements?",
+    );
+    expect(of("onnx.gathre")).toThrow("hint: did you mean onnx.gather?");
     expect(of("mxnet.pick")).toThrow("hint: known: onnx.gather, ");
   });
 
@@ -137,7 +139,7 @@ describe("a flag by a framework's name", () => {
     const both = await explain("--op", "pypto.gather", ...types, "--dim", "1", "--axis", "0");
     expect([both.status, both.stderr]).toEqual([
       2,
-      expect.stringContaining("--dim is given twice, as 1 and as --axis 0"),
+      expect.stringContaining("--dim is given twice: 1 and --axis 0"),
     ]);
     const same = await explain("--op", "pypto.gather", ...types, "--dim", "1", "--axis", "1");
     expect(same.status).toBe(0);
@@ -161,11 +163,11 @@ describe("bytes", () => {
   });
 
   it.each([
-    ["64K", "--ub-bytes 64K is no number of bytes", "write --ub-bytes 64KiB"],
-    ["2mb", "--ub-bytes 2mb is no number of bytes", "write --ub-bytes 2MiB"],
-    ["many", "--ub-bytes many is no number of bytes", "write --ub-bytes 64KiB"],
-    ["1.5", "--ub-bytes 1.5 is no number of bytes", "write --ub-bytes 64KiB"],
-    ["99999999GiB", "--ub-bytes 99999999GiB is too large", "write --ub-bytes 64KiB"],
+    ["64K", "--ub-bytes 64K is not a number of bytes", "write --ub-bytes 64KiB"],
+    ["2mb", "--ub-bytes 2mb is not a number of bytes", "write --ub-bytes 2MiB"],
+    ["many", "--ub-bytes many is not a number of bytes", "write --ub-bytes 64KiB"],
+    ["1.5", "--ub-bytes 1.5 is not a number of bytes", "write --ub-bytes 64KiB"],
+    ["99999999GiB", "--ub-bytes 99999999GiB is over the limit of 9007199254740991 B", "write --ub-bytes 64KiB"],
   ])("are not %s", async (text, message, hint) => {
     const { status, stderr } = await explain("--op", "gather_elements", ...types, "--ub-bytes", text);
     expect([status, stderr]).toEqual([2, `error[TC701]: ${message}\n   = hint: ${hint}\n`]);

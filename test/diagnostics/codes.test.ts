@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -218,7 +218,7 @@ const triggers: Readonly<Record<Code, Trigger>> = {
         writeNpy({ type: { dtype: "string", shape: [1] }, bytes: new Uint8Array(), strings: ["a"] }),
       ),
   },
-  TC013: { found: () => diagnosticsOf(() => readCases('[{"id": "a"}]', "c.json")) },
+  TC013: { found: () => diagnosticsOf(() => readCases('{"schema": 1, "cases": {}}', "c.json")) },
   TC014: { found: () => diagnosticsOf(() => readModel(Uint8Array.of(255, 255), "m.onnx")) },
   TC015: { found: () => diagnosticsOf(() => parseTargetFile("{}", "t.json")) },
   TC016: { found: () => diagnosticsOf(() => parseRecords('{"record": "guess"}', "r.jsonl")) },
@@ -497,16 +497,34 @@ function fail(): never {
   throw new Error("the outputs agree");
 }
 
+/** Codes whose text depends on the device or on the time. */
+const varying: readonly Code[] = ["TC504", "TC506", "TC612"];
+
+/** Section of docs/diagnostics.md on a code. */
+function sectionOn(code: string): string {
+  const page = readFileSync("docs/diagnostics.md", "utf8");
+  return page.split(/^## /m).find((section) => section.startsWith(`${code}:`)) ?? "";
+}
+
+/** Message and hint as a command prints them; no path of this machine. */
+const printed = ({ severity, code, message, hint }: Diagnostic): string =>
+  [
+    `${severity}[${code}]: ${message.replaceAll(`${folder}/`, "")}`,
+    ...(hint === undefined ? [] : [`   = hint: ${hint}`]),
+  ].join("\n");
+
 describe("every diagnostic code", () => {
   it("has a trigger here", () => {
     expect(Object.keys(triggers)).toEqual(Object.keys(codes));
   });
 
   it.each(Object.entries(triggers))(
-    "%s is reported, at its place, and gone once its hint is followed",
+    "%s is reported, at its place, as on its page, and gone once its hint is followed",
     async (code, trigger) => {
       const found = (await trigger.found()).find((diagnostic) => diagnostic.code === code);
       expect(found?.code).toBe(code);
+      if (found !== undefined && !varying.includes(found.code))
+        expect(sectionOn(code)).toContain(`\`\`\`text\n${printed(found)}\n\`\`\``);
       expect(found?.message).toMatch(/^(?:[^A-Z]|[ABTV]\d+:|WebGPU|PTO-ISA|PyPTO)/);
       if (trigger.at !== undefined) expect([found?.span?.line, found?.span?.column]).toEqual(trigger.at);
       if (trigger.followed === undefined) return;

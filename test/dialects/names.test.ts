@@ -657,8 +657,8 @@ describe("names", () => {
     [{ op: "gather_nd", dialect: "pypto" }, "dialect pypto has no operator gather_nd"],
     [{ op: "mxnet.gather" }, "dialect mxnet has no operator gather"],
     [{ op: "onnx.gather", dialect: "pypto" }, "--op onnx.gather and --dialect pypto disagree"],
-    [{ op: "onnx.gather", batchDims: "1" }, "--batch-dims means nothing to onnx.gather"],
-    [{ op: "onnx.gather", axis: "one" }, "--axis one is no whole number"],
+    [{ op: "onnx.gather", batchDims: "1" }, "onnx.gather has no attribute --batch-dims"],
+    [{ op: "onnx.gather", axis: "one" }, "--axis one is not a whole number"],
   ] as const)("%o: %s", async (flags, message) => {
     await expect(fromFlags(flags, {}, like)).rejects.toThrow(message);
   });

@@ -261,7 +261,7 @@ describe.each(pyptoLevels)("level %s", (level) => {
     expect(verdict(() => gather([3, 5], [3, 4], 0, level))).toBe("accepted");
     expect(refusal(() => gather([3, 5], [3, 6], 0, level))).toMatchObject({
       code: "TC103",
-      message: `indices dim 1 is 6 and data dim 1 is 5; off the axis pypto.gather at level ${level} (PG14) takes none larger`,
+      message: `dim 1 of indices is 6 and of data 5; except along axis 0, pypto.gather at level ${level} (PG14) takes no larger extent in indices`,
     });
   });
 
@@ -368,7 +368,7 @@ describe("the level", () => {
       refusal(() => compile(pypto.gather({ input: [dtype, twos(rank)], index: ["i32", twos(rank)], dim: 0 })))
         ?.hint;
     expect(of("u16", 2)).toBe(
-      "it takes f32, f16, bf16, i16, i32; --profile pages takes it (PyPTO's pages since 2026-04-02)",
+      "use one of f32, f16, bf16, i16, i32; --profile pages takes it (PyPTO's pages since 2026-04-02)",
     );
     expect(of("i8", 2)).toContain("--profile head takes it");
     expect(of("f64", 2)).not.toContain("--profile");

@@ -86,8 +86,8 @@ describe("a field or word that the format does not have is an error with the nea
       "data has no data.value; it has dtype, shape, values, bits, fill; did you mean values?",
     ],
     [{ data: { ...one.data, bits: [] } }, "data takes one of values, bits, fill; it has values and bits"],
-    [{ limits: {} }, "limits bounds nothing; give bytes, ubPeak or cycles"],
-    [{ limits: { clock: 3 } }, "limits bounds nothing; give bytes, ubPeak or cycles"],
+    [{ limits: {} }, "limits is empty; give bytes, ubPeak or cycles"],
+    [{ limits: { clock: 3 } }, "limits is empty; give bytes, ubPeak or cycles"],
     [{ data: { dtype: "i32", shape: [2] } }, "data takes one of values, bits, fill; it has none"],
     [
       { data: { ...one.data, shape: [-1] } },
@@ -444,8 +444,11 @@ describe("a case's schedule and limits", () => {
   });
 
   it.each([
-    [{ targetFile: "mine.json" }, /target and targetFile both name a target/],
-    [{ limits: { cycles: 5 } }, new RegExp(`limits.cycles is of a clock: add "clock": ${clockVersion}`)],
+    [{ targetFile: "mine.json" }, /target cannot be used with targetFile/],
+    [
+      { limits: { cycles: 5 } },
+      new RegExp(`limits.cycles needs the version of the cost model: add "clock": ${clockVersion}`),
+    ],
     [{ limits: { bytes: 5 }, expect: { error: "tile" } }, /limits of a case that expects an error/],
     [
       { limits: { byte: 5 } },

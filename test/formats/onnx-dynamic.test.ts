@@ -142,7 +142,7 @@ describe("a gather that has no program over symbols", () => {
 
   it.each<[string, Readonly<Record<string, number>>, string]>([
     ["no dim of the model", { rows: 4 }, 'no symbolic dim "rows"'],
-    ["no extent", { batch: -1 }, '"batch" is at most -1, which is no extent'],
+    ["no extent", { batch: -1 }, 'the maximum of "batch" is -1; it must be 0 or more'],
   ])("is given %s", (_, most, message) => {
     expect(() => gathers(embedding, most)).toThrow(message);
   });
@@ -150,7 +150,7 @@ describe("a gather that has no program over symbols", () => {
   it("is given a dim that is bound too", () => {
     const both = { most: { batch: 4 }, bind: { batch: 3 } };
     expect(() => findGathers(readModel(model([...embedding, ...y]), "m.onnx"), both)).toThrow(
-      'dim "batch" is bound to 3 and left open',
+      'dim "batch" is both bound to 3 and dynamic',
     );
   });
 });

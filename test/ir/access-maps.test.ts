@@ -128,8 +128,8 @@ describe("an index value under wrap", () => {
   const refused = [
     [
       "TC204",
-      "V3: index value 0 stands in a sum, and wraps by no stated modulus",
-      "state it: wrap(… in n); clamp holds a whole window inside",
+      "V3: index value 0 is part of a sum, and its policy wrap states no modulus",
+      "state the modulus: wrap(… in n); or keep the whole window inside the tensor: clamp(… in n)",
     ],
   ];
 

@@ -60,7 +60,7 @@ func @f(%x: tensor<Vx4xf32>, %i: tensor<Nxi32>) -> tensor<Nx4xf32> {
     expect(printFunc(module.funcs[0]!)).toContain(" in 0)");
   });
 
-  it("refuses a name that is no symbol, and a size beyond its most", () => {
+  it("refuses a name that is no symbol, and a size beyond its maximum", () => {
     const func = parsed(openPrograms[0]!.text);
     for (const [sizes, message] of [
       [{ Q: 1 }, "no symbol Q"],

@@ -67,7 +67,7 @@ describe("an operator of one's own", () => {
       ["TC103", "mine.roll takes a shift for each of 3 rows", "shifts of shape [3]"],
     ]);
     expect(refusal(text.replace("turns = 1", "turn = 1"), operators)).toEqual([
-      ["TC105", "mine.roll has no attribute turn", "its attributes are turns, oob"],
+      ["TC105", "mine.roll has no attribute turn", "mine.roll has the attributes turns, oob"],
     ]);
     expect(refusal(text)).toEqual([["TC003", "unknown operator mine.roll", expect.any(String)]]);
     expect(refusal(text.replace("mine.roll", "mine.rol"), operators)).toEqual([

@@ -43,7 +43,7 @@ describe("residency by operand", () => {
     expect(parseEntry("residency", "kv=gm,bt=ub")).toEqual({ kv: "gm", bt: "ub" });
     expect(parseEntry("residency", "auto")).toBe("auto");
     for (const wrong of ["kv=auto", "=gm", "kv=gm,kv=ub", "kv", "kv=gm=ub", ""])
-      expect(() => parseEntry("residency", wrong), wrong).toThrow("an operand lives in ub or in gm");
+      expect(() => parseEntry("residency", wrong), wrong).toThrow("a residency of an operand is ub or gm");
   });
 
   it("counts what is in UB alone", () => {
@@ -163,11 +163,15 @@ describe("what the size of a page or of a table does", () => {
       explain(text(page, rows), { tile: [entry, 8], residency: "gm" })
         .diagnostics.filter(({ code }) => code === "TC909")
         .map(({ message, hint }) => `${message}: ${hint}`);
-    expect(said(16, 96, 24)).toEqual(["tile[0] = 24 straddles pages of 16: --tile 16,8 or --tile 32,8"]);
-    expect(said(16, 96, 12)).toEqual(["tile[0] = 12 straddles pages of 16: --tile 8,8 or --tile 16,8"]);
+    expect(said(16, 96, 24)).toEqual([
+      "tile[0] = 24 does not end where pages of 16 end: --tile 16,8 or --tile 32,8",
+    ]);
+    expect(said(16, 96, 12)).toEqual([
+      "tile[0] = 12 does not end where pages of 16 end: --tile 8,8 or --tile 16,8",
+    ]);
     // A tile of all rows cuts nothing; the next multiple is beyond 90.
     expect(said(64, 90, 90)).toEqual([]);
-    expect(said(64, 90, 80)).toEqual(["tile[0] = 80 straddles pages of 64: --tile 64,8"]);
+    expect(said(64, 90, 80)).toEqual(["tile[0] = 80 does not end where pages of 64 end: --tile 64,8"]);
     for (const entry of [1, 2, 8, 16, 48, 96]) expect(said(16, 96, entry), String(entry)).toEqual([]);
   });
 

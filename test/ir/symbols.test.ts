@@ -57,8 +57,8 @@ describe("the text of symbols", () => {
   });
 
   it.each([
-    ["x stands between extents", plain.replaceAll("V", "X"), "TC002 X is no name of a symbol"],
-    ["small letters", plain.replace("dim V", "dim v"), "TC002 v is no name of a symbol"],
+    ["x stands between extents", plain.replaceAll("V", "X"), "TC002 X cannot name a symbol"],
+    ["small letters", plain.replace("dim V", "dim v"), "TC002 v cannot name a symbol"],
     ["not declared", plain.replace("dim V <= 100\n", ""), "TC003 no dim V is declared"],
     ["declared twice", `dim V <= 3\n${plain}`, "TC002 dim V is declared twice"],
     ["at most nothing", plain.replace("<= 100", "<= 0"), "TC002 a symbol may be at least 1"],
@@ -146,7 +146,7 @@ it("a kernel of open sizes does not run, and names what binds it", async () => {
   const [func] = read(program("-> (%i[d0], d1)", { dims: "dim V <= 3\ndim N <= 2\n" })).funcs;
   const inputs = { data: new Float32Array(6), indices: new Int32Array(2) };
   await expect(run(compile(func!), inputs)).rejects.toMatchObject({
-    diagnostics: [{ code: "TC107", hint: "bind it: V=3,N=2 are the most" }, { code: "TC107" }],
+    diagnostics: [{ code: "TC107", hint: "bind each symbol to a size up to its maximum: --bind V=3,N=2" }, { code: "TC107" }],
   });
   expect((await run(compile(func!, { bind: { V: 3, N: 2 } }), inputs)).outputs.output).toHaveLength(4);
 });

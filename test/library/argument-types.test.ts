@@ -103,7 +103,7 @@ describe("an argument of a wrong kind", () => {
 
   it("is named with what is taken", () => {
     expect(() => library.parseModule(undefined as never, "a")).toThrow(
-      "TC702]: parseModule takes a text, not undefined",
+      "TC702]: parseModule takes a string, not undefined",
     );
     expect(() => library.printModule(3 as never)).toThrow(
       "printModule takes a module, such as { funcs: [program] }, not 3",

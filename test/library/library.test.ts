@@ -132,9 +132,9 @@ describe("a target file", () => {
       /figures.loadStartupCycles.value is -1; it takes a number, 0 or more/,
     );
     expect(read("gmBytesPerCycle", { kind: "guess" })).toThrow(
-      /figures.gmBytesPerCycle.kind is one of board/,
+      /figures.gmBytesPerCycle.kind must be one of board/,
     );
-    expect(read("cores", { kind: "toString" })).toThrow(/figures.cores.kind is one of board/);
+    expect(read("cores", { kind: "toString" })).toThrow(/figures.cores.kind must be one of board/);
     expect(read("cores", undefined)).toThrow(/figures.cores is \{ value, kind, source \}/);
     const { cores: _, ...others } = file.figures;
     expect(() => parseTargetFile(JSON.stringify({ ...file, figures: others }), "t.json")).toThrow(
@@ -211,7 +211,7 @@ describe("a target file", () => {
   it("that is JSON and no object says so, once", () => {
     for (const text of ["null", "[]", "3", '"a"', "true", '{"target": []}']) {
       const read = () => parseTargetFile(text, "t.json");
-      expect(read, text).toThrow(/^error\[TC015\]: t\.json: a target is an object, and this is (?!.*TC015)/);
+      expect(read, text).toThrow(/^error\[TC015\]: t\.json: a target must be an object, not (?!.*TC015)/);
       expect(read, text).not.toThrow("not JSON");
     }
   });
@@ -242,6 +242,8 @@ describe("a target file", () => {
     const wrong = { ...targetFile(targets.ascend950), vectorGatherBytes: [1, 2, 4] };
     expect(() => parseTargetFile(JSON.stringify(wrong), "t.json")).toThrow(/TC501.*lists 1/s);
     const other = { ...targetFile(targets.ascend950), isa: "a6" };
-    expect(() => parseTargetFile(JSON.stringify(other), "t.json")).toThrow(/TC015.*isa is one of a2a3, a5/s);
+    expect(() => parseTargetFile(JSON.stringify(other), "t.json")).toThrow(
+      /TC015.*isa must be one of a2a3, a5/s,
+    );
   });
 });

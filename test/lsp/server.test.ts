@@ -124,7 +124,7 @@ describe("tilec lsp", () => {
     ]);
     const found = await change(cut);
     expect(found).toMatchObject([{ code: "TC301", range: { start: { line: 2 } } }]);
-    expect(found[0]?.message).toMatch(/tile\[0\] = 2 differs from view\[0\] = 3[^]*hint: --tile 3,4/);
+    expect(found[0]?.message).toMatch(/tile\[0\] = 2 must equal view\[0\] = 3[^]*hint: --tile 3,4/);
   });
 
   it.each(["file://host/share/mine.tir", "file:///kernels/a%2Fb.tir", "untitled:Untitled-1"])(

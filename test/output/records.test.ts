@@ -35,7 +35,7 @@ it.each([
   for (const flags of [[], ["--force"], ["--resume"]]) {
     const { status, stdout, stderr } = await search("x", ...flags);
     expect(stderr).toMatch(
-      /^error\[TC010\]: cannot append to x: it holds no records\n {3}= hint: name another file/,
+      /^error\[TC010\]: cannot append to x: it has no records\n {3}= hint: name another file/,
     );
     expect([status, stdout]).toEqual([1, ""]);
     expect(readFileSync(at("x"))).toEqual(Buffer.from(contents));
@@ -110,7 +110,7 @@ it.each([
     ["compile", ...gather, "--records", "none.jsonl"],
   ]) {
     const { status, stdout, stderr } = await tilec(...args);
-    expect(stderr, args.join(" ")).toMatch(/^error\[TC016\]: none\.jsonl holds no record\n {3}= hint: /);
+    expect(stderr, args.join(" ")).toMatch(/^error\[TC016\]: none\.jsonl has no record\n {3}= hint: /);
     expect([status, stdout]).toEqual([1, ""]);
   }
 });

@@ -322,7 +322,7 @@ it("a binary program is one error without its bytes", async () => {
     for (const command of ["explain", "compile", "fmt"]) {
       const { status, stdout, stderr } = await tilec(command, name);
       expect([status, stdout, stderr.match(/error\[/g)?.length], stderr).toEqual([1, "", 1]);
-      expect(stderr).toMatch(/^error\[TC001\]: the file is no text in UTF-8\n/);
+      expect(stderr).toMatch(/^error\[TC001\]: the file is not UTF-8 text\n/);
       expect(stderr.trimEnd().split("\n").length).toBeLessThan(4);
     }
   }

@@ -80,14 +80,14 @@ describe("a list", () => {
 
 describe("what is no list is refused", () => {
   it.each([
-    ["", "TC702 an empty entry is no part of a pipeline"],
-    ["mine,", "TC702 an empty entry is no part of a pipeline"],
-    ["mine after", "TC702 mine after is no part of a pipeline"],
-    ["mine inside fit-ub", "TC702 mine inside fit-ub is no part of a pipeline"],
-    ["mine, default", "TC702 default is no part of a pipeline"],
+    ["", "TC702 an empty text is not an entry of a pipeline"],
+    ["mine,", "TC702 an empty text is not an entry of a pipeline"],
+    ["mine after", "TC702 mine after is not an entry of a pipeline"],
+    ["mine inside fit-ub", "TC702 mine inside fit-ub is not an entry of a pipeline"],
+    ["mine, default", "TC702 default is not an entry of a pipeline"],
     ["yours", "TC702 there is no pass yours; canonicalize-access, "],
-    ["default, mine after yours", "TC702 no pass yours runs in the pipeline; canonicalize-access, "],
-    ["default, no fit-ub, mine after fit-ub", "TC702 no pass fit-ub runs in the pipeline"],
+    ["default, mine after yours", "TC702 the pipeline has no pass yours; canonicalize-access, "],
+    ["default, no fit-ub, mine after fit-ub", "TC702 the pipeline has no pass fit-ub"],
     ["default, mine, mine, other after mine", "TC702 the pipeline runs mine twice"],
     ["mine, no mine", "TC702 no mine edits the default pipeline; default, no mine"],
     ["mine after fit-ub", "TC702 mine after fit-ub edits the default pipeline; default, mine after fit-ub"],

@@ -19,6 +19,6 @@ export function parsedAccess(text: string): AccessFunc {
 /** Returns the tile program of a text. Throws an Error for another text. */
 export function parsedTile(text: string): TileFunc {
   const func = parsed(text);
-  if (func.level !== "tile") throw new Error(`@${func.name} is no tile program`);
+  if (func.level !== "tile") throw new Error(`@${func.name} is not a tile program`);
   return func;
 }

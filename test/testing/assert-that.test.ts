@@ -60,7 +60,7 @@ describe("what is legal and what is refused", () => {
       said(() => {
         assertThat(cut).toBeLegal();
       }),
-    ).toMatch(/TC301.*tile\[0\] = 16 differs from view\[0\] = 64[^]*hint/);
+    ).toMatch(/TC301.*tile\[0\] = 16 must equal view\[0\] = 64[^]*hint/);
     expect(
       said(() => {
         assertThat(cut).toBeRefused("ub-budget");

@@ -368,10 +368,10 @@ describe("flags", () => {
   const kernel = ["check", program, "--kernel", join(example, "rows.wgsl")];
   it("that say too little, or too much, are refused with what to type", async () => {
     for (const [args, said] of [
-      [["check", program, "--dispatch", "1"], /--dispatch says something of a kernel of your own/],
+      [["check", program, "--dispatch", "1"], /--dispatch needs --kernel, the WGSL file of your own kernel/],
       [kernel, /--kernel needs --bind/],
       [[...kernel, "--bind", "data=0"], /--kernel needs --dispatch/],
-      [[...kernel, "--bind", "data", "--dispatch", "1"], /--bind data assigns nothing/],
+      [[...kernel, "--bind", "data", "--dispatch", "1"], /--bind data is not of the form name=value/],
       [[...kernel, "--bind", "data=7", "--dispatch", "1"], /declares no binding 7/],
       [[...kernel, "--bind", "data=0", "--dispatch", "1", "--entry", "mian"], /did you mean main/],
       [[...kernel, "--command", "x"], /do not go together/],

@@ -148,7 +148,7 @@ describe("random data", () => {
 
   it.each([
     ["f32", "2147483647xf32 takes 8589934588 B, more than the 4294967296 B of one array"],
-    ["string", "the data is 2147483647 strings; 16777216 are the most of one array"],
+    ["string", "the data is 2147483647 strings; one array holds at most 16777216"],
   ] as const)("of %s that no array holds is a diagnostic", (dtype, says) => {
     const draw = (): unknown => randomData({ dtype, shape: [2 ** 31 - 1] }, 1);
     expect(draw).toThrow(CompileError);

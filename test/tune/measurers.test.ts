@@ -232,7 +232,7 @@ describe("what measures", () => {
     const named = JSON.stringify({ nanoseconds: [1200], output: "../expected.npy" });
     expect(await printed(named)).toEqual({ status: "measured", nanoseconds: [1200] });
     for (const other of ["[]", "[0]", '["1200"]', "null", '{"milliseconds": 1.5}', "12 ns"]) {
-      const reason = `the command printed no nanoseconds, such as [1200, 1210]: ${other}`;
+      const reason = `the command printed no list of nanoseconds such as [1200, 1210]: ${other}`;
       expect(await printed(other)).toEqual({ status: "error", code: "TC702", reason });
     }
   });

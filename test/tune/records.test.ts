@@ -86,8 +86,8 @@ describe("records as text", () => {
   it("refuse JSON that is no record, with its line", () => {
     const [first] = candidatesOf(records);
     const bad: readonly [string, string][] = [
-      ['{"record":"other"}', '"record" is none of'],
-      ["[1]", '"record" is none of'],
+      ['{"record":"other"}', '"record" must be one of'],
+      ["[1]", '"record" must be one of'],
       [JSON.stringify({ ...first, cycles: "many" }), "cycles"],
       [JSON.stringify({ ...first, schedule: { tile: "wide" } }), "tile"],
       [JSON.stringify({ ...first, runs: [{ device: "d", nanoseconds: [] }] }), "runs"],
@@ -313,7 +313,7 @@ describe("records export", () => {
   it.each(["t4", "kernel-tuner"])("says how records become %s", async (format) => {
     const { status, stderr } = await runHere(["records", "export", "--to", format, "none.jsonl"]);
     expect(status).toBe(2);
-    expect(stderr).toContain(`error[TC701]: records export writes no ${format}`);
+    expect(stderr).toContain(`error[TC701]: records export does not write the format ${format}`);
     const [, page = "", heading] = /(\S+\.md) \((.*?)\)/.exec(stderr) ?? [];
     expect(readFileSync(page, "utf8")).toContain(`\n## ${heading ?? ""}\n`);
   });

@@ -131,7 +131,11 @@ describe("a fit to runs", () => {
     ["Task Duration(us),aiv_time(us)", ",0,N/A", "no run of tilec_kernel_gather has a time"],
     ["aiv_time(us)", ",N/A", "no run of tilec_kernel_gather has a time"],
     ["aiv_time(us)", ",", "no run of tilec_kernel_gather has a time"],
-    ["aiv_scalar_time(us)", ",0.5", "the clock has none of its times, which are tilec_kernel_gather:scalar"],
+    [
+      "aiv_scalar_time(us)",
+      ",0.5",
+      "the cost model predicts none of its times, which are tilec_kernel_gather:scalar",
+    ],
   ])("refuses runs without a time to fit to: %s%s", (columns, cells, said) => {
     const profile = parseProfile(`Op Name,${columns}\ntilec_kernel_gather${cells}\n`, "own.csv");
     const fitted = () => fitRuns(target, kernels.slice(0, 1), profile, "own.csv");

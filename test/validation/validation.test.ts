@@ -322,7 +322,7 @@ describe("tilec validate", () => {
     };
     expect(await judged([])).toMatch(/TC019.*rows.json: it has no rows/);
     expect(await judged([rows[0]!, { ...rows[1]!, machine: "other" }])).toMatch(
-      /TC019.*no target is like other\n/,
+      /TC019.*no target has the machine other\n/,
     );
     rmSync(folder, { recursive: true });
   });
@@ -342,7 +342,7 @@ describe("tilec validate", () => {
     } = rows.find(({ id }) => id === "a2-dc-1")!;
     const idle: BoardMeasurement = { ...row, id: "idle", quantity: "us", ...changes };
     expect(() => verdictsOf([row, idle], targets.ascendA2, "m.json")).toThrow(
-      "m.json: row idle: the clock of ascend-a2 gives its work 0 us",
+      "m.json: row idle: the cost model of ascend-a2 predicts 0 us",
     );
     expect(() => verdictsOf([idle], targets.ascendA2, "m.json")).toThrow("TC019");
     expect(verdictsOf([row], targets.ascendA2, "m.json")).toHaveLength(1);

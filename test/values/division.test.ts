@@ -129,7 +129,9 @@ describe("a quotient of f32", () => {
       "TC104 B2: div of i32: a quotient is of f32",
     ]);
     const exact = text("exact(%a[s0, d1] / %b[r, d1])").replace("(d0, d1)", "(d0, d1; r < 3)");
-    expect(said(exact)).toEqual(["TC205 B7: the terms of an exact sum: a quotient is a multiple of no unit"]);
+    expect(said(exact)).toEqual([
+      "TC205 B7: the reduction elements of an exact sum: a quotient is a multiple of no unit",
+    ]);
     expect(said(exact.replace("exact", "fold"))).toEqual([]);
   });
 

@@ -120,23 +120,43 @@ describe("the width of an exact sum", () => {
   });
 
   it.each([
-    ["f32", "u8", "%x[t, d1]", "a term takes 277 bits in units of 2^-149, and an exact sum has 63"],
-    ["bf16", "u8", x, "a term takes 261 bits in units of 2^-133, and an exact sum has 63"],
-    ["f16", "f16", `${x} * ${w}`, "a term takes 80 bits in units of 2^-48, and an exact sum has 63"],
+    [
+      "f32",
+      "u8",
+      "%x[t, d1]",
+      "a reduction element takes 277 bits in units of 2^-149, and an exact sum has 63",
+    ],
+    ["bf16", "u8", x, "a reduction element takes 261 bits in units of 2^-133, and an exact sum has 63"],
+    [
+      "f16",
+      "f16",
+      `${x} * ${w}`,
+      "a reduction element takes 80 bits in units of 2^-48, and an exact sum has 63",
+    ],
     [
       "u16",
       "f16",
       `${x} * ${w}`,
-      "the terms of an exact sum: mul of f32 takes 27 digits of 24 and may round",
+      "the reduction elements of an exact sum: mul of f32 takes 27 digits of 24 and may round",
     ],
-    ["u8", "f16", `${x} + ${w}`, "the terms of an exact sum: add of f32 takes 41 digits of 24 and may round"],
-    ["i32", "u8", `f32(%x[t, d1] * 2)`, "the terms of an exact sum: mul of i32 may wrap"],
-    ["u8", "u8", `${x} * 0x7f000000`, "the terms of an exact sum: mul of f32 may reach 2^134 and overflow"],
+    [
+      "u8",
+      "f16",
+      `${x} + ${w}`,
+      "the reduction elements of an exact sum: add of f32 takes 41 digits of 24 and may round",
+    ],
+    ["i32", "u8", `f32(%x[t, d1] * 2)`, "the reduction elements of an exact sum: mul of i32 may wrap"],
+    [
+      "u8",
+      "u8",
+      `${x} * 0x7f000000`,
+      "the reduction elements of an exact sum: mul of f32 may reach 2^134 and overflow",
+    ],
     [
       "f16",
       "u8",
       `${x} * 0x00800000`,
-      "the terms of an exact sum: mul of f32 has multiples of 2^-150 and may round",
+      "the reduction elements of an exact sum: mul of f32 has multiples of 2^-150 and may round",
     ],
   ])("refuses %s and %s in %s", (xs, ws, value, message) => {
     expect(said(summed(xs, ws, 3, value))).toEqual([`TC205 B7: ${message}`]);
@@ -156,7 +176,7 @@ describe("the width of an exact sum", () => {
       {
         rule: "exact-width",
         pass: true,
-        detail: `a term takes ${termBits} bits in units of 2^${unit}; ${terms} terms take ${neededBits} of 63 bits; at most ${mostTerms} terms fit`,
+        detail: `a reduction element takes ${termBits} bits in units of 2^${unit}; ${terms} elements take ${neededBits} of 63 bits; at most ${mostTerms} elements fit`,
         source: "docs/values.md: terms (B7)",
         width: { unit, termBits, terms, mostTerms, neededBits, availableBits: 63 },
       },
@@ -231,13 +251,13 @@ describe("a tile program of exact sums", () => {
       "whose sum has one word",
       "ub<3x2x3xu32, row 32>",
       "ub<1x2x3xu32, row 32>",
-      /TC201 T15: %sum_ub is no single tile of u32 with 3 places/,
+      /TC201 T15: %sum_ub is not a single tile of u32 with 3 elements/,
     ],
     [
       "whose sum is of f32",
       "ub<3x2x3xu32, row 32>",
       "ub<3x2x3xf32, row 32>",
-      /TC201 T15: %sum_ub is no single tile of u32/,
+      /TC201 T15: %sum_ub is not a single tile of u32/,
     ],
     [
       "with a result's tile that is too small",
@@ -257,7 +277,7 @@ describe("a tile program of exact sums", () => {
     const text = printModule({ funcs: [tile] });
     expect(faults(text)).toEqual([]);
     expect(faults(text.replaceAll("32912", "32913"))).toEqual([
-      "TC205 B7: a term takes 48 bits in units of 2^-24: an exact sum of 63 bits has room for 32912 terms, not 32913",
+      "TC205 B7: a reduction element takes 48 bits in units of 2^-24: an exact sum of 63 bits holds 32912 elements, not 32913",
     ]);
   });
 });

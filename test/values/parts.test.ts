@@ -1,4 +1,4 @@
-/** Tiles that cut the terms of an element: what they print, hold and cost, what refuses a slip, and that no bit hangs on them. */
+/** Tiles that cut a reduction: what they print, hold and cost, what refuses a slip, and that no bit hangs on them. */
 import { describe, expect, it } from "vitest";
 import { referenceOfMap } from "../../backends/reference/index.js";
 import { simulateChecked } from "../../backends/sim/index.js";
@@ -119,7 +119,7 @@ describe("a program is refused", () => {
     const changed = program().replace("step 4 serial", "step 4 parallel");
     const found = faultsOf(parseModule(changed, "tile.tir").module.funcs[0]!);
     expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual([
-      "TC301 T15: part %r to min(%r + 4, 10) of 10 parts the terms of an element among tasks, by loop %r",
+      "TC301 T15: part %r to min(%r + 4, 10) of 10 splits the reduction elements of an output element among tasks, by loop %r",
     ]);
   });
 
@@ -160,9 +160,9 @@ describe("explain", () => {
   it("says how the terms are taken in", () => {
     const reduced = (tile: readonly number[]) =>
       said(tile).rules.flatMap(({ rule, pass, detail }) => (rule === "reduced" ? [[pass, detail]] : []));
-    expect(reduced([2, 3, 10])).toEqual([[true, "tile[r] = 10 = all terms: one part"]]);
-    expect(reduced([2, 3])).toEqual([[true, "tile[r] = 10 = all terms: one part"]]);
-    expect(reduced([2, 3, 4])).toEqual([[true, "tile[r] = 4: carried by a serial loop, 3 parts"]]);
+    expect(reduced([2, 3, 10])).toEqual([[true, "tile[r] = 10 = all reduction elements: one chunk"]]);
+    expect(reduced([2, 3])).toEqual([[true, "tile[r] = 10 = all reduction elements: one chunk"]]);
+    expect(reduced([2, 3, 4])).toEqual([[true, "tile[r] = 4: 3 chunks in a serial loop"]]);
   });
 
   it("counts what a part holds, and what carries the sum", () => {
@@ -189,7 +189,7 @@ describe("explain", () => {
 it("a tile has an entry for r or none, and one that is larger than all terms counts as those", () => {
   const { diagnostics } = scheduled({ tile: [2, 3, 11], residency: "gm" });
   expect(diagnostics.map(({ code, message }) => `${code} ${message}`)).toContain(
-    "TC906 tile[r] = 11 covers 10 terms at most and counts as that",
+    "TC906 tile[r] = 11 covers at most 10 reduction elements, and is judged as 10",
   );
   const refused = (schedule: Schedule): readonly string[] => {
     const result = tryCompile(func, { target: targets.ascendA2, ...schedule });

@@ -136,14 +136,14 @@ describe("what a run says of terms", () => {
     const text = func(tables, "(d0, d1; r < 3) yield fold(%x[error(%i[d0, r] in 6), d1]) {oob = error}");
     const i = Int32Array.from({ length: 15 }, (_, k) => (k === 7 ? 6 : k % 6));
     const message =
-      "index 6 at indices[2, 1] of the term at r = 1 is out of range for data dim 0, which takes [0, 5]";
+      "index 6 at indices[2, 1] (reduction element r = 1) is out of range for dim 0 of data, which takes [0, 5]";
     expect(failure(text, { data: x, indices: i })).toEqual([message, message]);
   });
 
   it("a bag that is too long is named with its terms and the most", () => {
     const text = func(bags, `(d0, d1; ${inBag}) yield fold(%x[error(%i[r] in 6), d1]) {oob = error}`);
     const off = Int32Array.of(0, 2, 7, 8, 8, 12);
-    const message = "the bag from 2 to 7 at off[2] has 5 terms, more than its most, 4";
+    const message = "the segment from 2 to 7 at off[2] has 5 elements, over the limit of 4";
     expect(failure(text, { x, i: new Int32Array(12), off })).toEqual([message, message]);
   });
 

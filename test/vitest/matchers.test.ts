@@ -174,7 +174,7 @@ describe("tilec/vitest", () => {
       states.map(([, state]) => state),
       files,
     ).toEqual(Array.from({ length: 10 }, () => "failed"));
-    expect(said("wrong tile")).toMatch(/TC301.*tile\[0\] = 16 differs from view\[0\] = 64[^]*hint: /);
+    expect(said("wrong tile")).toMatch(/TC301.*tile\[0\] = 16 must equal view\[0\] = 64[^]*hint: /);
     expect(said("over budget")).toMatch(/TC402[^]*over 196608 B by 196672 B[^]*hint: --profile pages/);
     expect(said("more bytes")).toMatch(
       /@gather_elements moves 49152 B, 152 B more than 49000 B; data 16384 B/,

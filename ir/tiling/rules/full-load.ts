@@ -48,8 +48,8 @@ function elementsInOrder({ gather, reductionTile }: Tiling): RuleVerdict[] {
       pass: true,
       detail:
         chunks === 1
-          ? `tile[r] = ${reductionTile} = all terms: one part`
-          : `tile[r] = ${reductionTile}: carried by a serial loop, ${chunks} parts`,
+          ? `tile[r] = ${reductionTile} = all reduction elements: one chunk`
+          : `tile[r] = ${reductionTile}: ${chunks} chunks in a serial loop`,
       source: "docs/values.md: terms",
     },
     ...widthOfSum(gather, reduced.max),
@@ -78,8 +78,8 @@ function widthOfSum(gather: AccessFunc, elements: number): RuleVerdict[] {
       get detail() {
         const { unit, termBits, mostTerms, neededBits, availableBits } = width();
         return (
-          `a term takes ${termBits} bits in units of 2^${unit}; ${elements} terms take ${neededBits} ` +
-          `of ${availableBits} bits; at most ${mostTerms} terms fit`
+          `a reduction element takes ${termBits} bits in units of 2^${unit}; ${elements} elements take ${neededBits} ` +
+          `of ${availableBits} bits; at most ${mostTerms} elements fit`
         );
       },
       source: "docs/values.md: terms (B7)",
@@ -137,7 +137,7 @@ function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
       rule: "full-load-tile",
       pass: tile === view,
       get detail() {
-        return `tile[${dim}] = ${tile} ${tile === view ? "=" : "differs from"} view[${dim}] = ${view}`;
+        return `tile[${dim}] = ${tile} ${tile === view ? "=" : "must equal"} view[${dim}] = ${view}`;
       },
       source: `${facts.tile} (profile ${profile})`,
     };

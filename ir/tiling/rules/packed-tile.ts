@@ -91,7 +91,7 @@ function verdictOn(name: string, entry: number, limit: number, step: number): Ru
     pass,
     get detail() {
       if (pass)
-        return `${name} starts at bytes: ${entry >= limit ? "it is all of them" : `a multiple of ${step}`}`;
+        return `${name} starts at a byte: it ${entry >= limit ? "covers the whole dim" : `is a multiple of ${step}`}`;
       const above = Math.min(limit, step * Math.ceil(entry / step));
       const nearest = [...new Set([entryUpTo(entry, limit, step), above])];
       return `${name} starts inside a byte; nearest ${nearest.join(", ")}`;

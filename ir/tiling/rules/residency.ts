@@ -51,7 +51,7 @@ function ofLowering(tiling: Tiling): RuleVerdict[] {
   const { lowering: requested } = schedule;
   if (requested === undefined) return [];
   if (tiling.scatter !== undefined) {
-    const detail = `lowering ${requested} is of gathers, and this is a scatter`;
+    const detail = `lowering ${requested} applies to gathers only, and this is a scatter`;
     return [{ rule: "lowering", pass: false, detail, source: ours }];
   }
   // Derived for those alone who ask: a search judges many more tiles than it weighs.
@@ -75,7 +75,7 @@ function ofData({ gather, residency: taken, target }: Tiling): RuleVerdict[] {
   if (taken === "ub") return [];
   const verdict = { rule: "residency", pass: gmAllowed(gather, target) };
   if (!verdict.pass) {
-    const detail = "residency gm fetches whole rows, and this gather follows the output along its gather dim";
+    const detail = "residency gm fetches whole rows, and an index of this gather selects one element";
     return [{ ...verdict, detail, source: rows }];
   }
   // No page has elements that are read where they lie: machines that gather in place do so.

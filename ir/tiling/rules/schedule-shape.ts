@@ -114,7 +114,7 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
     if (unknown !== undefined)
       faults.push(fault(`residency names ${unknown}, which is no input`, { hint: form }));
     else if (!Object.hasOwn(residency, data))
-      faults.push(fault(`residency does not say where ${data} is, which is gathered`, { hint: form }));
+      faults.push(fault(`residency lacks ${data}, the gathered input`, { hint: form }));
   }
   const tooMany = coresFault(schedule, target);
   if (tooMany !== undefined) faults.push(fault(tooMany.detail, tooMany));
@@ -136,7 +136,7 @@ function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVer
     rule: "slots",
     pass: false,
     code: "TC302",
-    detail: `tile[0] = ${entry} is neither a multiple nor a divisor of the ${slots} slots of a sequence`,
+    detail: `tile[0] = ${entry} must be a multiple or a divisor of ${slots}, the index entries of a sequence`,
     source: writeRulesOf(gather)?.tile ?? source,
     hint: `tile[0] = ${nearest}`,
     data: { tile: [entry], nearest: [nearest] },

@@ -65,7 +65,7 @@ function pointOrder(tiling: ScatterTiling): RuleVerdict {
     const { cut, outer } = fault;
     const detail =
       `tile[${cut}] = ${at(tile, cut)} cuts dim ${cut} of ${at(map.domain, cut)}, and tile[${outer}] = ${at(tile, outer)} ` +
-      `points of dim ${outer} outside it: a tile would take a point before an earlier one`;
+      `covers several points of the outer dim ${outer}: a tile would write a point before an earlier point`;
     return { ...verdict, pass: false, detail };
   }
   if (isOrderFree(map.write, outputOf(scatter).type.dtype)) {
@@ -99,7 +99,7 @@ function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
     const [entry, required] = [at(schedule[name], dim), requiredView(gather, dim)];
     const isExact = operator?.fullRows === true && name === "tile";
     const pass = isExact ? entry === required : entry >= required;
-    const relation = pass ? (isExact ? "=" : ">=") : isExact ? "differs from" : "<";
+    const relation = pass ? (isExact ? "=" : ">=") : isExact ? "must equal" : "<";
     return {
       rule: `full-store-${name}`,
       pass,

@@ -113,7 +113,7 @@ export function openedCases(text: string, file: string, id?: string): Opened {
     return [{ func: { ...result.func, name: symbols.next(test.id) }, inputs }];
   });
   if (found.length === 0)
-    throw new CompileError([error("TC013", `${file} holds no program: ${notes[0] ?? "it has no case"}`)]);
+    throw new CompileError([error("TC013", `${file} has no program: ${notes[0] ?? "the file has no case"}`)]);
   return opened(found, notes);
 }
 

@@ -81,7 +81,7 @@ export async function spatterList(file: string, flags: Flags): Promise<readonly 
 export async function listEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const entries = distinct(await entriesOf(file, flags));
   if (entries.length > 0) return entries;
-  throw new UsageError(`--list ${file} holds no program`, `a line for each, such as ${example}`);
+  throw new UsageError(`--list ${file} has no program`, `write a line for each program, such as ${example}`);
 }
 
 const example = '{"id": "a", "op": "gather", "data": "f32[64,80]", "indices": "i32[32]"}';
@@ -180,11 +180,11 @@ function linesOf(text: string, flags: Flags): readonly ListEntry[] {
  */
 function idOf(id: unknown): { readonly text?: string; readonly fault?: string } {
   if (id === undefined) return {};
-  if (typeof id !== "string" && typeof id !== "number") return { fault: "id is neither a text nor a number" };
-  if (id === "") return { fault: "id is an empty text" };
+  if (typeof id !== "string" && typeof id !== "number") return { fault: "id must be a string or a number" };
+  if (id === "") return { fault: "id is an empty string" };
   if (typeof id === "number" && !(Math.abs(id) <= Number.MAX_SAFE_INTEGER))
     return {
-      fault: `id is a number beyond ${Number.MAX_SAFE_INTEGER}, of which digits are lost: write a text`,
+      fault: `id is a number beyond ${Number.MAX_SAFE_INTEGER}, whose last digits are lost: write the id as a string`,
     };
   return { text: String(id) };
 }
@@ -201,7 +201,7 @@ function parsedLine(line: string): Readonly<Record<string, unknown>> | string {
     const twice = repeatedKey(line);
     return twice === undefined
       ? (value as Readonly<Record<string, unknown>>)
-      : `${JSON.stringify(twice)} stands there twice`;
+      : `${JSON.stringify(twice)} is given twice`;
   } catch (thrown) {
     return `not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
   }
@@ -242,7 +242,7 @@ function wordsOf(command: Command, key: string, value: unknown): readonly string
       command.options.map(({ long }) => (long ?? "").slice(2)),
     );
     throw new UsageError(
-      `${JSON.stringify(key)} is no flag of a program`,
+      `${JSON.stringify(key)} is not a flag of a program`,
       near === undefined ? example : `did you mean ${near}?`,
     );
   }
@@ -254,7 +254,7 @@ function wordsOf(command: Command, key: string, value: unknown): readonly string
     return option.parseArg === collect
       ? value.map((one) => `${flag}=${one}`)
       : [`${flag}=${value.join(",")}`];
-  throw new UsageError(`${JSON.stringify(key)} is neither a text, a number, a list of these, true nor false`);
+  throw new UsageError(`${JSON.stringify(key)} must be a string, a number, a list of these, true or false`);
 }
 
 /**

@@ -48,7 +48,10 @@ export function refuseWithList(flags: object, unread: readonly string[]): void {
     return value !== undefined && !(Array.isArray(value) && value.length === 0);
   });
   if (unused !== undefined)
-    throw new UsageError(`--list makes rows, and --${dashed(unused)} says nothing there`, "--rows rows.csv");
+    throw new UsageError(
+      `--${dashed(unused)} cannot be used with --list`,
+      "--rows rows.csv writes one row for each program",
+    );
 }
 
 /**
@@ -58,5 +61,5 @@ export function refuseWithList(flags: object, unread: readonly string[]): void {
 export function refuseWithoutList(flags: ListFlags, names: readonly (keyof ListFlags)[]): void {
   const unused = names.find((flag) => flags[flag] !== undefined);
   if (unused !== undefined)
-    throw new UsageError(`--${unused} goes with --list`, "--list programs.jsonl --rows rows.csv");
+    throw new UsageError(`--${unused} needs --list`, "--list programs.jsonl --rows rows.csv");
 }

@@ -108,7 +108,7 @@ export async function runList(file: string | undefined, flags: Flags, maker: Row
       `give ${other} or ${list === undefined ? `--spatter ${spatter}` : `--list ${list}`}, not both`,
     );
   if (flags.resume === true && path === undefined)
-    throw new UsageError("--resume goes on from --rows", "--rows rows.csv --resume");
+    throw new UsageError("--resume needs --rows, the file of rows to continue", "--rows rows.csv --resume");
   const { passes } = await pipelineOf(flags);
   const format = formatOf(flags, maker);
   const entries = shardOf(
@@ -155,7 +155,7 @@ function formatOf({ rows, json }: ListFlags, { command, columns: figureKeys }: R
   if (rows !== undefined && !isJson && !rows.endsWith(".csv"))
     throw new UsageError(`--rows ${rows} ends in neither .csv nor .jsonl`);
   if (rows !== undefined && json === true)
-    throw new UsageError("--json prints rows, and --rows writes them", "--rows rows.jsonl");
+    throw new UsageError("--json cannot be used with --rows", "--rows rows.jsonl");
   return isJson ? jsonRows(command, columns) : csvRows(command, columns);
 }
 

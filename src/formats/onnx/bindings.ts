@@ -52,30 +52,42 @@ export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
     const extents = typeof bound === "number" ? [bound] : bound;
     const wrong = extents.find((extent) => !Number.isSafeInteger(extent) || extent < 0);
     if (wrong !== undefined) {
-      throw modelError(model.file, `${quoted(name)} is bound to ${wrong}, which is no extent`, "0 or more");
+      throw modelError(
+        model.file,
+        `${quoted(name)} is bound to ${wrong}; an extent must be 0 or more`,
+        "bind a whole number, 0 or more",
+      );
     }
     if (typeof bound !== "number") shapes.set(name, bound);
     else if (symbols.has(name)) dims.set(name, bound);
     else {
       const isInput = model.graph.inputs.some((input) => input.name === name);
-      const hint = `${name} is an input: bind its shape, as in ${name}=[${bound}]`;
+      const hint = `${name} is an input: bind its shape, --bind ${name}=[${bound}]`;
       throw noDim(model, name, symbols, isInput ? hint : undefined);
     }
   }
   for (const [name, extent] of Object.entries(most)) {
     if (!Number.isSafeInteger(extent) || extent < 0)
-      throw modelError(model.file, `${quoted(name)} is at most ${extent}, which is no extent`, "0 or more");
+      throw modelError(
+        model.file,
+        `the maximum of ${quoted(name)} is ${extent}; it must be 0 or more`,
+        "give a whole number, 0 or more",
+      );
     if (!symbols.has(name)) throw noDim(model, name, symbols);
     const bound = dims.get(name);
     if (bound !== undefined)
-      throw modelError(model.file, `dim ${quoted(name)} is bound to ${bound} and left open`, "say one");
+      throw modelError(
+        model.file,
+        `dim ${quoted(name)} is both bound to ${bound} and dynamic`,
+        "give bind or most for it, not both",
+      );
   }
   return { dims: Object.fromEntries(dims), shapes };
 }
 
 function noDim({ file }: OnnxModel, name: string, symbols: ReadonlySet<string>, hint?: string): CompileError {
-  const has = symbols.size === 0 ? "it has none" : `it has ${shown(symbols)}`;
-  return modelError(file, `it has no symbolic dim ${quoted(name)}`, hint ?? has);
+  const has = symbols.size === 0 ? "all dims are numbers" : `its symbolic dims are ${shown(symbols)}`;
+  return modelError(file, `the model has no symbolic dim ${quoted(name)}`, hint ?? has);
 }
 
 /** Returns the names of the symbolic dims of a graph, including those in the bodies of If, Loop and Scan. */
@@ -110,8 +122,8 @@ export function boundInputs(
     if (input === undefined) {
       throw modelError(
         model.file,
-        `it has no input ${quoted(name)}`,
-        inputs.size === 0 ? undefined : `one of ${shown(inputs.keys())}`,
+        `the model has no input ${quoted(name)}`,
+        inputs.size === 0 ? undefined : `its inputs are ${shown(inputs.keys())}`,
       );
     }
     const value = declaredValue(input, dims);

@@ -588,11 +588,11 @@ function hintsOf({ map, nodes, sources }: Chain): readonly Diagnostic[] {
   if (sum === undefined || typeOf(sum, types) !== "f32" || (sum.how !== "fold" && sum.how !== "mean"))
     return [];
   const node = nodes.find(({ op }) => isReduction(op));
-  const lengthText = `${map.reduced?.max ?? 0} terms${node === undefined ? "" : ` of ${labelOf(node)}`}`;
-  const message = `the order in which the ${lengthText} are added is left open by ONNX; it is taken as fold: ascending, each step rounded`;
+  const adds = node === undefined ? "a sum adds" : `${labelOf(node)} adds`;
+  const message = `the order in which ${adds} its ${map.reduced?.max ?? 0} elements is not defined by ONNX; tilec adds them in ascending order, and rounds each step`;
   return [
     hint("TC910", message, {
-      hint: "bits are the same for every tile here; other runtimes may round otherwise",
+      hint: "compare with other runtimes by a tolerance: they may add in another order",
     }),
   ];
 }

@@ -205,7 +205,7 @@ const uncompiled: ReadonlyMap<string, string> = new Map([
 const remedies: ReadonlyMap<string, string> = new Map([
   [
     "Compress",
-    "where the condition is a constant, it is compiled; else Gather by the positions of its truths, numpy.flatnonzero(condition), as an input",
+    "make the condition a constant; or use Gather with an input of the positions, numpy.flatnonzero(condition)",
   ],
 ]);
 
@@ -241,8 +241,8 @@ export function surveyModel(
   const unbound = missingBindings(model.graph, { ...bind, ...most });
   const hint =
     unbound === undefined
-      ? "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True); what hangs on values stays unknown"
-      : `bind what the inputs leave open, such as --bind ${unbound}`;
+      ? "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True); shapes that depend on values stay unknown"
+      : `bind the dynamic dims of the inputs, such as --bind ${unbound}`;
   const folder = new ChainFolder(model, isCompiled, isBase, pricesOf(folding));
   const programs = new Map<OnnxNode, ProgramDescription>();
   const uses = new Uses();
@@ -280,7 +280,8 @@ export function surveyModel(
     contradicted(name, node, declared, made) {
       const [says, makes] = [declared, made].map(shownType);
       const message = `${quoted(name)} is declared ${says ?? ""}, and ${labelOf(node)} makes ${makes ?? ""}`;
-      const hint = "what is declared is taken; infer shapes again: onnx.shape_inference.infer_shapes(model)";
+      const hint =
+        "tilec uses the declared type; infer shapes again: onnx.shape_inference.infer_shapes(model)";
       warnings.push({ ...problem(model.file, message, hint), severity: "warning" });
     },
   });
@@ -445,7 +446,7 @@ function attributes(where: string, visited: Visited, operator: Operator): Record
 function attributeOf(where: string, node: OnnxNode, name: string, otherwise: number | string): AttrValue {
   const given = node.attributes.get(name);
   const noOther = (): CompileError =>
-    refuse(where, `${name} is no ${typeof otherwise === "number" ? "integer" : "string"}`);
+    refuse(where, `${name} must be ${typeof otherwise === "number" ? "an integer" : "a string"}`);
   switch (given?.kind) {
     case undefined:
       return otherwise;
@@ -461,7 +462,7 @@ function attributeOf(where: string, node: OnnxNode, name: string, otherwise: num
     case "reference":
       throw refuse(
         where,
-        `${name} is what a caller of the function gives as ${quoted(given.name)}`,
+        `${name} is a parameter of the function, ${quoted(given.name)}`,
         "inline the model's functions: onnx.inliner.inline_local_functions(model)",
       );
     case "float":
@@ -531,7 +532,7 @@ function operand(
   k: number,
 ): GivenOperand | UnknownOperand {
   const name = node.inputs[k] ?? "";
-  if (name === "") throw refuse(where, `it has no ${role}`);
+  if (name === "") throw refuse(where, `input ${role} is missing`);
   const value: TrackedValue = inputs[k] ?? {};
   const shown = `${role} ${quoted(name)}`;
   if (value.problem !== undefined) throw refuse(where, `${shown} is ${value.problem}`);

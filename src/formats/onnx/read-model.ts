@@ -61,7 +61,7 @@ export function readModel(bytes: Uint8Array, file: string): OnnxModel {
         message.skip();
     }
   }
-  if (graph === undefined) throw source.fail("no graph in it", "the file is truncated, or no ONNX model");
+  if (graph === undefined) throw source.fail("no graph in it", "the file is truncated, or not an ONNX model");
   // Opset imports arrived with IR version 3; what came before is opset 1.
   if (opset === undefined && irVersion < 3n) opset = 1;
   return { file, graph, functions, ...defined({ opset }) };

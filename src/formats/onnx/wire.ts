@@ -166,7 +166,7 @@ export class Message {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
       throw this.source.fail(
         `not whole protobuf: ${reason}, in ${this.name} at its byte ${this.#reader.position}`,
-        "the file is truncated, damaged, or no ONNX file",
+        "the file is truncated, damaged, or not an ONNX file",
       );
     }
   }

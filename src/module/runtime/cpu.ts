@@ -42,7 +42,7 @@ export async function create(plan: CpuPlan): Promise<Gather> {
       try {
         if (missing > 0) memory.grow(missing);
       } catch {
-        throw new GatherError("TC502", `there is no room for ${missing * pageBytes} B more of memory`, {
+        throw new GatherError("TC502", `cannot allocate ${missing * pageBytes} B more of memory`, {
           bytes: missing * pageBytes,
         });
       }

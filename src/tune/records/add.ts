@@ -30,8 +30,8 @@ export function givenRecords(records: readonly TuneRecord[], times: GivenTimes):
   const tasks = records.filter((record): record is TaskRecord => record.record === "task");
   const search = tasks.find(({ task }) => task === first?.task);
   if (first === undefined || search === undefined || ids.size > 1) {
-    const problem = ids.size > 1 ? `begins ${ids.size} candidates` : "is no candidate of the records";
-    const hint = "tilec records export --to csv lists the candidates";
+    const problem = ids.size > 1 ? `begins ${ids.size} candidates` : "is not a candidate of the records";
+    const hint = "list the candidates: tilec records export --to csv FILE";
     throw new CompileError([error("TC016", `${times.candidate} ${problem}`, { hint })]);
   }
   const task = taskHashOf(search.gather, "ms", "command");

@@ -26,8 +26,8 @@ export function replayed(records: readonly TuneRecord[], gather: string): BestRe
 export const ofAnotherTask = (file: string, name: string): Diagnostic =>
   error(
     "TC017",
-    `${file} holds no search of @${name} with this schedule's pins and this pipeline on this target`,
+    `${file} has no search of @${name} with these schedule flags, this pipeline and this target`,
     {
-      hint: "tilec tune with the same program, flags, pipeline and target records one",
+      hint: `run tilec tune --records ${file} with the same program, flags, pipeline and target`,
     },
   );

@@ -138,7 +138,7 @@ export function placedRecords(source: string, file: string): PlacedRecords {
   const lines: number[] = [];
   const problems: Diagnostic[] = [];
   const problem = (line: number, message: string): void => {
-    const hint = "records are lines that `tilec tune --records` wrote, or that `tilec records` printed";
+    const hint = "write records with: tilec tune --records FILE";
     problems.push(error(code, `${file}:${line}: ${message}`, { hint }));
   };
   let torn = 0;
@@ -159,7 +159,7 @@ export function placedRecords(source: string, file: string): PlacedRecords {
   const tasks = new Set(records.flatMap((one) => (one.record === "task" ? [one.task] : [])));
   const orphan = records.findIndex(({ task }) => !tasks.has(task));
   if (problems.length === 0 && orphan !== -1)
-    problem(lines[orphan] ?? 0, `no line of the file is its task, ${records[orphan]?.task ?? ""}`);
+    problem(lines[orphan] ?? 0, `the file lacks the line of its task, ${records[orphan]?.task ?? ""}`);
   if (problems.length > 0) throw new CompileError(problems);
   return { records, torn, lines };
 }
@@ -183,7 +183,7 @@ function faults(value: unknown): readonly string[] {
     kind !== "refused" &&
     kind !== "table"
   ) {
-    return [`"record" is none of ${Object.keys(fields).join(", ")}`];
+    return [`"record" must be one of ${Object.keys(fields).join(", ")}`];
   }
   const kindFields = fields[kind];
   const options = { allowsOthers: true, needs: Object.keys(kindFields), code } as const;

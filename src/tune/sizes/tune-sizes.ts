@@ -177,7 +177,7 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
   const single = nearestOf(chosen)(0, sizes.length - 1);
   if (ranges === undefined || single === undefined) {
     const message = `no schedule that was found for ${symbol.name}=${sizes.join(",")} is legal at each size to ${symbol.most}`;
-    const hint = `ask for ${symbol.name}=${symbol.most} too`;
+    const hint = `add the largest size: --sizes ${symbol.name}=${symbol.most}`;
     throw new CompileError([error("TC402", message, { span: program.span, hint })]);
   }
   const pieces = ranges.map(({ from, to, candidate }): Piece => ({
@@ -235,12 +235,12 @@ function opened(
         ? "declare one: dim N <= 4096"
         : `bind all but one: --bind ${formatSizes(maxSizes)}`;
     const unboundNames = symbols.length === 0 ? "none" : names.join(", ");
-    const message = `sizes are of one open symbol, and @${program.name} has ${unboundNames}`;
+    const message = `sizes needs a program with one unbound symbol, and @${program.name} has ${unboundNames}`;
     throw new CompileError([error("TC702", message, { span, hint })]);
   }
   const [given, ...further] = Object.keys(sizes);
   if (given !== symbol.name || further.length > 0) {
-    const message = `sizes of ${Object.keys(sizes).join(", ")}, and the symbol of @${program.name} is ${symbol.name}`;
+    const message = `sizes names ${Object.keys(sizes).join(", ")}, and the symbol of @${program.name} is ${symbol.name}`;
     throw new CompileError([error("TC107", message, { span, hint: `give sizes of ${symbol.name}` })]);
   }
   return { gather, symbol };
