@@ -65,7 +65,7 @@ function blocksOf(inputs: OpInputs): Blocks {
         "TC104",
         inputs,
         `${who} does not take ${name} of type ${String(given?.dtype)}`,
-        `use one of ${allowed.join(", ")}`,
+        `use ${allowed.join(" or ")}`,
       );
     return given;
   };

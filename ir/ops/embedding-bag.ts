@@ -176,7 +176,7 @@ function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number)
       "TC104",
       inputs,
       `${who} does not take offsets of type ${dtype}`,
-      `use one of ${indexTypes.join(", ")}`,
+      `use ${indexTypes.join(" or ")}`,
     );
   if (shape.length !== 1)
     breakRule("TC102", inputs, `offsets are ${formatType(offsets)}; they must have one dim`);

@@ -38,7 +38,7 @@ function checkInputs(inputs: OpInputs): undefined {
     const allowed = k === 0 ? params[at] : indexTypes;
     if (!allowed.includes(dtype)) {
       const instead = k === 0 ? laterLevel(inputs, (level) => params[level].includes(dtype)) : "";
-      const hint = [`use one of ${allowed.join(", ")}`, instead].filter((piece) => piece !== "").join("; ");
+      const hint = [`use ${allowed.join(" or ")}`, instead].filter((piece) => piece !== "").join("; ");
       breakRule(
         "TC104",
         inputs,

@@ -26,7 +26,7 @@ function weightsOf(inputs: OpInputs): TensorType {
       "TC104",
       inputs,
       `${who} does not take weights of type ${String(weights?.dtype)}`,
-      `use one of ${floats.join(", ")}`,
+      `use ${floats.join(" or ")}`,
     );
   if (formatShape(weights.shape) !== formatShape(inverse.shape))
     breakRule(

@@ -296,7 +296,7 @@ export function checkDType(
       "TC104",
       inputs,
       `${who} does not take ${operand} of type ${dtype}`,
-      [`use one of ${allowed.join(", ")}`, instead()].filter((piece) => piece !== "").join("; "),
+      [`use ${allowed.join(" or ")}`, instead()].filter((piece) => piece !== "").join("; "),
     );
   }
 }

@@ -65,7 +65,7 @@ export function checkCombine(inputs: OpInputs, combine: Combine, dtype: DType, w
     "TC104",
     inputs,
     `${who}: tilec does not compute ${combine} of ${dtype}`,
-    `use one of ${valueTypes.join(", ")}`,
+    `use ${valueTypes.join(" or ")}`,
   );
 }
 

@@ -188,7 +188,7 @@ function arraysAlone(inputs: OpInputs, types: readonly DType[], who: string): re
         "TC104",
         inputs,
         `${who} does not take indices of type ${dtype}`,
-        `use one of ${types.join(", ")}`,
+        `use ${types.join(" or ")}`,
       );
   const rank = inputs.data.shape.length;
   if (arrays.length > rank)

@@ -144,7 +144,12 @@ function sizeFaults(
       }
       if (takesSize(symbol, size)) return [];
       const message = `symbol ${symbol.name} is ${size}, and ${sizesTaken(symbol)}`;
-      return [fault(message, "bind a size in that range, or raise the limit: dim ${symbol.name} <= N")];
+      return [
+        fault(
+          message,
+          `bind a size in that range, or raise the limit in the text: dim ${symbol.name} <= ${size}`,
+        ),
+      ];
     }),
   ];
 }

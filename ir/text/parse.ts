@@ -391,7 +391,7 @@ class Parser extends TokenReader {
       this.fail(
         token,
         `${inner} is not the outermost extent of ${token.text}`,
-        "make ${inner} the first extent: strides must be numbers",
+        `make ${inner} the first extent: strides must be numbers`,
         "TC204",
       );
     const shape = extents.map(Number);

@@ -174,7 +174,7 @@ function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Di
     return error("TC403", verdict.detail, {
       span: gather.opSpan,
       notes: [`source: ${verdict.source}`],
-      hint: "--residency ub, or duplicates = unique",
+      hint: "--residency ub, or duplicates = unique in an access.scatter",
     });
   return error("TC403", verdict.detail, {
     span: gather.opSpan,

@@ -701,7 +701,7 @@ const reductionOfOneTask: Rule = ({ all }) =>
     );
     if (among === undefined) return [];
     const message = `${printedChunk(chunk)} splits the reduction elements of an output element among tasks, by loop %${among.iv}`;
-    const hint = "make loop %${among.iv} serial, and put it inside the loops over the output";
+    const hint = `make loop %${among.iv} serial, and put it inside the loops over the output`;
     return [broken("T15", message, span, { code: "TC301", hint })];
   });
 

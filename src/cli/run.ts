@@ -321,7 +321,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
   const allowedUlp = ulpOf(flags, backends);
   if (allowedUlp !== undefined && flags.against !== undefined)
     throw new UsageError(
-      "--against compares bits, which --arithmetic native does not state",
+      "--against cannot be used with --arithmetic native, whose bits depend on the device",
       "--backend reference,webgpu --ulp 1",
     );
   const file = outputFile(flags, loaded.func);

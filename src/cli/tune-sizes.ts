@@ -61,7 +61,7 @@ export async function tuneFamily(
   const { symbol, sizes } = parseSizes(flags.sizes);
   const pieces = flags.pieces === undefined ? defaultPieces : parseCount(flags.pieces, "pieces");
   if (pieces < 1)
-    throw new UsageError("--pieces must be 1 or more, not ${pieces}", `--pieces ${defaultPieces}`);
+    throw new UsageError(`--pieces must be 1 or more, not ${pieces}`, `--pieces ${defaultPieces}`);
   const seed = parseCount(flags.seed, "seed");
   const { passes } = await pipelineOf(flags);
   if (passes !== undefined && !isDefaultPipeline(passes) && flags.records !== undefined)

@@ -17,13 +17,13 @@ export interface UlpFlags {
 export function ulpOf({ arithmetic, ulp }: UlpFlags, backends: readonly BackendChoice[]): number | undefined {
   if (arithmetic !== "native") {
     if (ulp !== undefined)
-      throw new UsageError("--ulp goes with --arithmetic native", "proved arithmetic has the stated bits");
+      throw new UsageError(
+        "--ulp needs --arithmetic native",
+        "leave --ulp out: proved arithmetic gives the stated bits",
+      );
     return undefined;
   }
   if (!backends.includes("webgpu"))
-    throw new UsageError(
-      "--arithmetic goes with webgpu, and --backend leaves it out",
-      "--backend reference,webgpu",
-    );
+    throw new UsageError("--arithmetic needs backend webgpu", "--backend reference,webgpu");
   return ulp === undefined ? 0 : parseCount(ulp, "ulp");
 }

@@ -114,7 +114,7 @@ describe("TC301 and TC403 of scatters", () => {
     ]);
     const gm = tryCompile({ ...func, schedule: { residency: "gm" } }, { target: "ascend-a2" });
     expect(gm.ok ? [] : gm.diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
-      ["TC403", "--residency ub, or duplicates = unique"],
+      ["TC403", "--residency ub, or duplicates = unique in an access.scatter"],
     ]);
     const unique = {
       ...func,

@@ -144,7 +144,7 @@ describe("a flag that another one or the file would override is told, with exit 
     [
       "--threads without sim",
       ["run", ...gather, "--seed", "1", "--backend", "reference", "--threads", "2"],
-      "--threads goes with sim",
+      "--threads needs backend sim",
     ],
     [
       "a backend twice",

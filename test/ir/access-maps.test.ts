@@ -36,7 +36,7 @@ describe("what stands in tile programs alone", () => {
     (coord) => {
       const { diagnostics } = parseModule(text(coord), "map.tir");
       expect(diagnostics.map(({ code }) => code)).toEqual(["TC002"]);
-      expect(diagnostics[0]!.message).toContain("min is of tile programs");
+      expect(diagnostics[0]!.message).toContain("min is allowed in tile programs only");
     },
   );
 
