@@ -233,7 +233,7 @@ describe("a report that is read late", () => {
     }, 0);
     await expect(second).rejects.toThrow("enough");
     clock.mockRestore();
-    expect(() => first.report).toThrow("another run has this run's memory since");
+    expect(() => first.report).toThrow("a later run has overwritten the memory of this run");
   });
 
   it("counts by the data of its own run where sites read them", () => {

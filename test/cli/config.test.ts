@@ -321,7 +321,7 @@ describe("a config that cannot be used", () => {
     [
       "a backend that no list can name",
       `export default { backends: { "a,b": ${backend} } };`,
-      'backends: "a,b" is no word',
+      'backends: "a,b" must be a word',
     ],
     [
       "a module that throws",
@@ -365,7 +365,7 @@ describe("a config that cannot be used", () => {
       return stderr;
     };
     expect(await refused()).toMatch(
-      /tilec\.config\.mjs: tilec\.config\.json lies beside it[^]*--config tilec\.config\.mjs/,
+      /tilec\.config\.mjs: the folder also has tilec\.config\.json; a folder may have one config[^]*--config tilec\.config\.mjs/,
     );
     expect(await refused("--config", "none.mjs")).toContain("none.mjs: the file does not exist");
     expect(await refused("--config", "none.json")).toContain("TC018");

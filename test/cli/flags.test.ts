@@ -102,21 +102,13 @@ describe("a flag that another one or the file would override is told, with exit 
       ["compile", program, "--axis", "1"],
       "--axis needs --op, and cannot be used with ",
     ],
-    [
-      "--data beside a file",
-      ["run", program, "--data", "f32[8,8]", "--seed", "1"],
-      "--data describes a gather",
-    ],
+    ["--data beside a file", ["run", program, "--data", "f32[8,8]", "--seed", "1"], "--data needs --op"],
     [
       "--feature-level beside a file",
       ["compile", program, "--feature-level", "2.0"],
-      "--feature-level describes",
+      "--feature-level needs --op",
     ],
-    [
-      "--level beside a file",
-      ["compile", program, "--level", "head"],
-      "--level describes a gather with --op",
-    ],
+    ["--level beside a file", ["compile", program, "--level", "head"], "--level needs --op"],
     ["--case beside text", ["compile", program, "--case", "one"], "--case cannot choose from "],
     ["--func beside cases", ["run", cases, "--func", "g"], "--func cannot choose from "],
     [
@@ -179,7 +171,7 @@ describe("a flag that another one or the file would override is told, with exit 
     [
       "--trace for two gathers",
       ["run", model, "--seed", "1", "--trace", "t.json"],
-      "--trace is for one gather",
+      "--trace needs one gather",
     ],
     [
       "--compare without a page",
@@ -189,14 +181,18 @@ describe("a flag that another one or the file would override is told, with exit 
     [
       "--compare for two gathers",
       ["run", model, "--seed", "1", "--compare", "default"],
-      "--compare is for one gather",
+      "--compare needs one gather",
     ],
     [
       "--against for two gathers",
       ["run", model, "--seed", "1", "--against", program],
-      "--against is for one gather",
+      "--against needs one gather",
     ],
-    ["--diff-page for two gathers", ["compile", model, "--diff-page", "d.html"], "--diff-page is one page"],
+    [
+      "--diff-page for two gathers",
+      ["compile", model, "--diff-page", "d.html"],
+      "--diff-page shows one program",
+    ],
     [
       "a pass that does not run",
       ["opt", program, "--print-after", "fit-ub"],

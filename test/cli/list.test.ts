@@ -42,7 +42,7 @@ const malformed: readonly (readonly [line: string, reason: RegExp])[] = [
   ['{"op": "nope", "data": "f32[8]", "indices": "i32[8]"}', /no operator nope$/],
   ['{"op": "gather", "dta": "f32[8]", "indices": "i32[8]"}', /^"dta" is not a flag of a program$/],
   ['{"op": "gather", "data": "f32[8]", "indices": {"a": 1}}', /^"indices" is neither/],
-  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "help": true}', /^"help" is no flag/],
+  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "help": true}', /^"help" is not a flag/],
   [
     '{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "dialect": "mine"}',
     /argument 'mine' is invalid/,
@@ -50,8 +50,8 @@ const malformed: readonly (readonly [line: string, reason: RegExp])[] = [
   ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "axis": 0, "dim": 0.5}', /--axis|--dim/],
   ['{"op": "gather", "data": "f32[8]"}', /^--op needs --data and --indices$/],
   ['{"id": "rows", "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^entry 1 has the same id$/],
-  ['{"id": {}, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is neither/],
-  ['{"id": null, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is neither/],
+  ['{"id": {}, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id must be a string or a number/],
+  ['{"id": null, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id must be a string or a number/],
   ['{"id": "", "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is an empty string$/],
   [
     '{"id": 9007199254740993, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}',
@@ -65,9 +65,9 @@ const malformed: readonly (readonly [line: string, reason: RegExp])[] = [
     '{"op": "gather", "data": "f32[8]", "indices": ["i32[8]"], "o\\u0070": "gather"}',
     /^"op" is given twice$/,
   ],
-  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "__proto__": 1}', /^"__proto__" is no flag/],
+  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "__proto__": 1}', /^"__proto__" is not a flag/],
   ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "axis": null}', /^"axis" is neither/],
-  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "list": "a.jsonl"}', /^"list" is no flag/],
+  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "list": "a.jsonl"}', /^"list" is not a flag/],
 ];
 
 const files = (contents: Readonly<Record<string, string>>): string => {

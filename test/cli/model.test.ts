@@ -325,7 +325,7 @@ describe("a model whose outermost dims stay open", () => {
   });
 
   it.each([
-    ["of another file", ["explain", "x.tir", "--most", "N=4"], "--most says up to where"],
+    ["of another file", ["explain", "x.tir", "--most", "N=4"], "--most needs an .onnx model"],
     ["that is no list of extents", ["explain", open, "--most", "batch"], "batch is not name=extent"],
     ["of a dim that it lacks", ["explain", open, "--most", "rows=4"], 'no symbolic dim "rows"'],
   ])("refuses a most %s", async (_, args, message) => {

@@ -163,7 +163,7 @@ describe("a config with a wrong operator", () => {
     ["{ operators: [roll, roll] }", "operators[1] is named mine.roll, as operators[0] is"],
     [
       "{ operators: [{ ...roll, name: 'onnx.gather' }] }",
-      "operators[0] is named onnx.gather, as a built-in operator is",
+      "operators[0] is named onnx.gather, the name of a built-in operator",
     ],
     [attribute("tile"), "the flag --tile of attribute tile of mine.roll is a flag of tilec"],
     // Of another command than the one that runs, of all commands, and of none in particular.

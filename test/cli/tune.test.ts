@@ -149,7 +149,7 @@ describe("tune", () => {
       [["--threads", "2"], "--threads measures"],
       [["--measure", "true"], "--measure measures"],
       [["--backend", "webgpu"], "--backend webgpu measures"],
-      [["--objective", "ms", "--measure", "true", "--threads", "2"], "--threads are the fast executor's"],
+      [["--objective", "ms", "--measure", "true", "--threads", "2"], "--threads needs --backend sim"],
     ] as const) {
       const { status, stderr } = await tilec(...tune, ...flags);
       expect(status, flags.join(" ")).toBe(2);

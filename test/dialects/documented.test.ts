@@ -451,7 +451,7 @@ describe("jax", () => {
       ["bool", 2],
     ] as const)
       expect(() => taken(dtype, value)).toThrow(`fills with ${value}, which ${dtype} does not hold exactly`);
-    expect(() => taken("f32", 1, "clip")).toThrow("reads fill_value in mode fill alone");
+    expect(() => taken("f32", 1, "clip")).toThrow("uses fill_value in mode fill only");
   });
 
   it("take_along_axis", async () => {

@@ -449,7 +449,7 @@ describe("a case's schedule and limits", () => {
       { limits: { cycles: 5 } },
       new RegExp(`limits.cycles needs the version of the cost model: add "clock": ${clockVersion}`),
     ],
-    [{ limits: { bytes: 5 }, expect: { error: "tile" } }, /limits of a case that expects an error/],
+    [{ limits: { bytes: 5 }, expect: { error: "tile" } }, /limits cannot be used with an expected error/],
     [
       { limits: { byte: 5 } },
       /limits has no limits\.byte; it has bytes, ubPeak, cycles, clock; did you mean bytes\?/,

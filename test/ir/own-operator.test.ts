@@ -110,7 +110,7 @@ describe("an operator of one's own", () => {
       "operators[1] is named mine.roll, as operators[0] is",
     );
     expect(() => operatorsWith([{ ...roll, name: "onnx.gather" }])).toThrow(
-      "operators[0] is named onnx.gather, as a built-in operator is",
+      "operators[0] is named onnx.gather, the name of a built-in operator",
     );
   });
 });

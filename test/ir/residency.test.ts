@@ -78,7 +78,7 @@ describe("residency by operand", () => {
   it.each([
     [{ kv: "gm", topk: "gm" }, "TC403", "topk moves with the tile", { kv: "gm" }],
     [{ kv: "gm", o: "ub" }, "TC303", "names o, which is no input", undefined],
-    [{ bt: "gm" }, "TC303", "does not say where kv is", undefined],
+    [{ bt: "gm" }, "TC303", "residency lacks kv, the gathered input", undefined],
   ] as const)("refuses %o", (residency, code, says, mended) => {
     const result = tryCompile(parsed(paged()), { residency });
     expect(result.ok).toBe(false);

@@ -135,7 +135,7 @@ describe("a target file", () => {
       /figures.gmBytesPerCycle.kind must be one of board/,
     );
     expect(read("cores", { kind: "toString" })).toThrow(/figures.cores.kind must be one of board/);
-    expect(read("cores", undefined)).toThrow(/figures.cores is \{ value, kind, source \}/);
+    expect(read("cores", undefined)).toThrow(/figures.cores must be \{ value, kind, source \}/);
     const { cores: _, ...others } = file.figures;
     expect(() => parseTargetFile(JSON.stringify({ ...file, figures: others }), "t.json")).toThrow(
       /figures.cores.value/,

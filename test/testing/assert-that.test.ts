@@ -52,7 +52,7 @@ describe("what is legal and what is refused", () => {
     assertThat(kernel).not.toBeRefused();
     expect(() => {
       assertThat(op as never).toBeLegal();
-    }).toThrow(/TC702.*nothing that compiles/);
+    }).toThrow(/TC702.*is not a kernel or a function that compiles one/);
   });
 
   it("is told with the compiler's own words and hint", () => {

@@ -374,9 +374,12 @@ describe("flags", () => {
       [[...kernel, "--bind", "data", "--dispatch", "1"], /--bind data is not of the form name=value/],
       [[...kernel, "--bind", "data=7", "--dispatch", "1"], /declares no binding 7/],
       [[...kernel, "--bind", "data=0", "--dispatch", "1", "--entry", "mian"], /did you mean main/],
-      [[...kernel, "--command", "x"], /do not go together/],
-      [[...kernel, "--watch"], /--watch is for tests/],
-      [["check", program, "--command", "x", "--entry", "main"], /--entry says something of WGSL/],
+      [[...kernel, "--command", "x"], /--kernel cannot be used with --command/],
+      [[...kernel, "--watch"], /--watch cannot be used with --kernel: it applies to tests/],
+      [
+        ["check", program, "--command", "x", "--entry", "main"],
+        /--entry cannot be used with --command: it applies to WGSL/,
+      ],
     ] as const) {
       const { status, stderr } = await runHere(args);
       expect(stderr).toMatch(said);

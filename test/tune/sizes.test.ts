@@ -313,8 +313,8 @@ describe("tilec tune --sizes", () => {
   });
 
   it.each([
-    [["--sizes", "N"], "is no list of sizes"],
-    [["--sizes", "N=0..4"], "is no list of sizes"],
+    [["--sizes", "N"], "must be a symbol and a list of sizes"],
+    [["--sizes", "N=0..4"], "must be a symbol and a list of sizes"],
     [["--pieces", "3"], "--pieces needs --sizes"],
     [["--sizes", "N=1", "--objective", "bytes"], "by cycles"],
     [["--sizes", "N=1", "--shard", "1/2"], "by cycles"],

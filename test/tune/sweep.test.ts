@@ -106,8 +106,8 @@ describe("a sweep", () => {
       points.map(({ best }) => best.cycles),
     );
     expect((await runHere([...flags, "--records", "x.jsonl"])).stderr).toContain(
-      "--sweep searches by cycles",
+      "cannot be used with --sweep, which searches by estimated cycles",
     );
-    expect((await runHere([...flags, "--cores", "4"])).stderr).toContain("pins cores");
+    expect((await runHere([...flags, "--cores", "4"])).stderr).toContain("a schedule that fixes cores");
   });
 });
