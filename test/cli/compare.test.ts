@@ -95,7 +95,7 @@ describe("--buffers", () => {
   ])("%s is refused", async (buffers, message) => {
     const { status, stderr } = await tilec("explain", ...columns, "--axis", "0", "--buffers", buffers);
     expect(stderr).toContain(message);
-    expect(status).toBe(message.startsWith("copies") ? 2 : 1);
+    expect(status).toBe(message.startsWith("the number of copies") ? 2 : 1);
   });
 
   it("and --double-buffer beside it are refused", async () => {

@@ -31,7 +31,7 @@ it("a malformed case beside the chosen one does not keep it from running", async
   ]);
   expect((await loadPrograms(file, {})).map((loaded) => loaded.func.name)).toEqual(["a", "c"]);
   await expect(loadProgram(file, { case: "b" })).rejects.toThrow("case 1 (b): a case has no tiles");
-  await expect(loadProgram(file, { case: "d" })).rejects.toThrow("has no case d");
+  await expect(loadProgram(file, { case: "d" })).rejects.toThrow("has no case with the id d");
 });
 
 it("the programs of a case file print as one module that parses, and --case takes their ids", async () => {
@@ -68,8 +68,12 @@ it("--bind gives sizes to the symbols of a text, and names the symbol that it ca
     "symbol N is 10, and dim N <= 9 says 0 to 9",
   );
   await expect(loadProgram(file, { bind: "M=1,N=2" })).rejects.toThrow("@f has no symbol M");
-  await expect(loadProgram(file, { bind: "N=2x3" })).rejects.toThrow("N is a shape; a symbol takes one number");
+  await expect(loadProgram(file, { bind: "N=2x3" })).rejects.toThrow(
+    "N is a shape; a symbol takes one number",
+  );
   for (const value of ["-1", "1.5", "2xx3", "[2"]) {
-    await expect(loadProgram(file, { bind: `N=${value}` })).rejects.toThrow("is neither an extent nor a shape");
+    await expect(loadProgram(file, { bind: `N=${value}` })).rejects.toThrow(
+      "is neither an extent nor a shape",
+    );
   }
 });

@@ -146,9 +146,9 @@ describe("tune", () => {
       [["--budget", "many"], "--budget many must be 1 or more candidates, a time, or all"],
       [["--resume"], "--resume needs --records, the file to continue"],
       [["--shard", "3/2"], "--shard 3/2 is not of the form i/n"],
-      [["--threads", "2"], "--threads measures"],
-      [["--measure", "true"], "--measure measures"],
-      [["--backend", "webgpu"], "--backend webgpu measures"],
+      [["--threads", "2"], "--threads needs --objective ms"],
+      [["--measure", "true"], "--measure needs --objective ms"],
+      [["--backend", "webgpu"], "--backend webgpu needs --objective ms"],
       [["--objective", "ms", "--measure", "true", "--threads", "2"], "--threads needs --backend sim"],
     ] as const) {
       const { status, stderr } = await tilec(...tune, ...flags);

@@ -107,7 +107,7 @@ describe("an operator of one's own", () => {
   it("has a name of its own", () => {
     expect(() => operatorsWith([roll, { ...roll }])).toThrow(CompileError);
     expect(() => operatorsWith([roll, { ...roll }])).toThrow(
-      "operators[1] is named mine.roll, as operators[0] is",
+      "operators[1] is named mine.roll, the name of operators[0]",
     );
     expect(() => operatorsWith([{ ...roll, name: "onnx.gather" }])).toThrow(
       "operators[0] is named onnx.gather, the name of a built-in operator",

@@ -316,8 +316,8 @@ describe("tilec tune --sizes", () => {
     [["--sizes", "N"], "must be a symbol and a list of sizes"],
     [["--sizes", "N=0..4"], "must be a symbol and a list of sizes"],
     [["--pieces", "3"], "--pieces needs --sizes"],
-    [["--sizes", "N=1", "--objective", "bytes"], "by cycles"],
-    [["--sizes", "N=1", "--shard", "1/2"], "by cycles"],
+    [["--sizes", "N=1", "--objective", "bytes"], "--objective bytes cannot be used with --sizes"],
+    [["--sizes", "N=1", "--shard", "1/2"], "--shard cannot be used with --sizes"],
     [
       ["--sizes", "N=1", "--pipeline", "default, no hoist-loads", "--records", "r.jsonl"],
       "tables of the built-in pipeline",
