@@ -234,7 +234,7 @@ export type GatherData = Readonly<Record<string, TensorData>>;
 
 /**
  * Converts the input arrays of a program to host tensors, by key. Throws a CompileError (TC702) if an array
- * is missing or has another type. {@link toHost} lists the other errors.
+ * is missing or does not have the type of its operand. {@link toHost} lists the other errors.
  */
 export function toHosts(
   func: Pick<Func, "operands">,

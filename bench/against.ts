@@ -69,11 +69,13 @@ function summaryOf(times: readonly Pair<number>[]): { readonly ms: Pair<number>;
 }
 
 /**
- * Compares the times of the implementations in `keys` between two tilec builds. Resolves to one {@link
- * Comparison} for each key; its confidence interval is over the ratios of the `runs` runs. Every run calls
- * `start` to load both builds anew, because memory placement and compiled code stay the same within a
- * process. Rejects if an implementation fails in the first run. A failure in a later run is left out, because
- * a busy machine may not start its threads in time.
+ * Measures the implementations in `keys` with two tilec builds. Resolves to one {@link Comparison} for each
+ * key: the ratio of the times, first build divided by second, with a confidence interval over the runs.
+ *
+ * For each of the `runs` runs, `start` loads both builds anew, each in its own process or page. Memory
+ * placement and compiled code do not change within one process. Rejects if an implementation fails in the
+ * first run. A later run in which it fails does not count for its key: a busy machine may not start its
+ * threads in time.
  */
 export async function compareBuilds(
   start: () => Promise<Pair<Side>>,

@@ -195,9 +195,9 @@ const repeated = (subject: string, calls: number, call: () => void, result: () =
 });
 
 /**
- * Returns the implementations of a scatter to measure that need no npm package (see {@link Subject}). These
- * are two of tilec, a JavaScript loop and, if available, a C loop. `tilec` is a call on the caller's arrays;
- * `tilec-code` runs the compiled WebAssembly in its own memory.
+ * Returns the implementations of a scatter to measure (see {@link Subject}) that need no npm package. These
+ * are `tilec`, `tilec-code`, a JavaScript loop and, if available, a C loop. `tilec` is a call of tilec's
+ * simulator on the caller's arrays. `tilec-code` runs only the compiled WebAssembly, in its own memory.
  */
 function own(scatter: Scatter, expected: Uint8Array): readonly Subject[] {
   const { base, calls, inPlace, indices: i, updates: u } = scatter;

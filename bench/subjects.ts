@@ -131,8 +131,9 @@ export function limit(expected: Uint8Array): Subject {
 
 /**
  * Returns implementations to measure (see {@link Subject}) that run loops in C, each loop on one thread and
- * on two. The loops are the gather and a copy of the output's bytes. Element gathers along a dim other than
- * the last have a third loop, over packed columns.
+ * on two. The loops are the gather and a copy of the output's bytes. A `gather_elements` along a dim other
+ * than the last has a third loop. It first copies blocks of the data's columns to contiguous memory and
+ * gathers from there.
  */
 export function plainC(workload: Workload, binary: string, { paths, out }: InputFiles): Subject[] {
   const { op, axis } = workload;

@@ -22,8 +22,8 @@ export const maxRank = 8;
 
 /**
  * Upper limit (exclusive) of an extent, and of the number of elements of an output or an index tensor.
- * PyPTO's operators and WebGPU kernels use flat positions that are signed 32-bit integers. In these, the
- * limit also applies to a table, an input that is read by index.
+ * PyPTO's operators and WebGPU kernels have signed 32-bit integers as flat positions. For them, the limit
+ * also applies to the number of elements of a table (an input that is read by index).
  */
 export const maxElements = 2 ** 31;
 

@@ -57,8 +57,9 @@ function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) 
 }
 
 /**
- * Returns a list with one warning (TC906) for the first tile entry that is larger than the view or extent
- * that it can cover. The list is empty if there is no such entry.
+ * Returns a list with one warning (TC906) if the schedule's tile is larger in a dim than the tile can cover
+ * there. A tile can cover the view (outer tile) or the extent of the dim; see {@link judgedTile}. The warning
+ * is for the first such dim. The list is empty if there is none.
  */
 function reportLarger(tiling: Tiling) {
   const { gather, schedule, tile } = tiling;

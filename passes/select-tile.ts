@@ -187,9 +187,10 @@ const complete = (tiling: Tiling, against?: number): Tiling | undefined =>
   tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling, against) : withBuffers(tiling);
 
 /**
- * Returns the tiling, completed by defaults, that the message of a rejection describes. The candidate
- * residencies (memories of the operands) are tried in order. The tiling has the first residency under which
- * some tile is legal, or the first of all if there is none.
+ * Returns the tiling that is described in messages about a rejected schedule. It is the schedule of the
+ * program, with a default for each entry that the schedule does not state. The tiling has the first candidate
+ * residency (memories of the operands) under which some tile is legal. If there is none, it has the first
+ * candidate.
  */
 export function spokenOf(
   func: AccessFunc,
@@ -205,19 +206,18 @@ export function spokenOf(
 }
 
 /**
- * Returns the residencies (memories of the operands) of a gather to choose from, in order of preference. A
- * stated residency, in its shortest form, is the only candidate; `auto` allows all. {@link
- * writtenResidencies} gives the candidates of a scatter.
+ * Returns the candidate residencies (memories of the operands) of a gather, in order of preference. {@link
+ * writtenResidencies} returns those of a scatter. A stated residency, in its shortest form, is the only
+ * candidate, with one exception below. With `auto`, all residencies are candidates. If none is stated, the
+ * target's default comes first, then all others. The default is then the only candidate in three cases: no
+ * tile is legal under it, {@link pinsResidency} is true, or `typed` is true.
  *
- * Without a stated residency, the target's default comes first, then all others, from which the cost model
- * chooses. The default is the only candidate if no tile is legal under it, if `pinsResidency` is true,
- * or if `typed` is true.
+ * Operators of some frameworks load the complete data into the unified buffer (UB). If `typed` is true, such
+ * an operator leaves its data in global memory only if the schedule states `gm`. Some other operators read
+ * all their inputs in global memory on Ascend cores. Their candidates are sorted by UB use, the least first,
+ * and a stated `gm` can have several candidates.
  *
- * Some frameworks load the complete data. If the schedule of their operator has a tile or view, only a stated
- * `gm` leaves the data in global memory, on every target. If the framework reads every input in global
- * memory, that residency comes first.
- *
- * `typed`: true if the schedule states a tile or view.
+ * `typed`: true if the schedule is treated as one that states a tile or view. The default is whether it states one.
  */
 export function residenciesOf(
   func: AccessFunc,

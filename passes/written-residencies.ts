@@ -26,10 +26,13 @@ function preferred(func: AccessFunc, target: Target): Choices<Residency> {
 
 /**
  * Returns the candidate residencies (memories of the operands) of a scatter, the preferred one first. A
- * stated residency, in its shortest form, is the only candidate; `auto` gives all. Otherwise they are those
- * under which some tile is legal, or the preferred one if there are none, and the clock decides. The first of
- * them is the only candidate on a target that writes elements in place, for an operator whose framework
- * writes to global memory, and if the schedule states an entry that concerns full stores.
+ * stated residency, in its shortest form, is the only candidate. With `auto`, the candidates are all
+ * residencies that the target and the operator allow.
+ *
+ * If the schedule states no residency, the candidates are those under which some tile is legal. Only the
+ * first of these is returned in three cases: the target writes elements in place, the framework's operator
+ * writes to global memory, or {@link pinsResidency} is true. If no tile is legal, the preferred residency is
+ * the only candidate.
  */
 export function writtenResidencies(func: AccessFunc, target: Target): Choices<Residencies> {
   const { schedule, framework } = func;
@@ -48,9 +51,10 @@ export function writtenResidencies(func: AccessFunc, target: Target): Choices<Re
 }
 
 /**
- * Returns a list with a hint (TC907) that names the memory in which a scatter writes its elements, if the
- * user may not expect it. Either no tile is legal with the preferred memory, or the target chose the memory
- * for a stated tile. Returns an empty list otherwise, and always if the schedule states the residency.
+ * Returns a list with one hint (TC907) that names the memory in which a scatter writes its elements, or an
+ * empty list. The hint is given if no tile is legal with the preferred memory. It is also given if the
+ * schedule states a tile and the target, which writes elements in place, chose the memory. The list is empty
+ * if the schedule states the residency (memories of the operands).
  */
 export function reportWritten(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const [first] = preferred(func, target);

@@ -67,8 +67,9 @@ export function* scatterSteps(
 }
 
 /**
- * Returns the bytes of a scatter's updates: those of an input, or those that a gather computes. Throws a
- * RunError (TC601) for the first point at which that gather has an index out of range.
+ * Generates the updates of a scatter, in slices between which other work can run. The return value is the
+ * bytes of the updates: those of an input, or those that a gather computes. Throws a RunError (TC601) for the
+ * first output position at which that gather has an index out of range.
  */
 function* updatesIn(
   mapped: MappedInputs,

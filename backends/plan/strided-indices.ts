@@ -23,9 +23,10 @@ export interface StridedIndex {
 
 /**
  * Returns the index operands of the last stage, in the order of the map, with their strides. Undefined if the
- * stage has no index operand, or if the data's address in the stage contains terms other than these index
- * operands. Also undefined if an index operand is a sum, has no policy or excludes a value. The same holds if
- * its address changes along dims by more than constant steps.
+ * stage has no index operand, or if the data's address in the stage has terms other than these index
+ * operands. Also undefined if an index operand is a sum, has no out-of-range policy or excludes an index
+ * value. Also undefined if the position at which an index operand is read does not advance in constant steps
+ * along the output dims.
  */
 export function stridedIndices({
   indexSteps,

@@ -325,8 +325,9 @@ function emitChunk(
 }
 
 /**
- * Returns the number of rows or words of a chunk along one dim that are valid: those within the output tile,
- * counted from the first element of the chunk.
+ * Returns the length of the valid part of a chunk along one dim, in rows or 32-bit words. The valid part lies
+ * within the output tile and begins at the first element of the chunk. Each element of the dim counts as
+ * `each` rows or words.
  */
 function validExtent({ dims, sizes }: Chunk, { dim: d, extent, each }: ChunkDim): Extent {
   const size = at(sizes, d);

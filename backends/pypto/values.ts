@@ -36,8 +36,10 @@ import type { Lines } from "../lines.js";
 import { typeNames } from "./type-names.js";
 
 /**
- * Result of {@link pyptoValue}. If `ok`, `write` emits the PyPTO operations that compute a value. Otherwise
- * `refused` is the part of the value for which PyPTO has no operation.
+ * Result of {@link pyptoValue}. If `ok` is true, `write` emits the PyPTO operations that compute a value, and
+ * returns the Python expression of the result. `inputs`: Python variables of the program's inputs. If `ok` is
+ * false, `refused` names the part of the value for which PyPTO has no operation. `diagnostics`: errors of the
+ * PyPTO operator that does not accept this part, if there is such an operator.
  */
 export type PyptoValue =
   | { readonly ok: true; readonly write: (out: Lines, inputs: readonly string[]) => string }

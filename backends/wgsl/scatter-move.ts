@@ -228,7 +228,11 @@ function pointMove(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): Gath
   };
 }
 
-/** Returns how points combine with their elements; undefined where their values replace them. */
+/**
+ * Returns how a scatter combines a new value with the output element at which it is written. The result has
+ * the operation, the element types and the arithmetic steps. Undefined if the new value replaces the element
+ * (`set`).
+ */
 function combinedPoints(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): CombinedPoints | undefined {
   const { combine } = map.write;
   if (combine === "set") return undefined;

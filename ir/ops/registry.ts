@@ -135,7 +135,8 @@ export type Dialect = OpName extends `${infer D}.${string}` ? D : never;
 type SpecOf<D> = D extends OpDef ? D["attrs"][keyof D["attrs"]] : never;
 type KeyOf<S> = S extends { readonly key: infer K extends string } ? K : never;
 /**
- * Key of an operator attribute in case files (JSON) and flags. It excludes `oob`, the out-of-range policy.
+ * Key of an operator attribute in JSON files of test cases and in command-line flags. It is any key except
+ * `oob`, the out-of-range policy.
  */
 export type AttributeKey = Exclude<KeyOf<SpecOf<(typeof registered)[number]>>, "oob">;
 

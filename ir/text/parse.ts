@@ -72,7 +72,8 @@ import { dtypeMeant } from "../element-type-names.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
 /**
- * Result of parsing the text of a `.tir` file: the functions that parse, and the diagnostics of the others.
+ * Result of parsing the text of a `.tir` file: a module of the functions that were parsed without error, and
+ * the diagnostics of the text.
  */
 export interface ParseResult {
   readonly module: Module;

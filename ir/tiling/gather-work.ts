@@ -59,8 +59,8 @@ export interface GatherSetting {
 }
 
 /**
- * Returns the bytes of one transaction in global memory. It is a block of the unified buffer (UB) on targets
- * with a DMA engine, and a cache line on other targets.
+ * Returns the size of one transaction with global memory, in bytes. On targets with a DMA engine, it is the
+ * block size of the unified buffer (UB). On other targets, it is the size of a cache line.
  */
 export const transactionBytes = (target: Target): number =>
   targetFacts[target.kind].dmaEngine ? target.blockBytes : target.burstBytes;

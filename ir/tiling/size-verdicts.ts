@@ -12,18 +12,18 @@ import { isLookup } from "./residency.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Largest size for which a schedule fits the unified buffer (UB), with the formula of the bytes. The size is
- * that of one symbol (dynamic extent) or of one lookup table. All other symbols have their maximum size, and
- * tiles are as large as at the maximum sizes.
+ * Largest size for which a schedule fits the unified buffer (UB), and the formula of the bytes that it takes
+ * there. The size is the value of one symbol (dynamic extent) or the length of one lookup table. All other
+ * symbols have their maximum, and the tile is that of the maximum sizes.
  */
 export interface SizeVerdict {
   /** Variable of the formula: a symbol, or `len(bt)`, the number of elements of a table. */
   readonly symbol: string;
-  /** The most that a symbol may be; how long the table is. */
+  /** Maximum of the symbol, or length of the table. */
   readonly most: number;
   /** `96 N + 64 <= 196608`, in bytes; `round32(4 P)` where rows are padded to a block. */
   readonly formula: string;
-  /** The largest size that fits, of a symbol up to its most; undefined where not even 0 does. */
+  /** Largest size that fits, for a symbol at most its maximum. Undefined if not even size 0 fits. */
   readonly fits: number | undefined;
 }
 

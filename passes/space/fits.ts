@@ -31,8 +31,8 @@ export const fits = (tiling: Tiling, availableUb: number): boolean =>
 
 /**
  * True if a tiling takes at most `availableUb` bytes of unified buffer (UB) and its tile has at most {@link
- * longestTask} elements. The order of a scatter's points is not checked: a larger tile may keep it although a
- * smaller tile does not.
+ * longestTask} elements. Unlike {@link fits}, it does not check that the tile keeps the order of a scatter's
+ * points. A larger tile may keep that order although a smaller tile does not.
  */
 export function fitsUb(tiling: Tiling, availableUb: number): boolean {
   if (elementCount(tiling.tile) > longestTask(tiling)) return false;

@@ -14,7 +14,7 @@ const trades = 5;
 
 /**
  * Search space of the schedules of a gather or scatter. It contains schedules that keep all entries that the
- * user states and that fit a number of bytes of unified buffer (UB).
+ * user states, and that take at most `availableUb` bytes of unified buffer (UB).
  */
 export class ScheduleSpace extends TileSpace {
   /** Bytes of UB that a schedule may take. */

@@ -74,7 +74,9 @@ const numbers = (code: Code, takes: string): Field => ({
 });
 
 /**
- * Throws a CompileError if the arguments of a program builder are invalid or lack one of the fields `needs`.
+ * Throws a CompileError if an argument of a program builder is invalid, or if a required argument is missing.
+ * `given`: object of the arguments. `fields`: validation rules, by name of the argument. `needs`: names of
+ * the required arguments.
  */
 export function checkArguments(
   builder: string,

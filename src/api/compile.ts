@@ -484,9 +484,9 @@ function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes:
 }
 
 /**
- * Returns the passes of a pipeline that still apply to a program at its level. A tile program keeps addresses
- * and syncs that are already present. A custom pass applies unless it requires a level above the program's
- * level.
+ * Returns the passes of a pipeline that still apply to a program at its level. A pass is left out if it
+ * requires a level above the program's level. For a tile program, a built-in pass is also left out if its
+ * result, such as addresses or syncs, is already present.
  */
 function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
   if (func.level === "source") return pipeline;

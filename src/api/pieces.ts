@@ -40,7 +40,10 @@ export const tableKey = (gather: AccessFunc, target: Target): Pick<TableRecord, 
   target: target.name,
 });
 
-/** Returns the last recorded table of schedules for a program and target; undefined if there is none. */
+/**
+ * Returns the last table in `records` for a program and target; undefined if there is none. The table has one
+ * schedule for each range of the program's dynamic size.
+ */
 export function pieceTable(
   records: readonly { readonly record: string }[],
   gather: AccessFunc,

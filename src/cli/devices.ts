@@ -6,7 +6,10 @@ import { targetFile } from "../formats/target-file.js";
 import { table } from "../report/table.js";
 import { printDiagnostics, printJson, printReport } from "./terminal.js";
 
-/** Adds the command `tilec devices` with its flags to the command line. */
+/**
+ * Adds the command `tilec devices` and its flags to the command line. The command prints the WebGPU device of
+ * this computer, with its limits.
+ */
 export function devicesCommand(program: Command): void {
   program
     .command("devices")

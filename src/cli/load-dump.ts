@@ -83,9 +83,10 @@ function distinct<T extends { readonly place: string }>(gathers: readonly T[]): 
 }
 
 /**
- * Returns the description of a gather of a PyPTO dump, for {@link tryProgram}. The dumped data may be a view
- * that is shorter than the underlying tensor along the gather dim. If the profile fixes the view along that
- * dim, `data` gets the tensor's extent, and the schedule states the view.
+ * Returns the description of a gather of a PyPTO dump, in the form that {@link tryProgram} accepts. The
+ * dumped data may be a view that is shorter than its tensor along the gather dim. If the profile (version of
+ * PyPTO's rules) fixes the view along that dim, the description has the extent of the tensor for `data`. Its
+ * schedule then states the length of the dumped view.
  */
 function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, profile: Profile) {
   const [data, indices, ...others] = inputs;

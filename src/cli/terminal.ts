@@ -73,7 +73,9 @@ export const printReport = (text: string): void => {
   print(isTTY && columns > 0 ? folded(text, columns) : text);
 };
 
-/** Prints the text of a file to stdout unchanged. On a terminal, control characters are escaped. */
+/**
+ * Prints the text of a file to stdout: unchanged, or with control characters escaped if stdout is a terminal.
+ */
 export const printFile = (text: string): void => {
   if (process.stdout.isTTY) print(text);
   else process.stdout.write(lineOf(text));

@@ -27,7 +27,7 @@ export const gather = builder(stablehloGather, "sliceSizes");
 export type StablehloScatterArguments = BuilderArguments<typeof stablehloScatter>;
 
 /**
- * Builds the source program of stablehlo.scatter, which copies the input and writes updates into it. The
- * output has the shape of the input.
+ * Builds the source program of stablehlo.scatter. Its output is a copy of the input in which updates replace
+ * the indexed elements or are combined with them.
  */
 export const scatter = builder(stablehloScatter);

@@ -305,7 +305,10 @@ const writeThrough = (descriptor: number, contents: Uint8Array | string): void =
 
 /** Open file to which several processes may append lines at once. */
 export interface Appender {
-  /** Appends a line, which ends in "\n", in one piece. Throws a CompileError (TC010). */
+  /**
+   * Appends a line, which ends in "\n", in one piece. Throws a CompileError (TC010) if the line cannot be
+   * written.
+   */
   readonly append: (line: string) => void;
   readonly close: () => void;
 }

@@ -215,8 +215,9 @@ const classScale: Plot.ScaleOptions = {
 };
 
 /**
- * Returns the legend of the heat map's colours as SVG markup. Each colour has an upper limit, stated as a
- * ratio to `least`, the best cost, and in the unit of the objective. `width` is in CSS pixels.
+ * Returns the legend of the heat map's colours as SVG markup, `width` CSS pixels wide. It states the upper
+ * limit of each colour twice: as a ratio to the best cost, `least`, and as a cost in the unit of the
+ * objective. The last colour has no limit.
  */
 function legendOf(least: number, objective: Objective, width: number): string {
   const { Plot } = drawing();

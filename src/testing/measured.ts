@@ -10,7 +10,7 @@ import { randomValue } from "./random.js";
 export interface Limits {
   /** Bytes between global memory and the cores. */
   readonly bytes?: number;
-  /** Those bytes over the bytes that any schedule must move. */
+  /** Ratio of the bytes between global memory and the cores to the bytes that every schedule must move. */
   readonly ratio?: number;
   /** Highest byte of the unified buffer in use. */
   readonly ubPeak?: number;

@@ -109,13 +109,17 @@ export function endsOfType(type: TensorType, seed: number): TensorValue | undefi
 export const randomIndices = (type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue =>
   drawnIndices(type, indexProgram(func), { seed, table });
 
-/** Options of {@link drawnIndices}, which draws the index values that an input holds. */
+/**
+ * Options of {@link drawnIndices}, which returns a tensor of index values for one input, by default at
+ * random.
+ */
 export interface IndexDraw {
   readonly seed: number;
-  /** The number of the input in the map. */
+  /** Position of the input among the program's inputs, from 0. */
   readonly table: number;
   /**
-   * The index at a position, from its range; `random` gives a number below 1. Default: any in [least, most].
+   * Returns the index value at a position, from the range that is valid there. `random` returns a number from
+   * 0 to below 1. Default: a random value of the range.
    */
   readonly choose?: (range: IndexRange, position: number, random: () => number) => number;
 }

@@ -101,7 +101,9 @@ export interface Verdict {
 }
 
 /**
- * Data that the page displays for one function of a module: its types, schedule, operator call and verdict.
+ * Data that the page displays for one function of a module: its types, schedule and operator call. They also
+ * include the verdict: whether the schedule is legal, and the diagnostics. `names`: names of all functions of
+ * the module.
  */
 export interface Shown {
   readonly names: readonly string[];

@@ -202,10 +202,10 @@ function sourceOf(func: Func): SourceFunc {
 }
 
 /**
- * Returns the function with a call of another operator. This is `change.op` or, if absent, the equivalent of
- * the current operator in the new dialect. If the dialect has no such operator, its first operator is used.
- * Attributes with equal keys keep their values; others get defaults. Returns the function unchanged if the
- * current or the new operator is not known.
+ * Returns the function with its operator replaced. The new operator is `change.op`. If that is absent, it is
+ * the equivalent of the current operator in the dialect `change.dialect`. If the dialect has no such
+ * operator, its first operator is used. Attributes with equal keys keep their values; others get defaults.
+ * Returns the function unchanged if the current or the new operator is not known.
  */
 function withOperator(func: SourceFunc, change: Change & { readonly kind: "operator" }): SourceFunc {
   const before = findOp(func.op);

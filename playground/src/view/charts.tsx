@@ -13,7 +13,10 @@ interface Props {
   readonly of: unknown;
 }
 
-/** Renders charts as wide as their column. Each figure can be focused, so that a wide one scrolls by keys. */
+/**
+ * Renders charts as wide as the column that contains them. Each chart can have the keyboard focus, so that a
+ * chart wider than the column can be scrolled with the keyboard.
+ */
 export function Charts({ id, draw, of }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);

@@ -26,8 +26,9 @@ export interface SpaceMap {
 }
 
 /**
- * Returns the map of tile shapes, `width` CSS pixels wide, and the choices of its cells; undefined if there
- * is no tile to choose.
+ * Returns the heat map of a search's tile shapes as markup, `width` CSS pixels wide. Also returns the tile
+ * and residency (memory that holds the data) that a click on each cell applies. Undefined if {@link heatMap}
+ * has no map to draw, for example because there is no tile to choose.
  */
 export function spaceMap(result: TuneResult, width: number): SpaceMap | undefined {
   const cells = tileCells(result);

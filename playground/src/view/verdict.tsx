@@ -11,7 +11,10 @@ const bytes = (value: number): string => `${value.toLocaleString("en")} B`;
 
 interface Props {
   readonly verdict: Verdict;
-  /** Labels of fields whose text means nothing: the verdict is of the program before. */
+  /**
+   * Labels of form fields with a text that cannot be parsed. The verdict is then on the program before that
+   * edit.
+   */
   readonly invalid: readonly string[];
   /** True while the verdict on a newer text is awaited. */
   readonly waits: boolean;
@@ -22,8 +25,9 @@ interface Props {
 const signs = { legal: "✓", refused: "✗", stale: "?" } as const;
 
 /**
- * Renders the verdict on a schedule: headline, errors with their places, use of the unified buffer,
- * suggestions, rules, warnings. It is grey while a field holds a text that means nothing.
+ * Renders the verdict on a schedule: headline, errors with their places in the text, use of the unified
+ * buffer, suggestions, rules, warnings. The verdict is grey while a form field has a text that cannot be
+ * parsed. It is then the verdict on the program before that edit. `invalid`: labels of these fields.
  */
 export function VerdictView({ verdict, invalid, waits, onPlace, onSuggestion }: Props) {
   const { legal, headline, code, diagnostics, explained, suggestions } = verdict;

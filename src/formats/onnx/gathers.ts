@@ -347,8 +347,9 @@ interface Around {
 }
 
 /**
- * Returns the gather of a node, with its program if the operands are known. Otherwise the gather has a
- * diagnostic and the verdict `open` (unknown shape or type) or `refused`.
+ * Returns the gather of an ONNX node. The gather has a program if the shapes and types of its operands are
+ * known. Otherwise it has a diagnostic and a verdict. The verdict is `open` if a shape or type is unknown,
+ * and `refused` if the node breaks a rule or is not supported.
  */
 function toGather({ where, name, hint, maxSizes }: Around, visited: Visited, operator: Operator): OnnxGather {
   const { node } = visited;

@@ -15,7 +15,8 @@ export const tableJson = ({ pieces }: TableRecord): string => JSON.stringify(pie
 
 /**
  * Returns a C header with a table of schedules as a constant array, one entry for each range of a dynamic
- * size. `lowering` is "" if the fastest lowering is chosen. `name` is the name of the program.
+ * size. The field `lowering` of an entry is "" if its schedule names no lowering (choice of instructions).
+ * The compiler then chooses the fastest one. `name`: name of the program.
  */
 export function tableHeader({ pieces, symbol, target, clock }: TableRecord, name: string): string {
   const rows = pieces.map(entriesOf);
