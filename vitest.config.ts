@@ -14,6 +14,8 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
     8,
     "executes tiles of millions of elements on the checked executor",
   ],
+  ["test/backends/scatter-webgpu.test.ts", 12, "compiles kernels of scatters of each type for WebGPU"],
+  ["test/conformance/scatter.test.ts", 60, "runs each case of scatters on every backend"],
   ["test/property/scatter-traffic.test.ts", 25, "executes 1,000 schedules of random scatters"],
   ["test/api/scatter.test.ts", 9, "compiles each tile of some scatters"],
   ["test/backends/index-types.test.ts", 28, "compiles kernels of each index type for WebGPU"],
