@@ -12,6 +12,6 @@ it("counts letters as Levenshtein does", () => {
 it("names the operator that a misspelt one was meant to be", () => {
   const result = resolveSource({ op: "pypto.gathr", inputs: [], attrs: {} });
   expect(result.ok ? [] : result.diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
-    ["TC003", "pypto.gather"],
+    ["TC003", "did you mean pypto.gather?"],
   ]);
 });
