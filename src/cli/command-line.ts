@@ -186,7 +186,7 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
       note((await build([])).helpInformation());
       return 2;
     }
-    return fail([error("TC701", message, { hint: "tilec --help, or tilec <command> --help" })], json, 2);
+    return fail([error("TC701", message, { hint: usageHint(thrown, args) })], json, 2);
   }
   if (thrown instanceof UsageError || thrown instanceof ConfigError) return fail(thrown.diagnostics, json, 2);
   if (thrown instanceof CompileError || thrown instanceof RunError) return fail(thrown.diagnostics, json, 1);
@@ -203,6 +203,19 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
   return 3;
 }
 
+/**
+ * Returns the command whose output says what to type instead. For an unknown option beside `--op`, this is the
+ * help of the operator, which lists the flags of its inputs and attributes.
+ */
+function usageHint({ code }: CommanderError, args: readonly string[]): string {
+  const flag = args.findIndex((arg) => arg === "--op" || arg.startsWith("--op="));
+  const named = flag === -1 ? undefined : args[flag] === "--op" ? args[flag + 1] : args[flag]?.slice(5);
+  return code === "commander.unknownOption" && named !== undefined
+    ? `tilec help op ${named} lists its inputs and attributes`
+    : "tilec --help, or tilec <command> --help";
+}
+
+/** Prints diagnostics, with `json` also as a JSON document, and returns `exitCode`. */
 function fail(diagnostics: readonly Diagnostic[], json: boolean, exitCode: number): number {
   printDiagnostics(diagnostics);
   if (json) printJson({ ok: false, diagnostics });

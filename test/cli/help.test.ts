@@ -28,6 +28,15 @@ describe("the help of a command", () => {
     expect(stdout).toMatch(/--quantize-axis <n> .*\(default 1\)/);
   });
 
+  it("is named for an option that the operator of --op does not have, and lists its inputs", async () => {
+    const op = "onnx.scatter_elements";
+    for (const named of [["--op", op], [`--op=${op}`]]) {
+      const { status, stderr } = await runHere(["run", ...named, "--updates", "f32[2]"]);
+      expect([status, stderr]).toEqual([2, expect.stringContaining(`hint: tilec help op ${op} lists`)]);
+    }
+    expect(await help("op", op)).toMatch(/updates +--indices, repeated/);
+  });
+
   it("is refused for what is no command or operator, with the names there are", async () => {
     const unknown = await runHere(["help", "tunes"]);
     expect([unknown.status, unknown.stderr]).toEqual([
