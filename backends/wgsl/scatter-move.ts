@@ -84,6 +84,8 @@ export interface ScatterMove {
   readonly group: number;
   /** Words of one access of the output and of what is copied to it. */
   readonly width: AccessWords;
+  /** True if a lane reads or computes the elements of a group one by one, and packs them into a word. */
+  readonly packs: boolean;
   readonly writing: Writing;
   readonly owners?: Owners;
   readonly combined?: CombinedPoints;
@@ -106,7 +108,7 @@ export function scatterMove(func: TileFunc, arithmetic: Arithmetic): ScatterMove
   const written = elementOf(func, map.write.table, map.write.at);
   const point = pointMove(func, map, arithmetic);
   const combined = combinedPoints(func, map, arithmetic);
-  const { group, width } = unitOf(func, map, written, point.addresses);
+  const { group, width, packs } = unitOf(func, map, written, point.addresses);
   const isUnique = map.write.duplicates === "unique";
   const owners = needsOwners(map.write, size) ? ownersOf(func, map) : undefined;
   const isShared = group * size < 4;
@@ -154,6 +156,7 @@ export function scatterMove(func: TileFunc, arithmetic: Arithmetic): ScatterMove
     inPlace,
     group,
     width,
+    packs,
     writing,
     ...defined({ owners, combined }),
     steps: elementCount(output.type.shape) === 0 ? [] : steps,
@@ -265,8 +268,8 @@ function ownersOf(func: TileFunc, map: AccessMap): Owners {
   };
 }
 
-/** Elements that a lane writes together, and the words of one access. */
-type PointUnit = Pick<ScatterMove, "group" | "width">;
+/** Elements that a lane writes together, the words of one access, and how the elements come into them. */
+type PointUnit = Pick<ScatterMove, "group" | "width" | "packs">;
 
 /**
  * Returns the elements along the innermost dim that a lane writes together: whole words, and where rows are
@@ -276,7 +279,7 @@ function unitOf(func: TileFunc, map: AccessMap, written: Linear, addresses: Gath
   const size = outputBytes(func);
   const last = map.domain.length - 1;
   const extent = map.domain[last] ?? 1;
-  const alone: PointUnit = { group: 1, width: 1 };
+  const alone: PointUnit = { group: 1, width: 1, packs: false };
   if (map.write.combine !== "set" || last < 0 || elementCount(map.domain) === 0) return alone;
   // No two points of a group write one element, and no index value is another within it.
   if (extent === 1 || at(tellingPoints(map), last) !== 1) return alone;
@@ -293,11 +296,11 @@ function unitOf(func: TileFunc, map: AccessMap, written: Linear, addresses: Gath
     for (const width of isTable ? ([1] as const) : ([4, 2, 1] as const)) {
       const group = (4 * width) / size;
       if (group >= 1 && isWritten(group) && updates % group === 0 && starts(at(addresses.reads, 0), group))
-        return { group, width };
+        return { group, width, packs: false };
     }
   }
   const perWord = Math.max(1, 4 / size);
-  return isWritten(perWord) ? { group: perWord, width: 1 } : alone;
+  return isWritten(perWord) ? { group: perWord, width: 1, packs: perWord > 1 } : alone;
 }
 
 /** Points that one lane takes in order, at most: beyond, a device may take a lane for hung. */

@@ -275,16 +275,16 @@ function emitWrite(
 /** Emits the write of a point, or of a group of neighbours, at a coordinate. */
 function emitPoint(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): void {
   const { out, plan } = context;
-  const { point, owners, written, group, inPlace } = move;
+  const { point, owners, written, packs, inPlace } = move;
   declareBad(context, point);
   declareIndices(context, point, { coords });
   const elements = elementCount(outputOf(plan.func).type.shape);
   const conditions = inRange(context, move, written, coords, "to", elements);
   context.guarded(conditions, () => {
     const store = (): void => {
-      if (point.values === undefined) emitCopies(context, move, coords);
-      else if (group > 1) emitPacked(context, move, coords);
-      else emitBits(context, move, valueBits(context, move, coords));
+      if (packs) emitPacked(context, move, coords);
+      else if (point.values === undefined) emitCopies(context, move, coords);
+      else emitBits(context, move, elementBits(context, move, coords));
     };
     if (owners === undefined) {
       store();
@@ -310,38 +310,56 @@ function emitPoint(context: WgslContext, move: ScatterMove, coords: readonly Amo
   emitReport(context, point);
 }
 
-/** Emits the move of a point's element, or of a group's, as it is. */
-function emitCopies(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): void {
-  const { out, names, plan } = context;
-  const { point, map, width, group } = move;
-  const size = outputBytes(plan.func);
+/** Declares where a move reads its element, and returns the name of the buffer that it reads. */
+function declareSource(context: WgslContext, { point, map }: ScatterMove, coords: readonly Amount[]): string {
   const read = map.reads[0];
   invariant(read !== undefined, "a move reads an element");
-  const updates = names.buffer(inputOf(plan.func, read.table).name);
-  const from = narrowForm(context, point, at(point.addresses.reads, 0), coords);
+  context.out.line(`let source = ${narrowForm(context, point, at(point.addresses.reads, 0), coords)};`);
+  return context.names.buffer(inputOf(context.plan.func, read.table).name);
+}
+
+/** Returns the text of some words, or the fill's where a point lacks an element. */
+function orFilled({ point }: ScatterMove, text: string, first: number, words: AccessWords): string {
   const has = valueFlags(point);
-  const orFilled = (text: string, first: number, words: AccessWords): string =>
-    has.length === 0 ? text : `select(${fillWords(point, first, words)}, ${text}, ${has.join(" && ")})`;
-  out.line(`let source = ${from};`);
+  return has.length === 0 ? text : `select(${fillWords(point, first, words)}, ${text}, ${has.join(" && ")})`;
+}
+
+/** Emits the move of a point's element, or of a group's, as it is. */
+function emitCopies(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): void {
+  const { out, plan } = context;
+  const { width, group } = move;
+  const size = outputBytes(plan.func);
   if (group * size < 4) {
-    const bits = context.unpack((place) => `${updates}[${place}]`, "source");
-    emitBits(context, move, orFilled(bits, 0, 1));
+    emitBits(context, move, elementBits(context, move, coords));
     return;
   }
+  const updates = declareSource(context, move, coords);
   const target = targetName(context, move);
   const perAccess = (4 * width) / size;
   const accesses = Math.max(1, (group * size) / (4 * width));
   const place = (of: string, k: number): string => `${inAccesses(of, perAccess)}${k === 0 ? "" : ` + ${k}u`}`;
   for (let k = 0; k < accesses; k++)
     out.line(
-      `${target}[${place("to", k)}] = ${orFilled(`${updates}[${place("source", k)}]`, k * width, width)};`,
+      `${target}[${place("to", k)}] = ${orFilled(move, `${updates}[${place("source", k)}]`, k * width, width)};`,
     );
 }
 
-/** Declares a point's value, or the fill bits where it lacks an element. Returns the name of its bits. */
-function valueBits(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): string {
+/**
+ * Declares what a point writes, of at most a word: its value, or the fill bits where it lacks an element.
+ * Returns its bits.
+ */
+function elementBits(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): string {
   const { point } = move;
-  const bits = declareValue(context, point, valuesIn(move), { coords })(0);
+  if (point.values === undefined) {
+    const updates = declareSource(context, move, coords);
+    return orFilled(
+      move,
+      context.unpack((place) => `${updates}[${place}]`, "source"),
+      0,
+      1,
+    );
+  }
+  const bits = declareValue(context, point, point.values, { coords })(0);
   const has = valueFlags(point);
   return has.length === 0 ? bits : `select(${filledValue(context, move)}, ${bits}, ${has.join(" && ")})`;
 }
@@ -359,7 +377,7 @@ function filledValue({ plan }: WgslContext, { point, combined }: ScatterMove): s
   return `${(isFloatValue(from) ? bitsOfNumber(from, value) : value) >>> 0}u`;
 }
 
-/** Emits elements that are computed one by one, and fill a word. */
+/** Emits elements that are read or computed one by one, and fill a word. */
 function emitPacked(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): void {
   const { out, plan } = context;
   const bits = 8 * outputBytes(plan.func);
@@ -370,7 +388,7 @@ function emitPacked(context: WgslContext, move: ScatterMove, coords: readonly Am
       const coord = at(coords, last);
       const text = coord.by === 0 ? `${e}u` : `(${coord.text ?? ""} * ${coord.by}u + ${e}u)`;
       const element = e === 0 ? coords : coords.map((other, d) => (d === last ? named(text) : other));
-      out.line(`word |= (${valueBits(context, move, element)} & ${lowBits(bits)}) << ${e * bits}u;`);
+      out.line(`word |= (${elementBits(context, move, element)} & ${lowBits(bits)}) << ${e * bits}u;`);
     });
   out.line(`${targetName(context, move)}[${inAccesses("to", move.group)}] = word;`);
 }

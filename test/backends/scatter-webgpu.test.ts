@@ -242,6 +242,27 @@ describe("the kernel of a scatter", () => {
     },
   );
 
+  it.for(["u8", "f16"])(
+    "takes rows of %s that start within a word of the updates, backwards, and where they lack an element",
+    async (dtype, context) => {
+      const runner = await runnerOr(context);
+      for (const inout of ["", "inout "])
+        for (const from of ["d1", "d1 + 1", "7 - d1"])
+          for (const [row, fill] of [
+            ["d0", ""],
+            ["fill(%j[d0] in 4)", ", fill = 171"],
+          ] as const) {
+            const text = `func @f(%x: ${inout}tensor<6x8x${dtype}>, %i: tensor<4xi32>, %j: tensor<4xi32>, %u: tensor<4x9x${dtype}>) -> tensor<6x8x${dtype}> {
+  %y = access.scatter %x, %i, %j, %u (d0 < 4, d1 < 8) -> (skip(%i[d0] in 6), d1) yield %u[${row}, ${from}] {oob = error${fill}}
+  return %y
+}
+`;
+            expect(runner.wgsl(kernelOf(text)).code, "words are written whole").not.toContain("atomicOr");
+            await agrees(runner, text, (func) => drawn(func, { i: [5, 0, 2, 9], j: [3, 1, 7, 0] }));
+          }
+    },
+  );
+
   it.for(["i8", "u16", "i32", "u32", "f16", "bf16", "f32"])(
     "combines %s from many points at once",
     async (dtype, context) => {
