@@ -204,8 +204,8 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
 }
 
 /**
- * Returns the command whose output says what to type instead. For an unknown option beside `--op`, this is the
- * help of the operator, which lists the flags of its inputs and attributes.
+ * Returns the command whose output says what to type instead. For an unknown option beside `--op`, this is
+ * the help of the operator, which lists the flags of its inputs and attributes.
  */
 function usageHint({ code }: CommanderError, args: readonly string[]): string {
   const flag = args.findIndex((arg) => arg === "--op" || arg.startsWith("--op="));

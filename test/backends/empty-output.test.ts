@@ -173,7 +173,7 @@ function buffersOf({ device }: Runner, { tile }: Kernel, indices: BigInt64Array)
     if (key === "indices") device.queue.writeBuffer(buffer, 0, indices as BigInt64Array<ArrayBuffer>);
     return [key, buffer] as const;
   });
-  return Object.fromEntries(own) as unknown as GpuBuffers;
+  return Object.fromEntries(own);
 }
 
 describe("an output without elements on the device", () => {
