@@ -68,5 +68,7 @@ it("reads the SPIR-V of a kernel from Dawn's dump, without the text before and a
   const [kernel, ...others] = spirvIn(inputOf("dawn-dump.txt"));
   expect(others).toEqual([]);
   expect(kernel?.name).toBe("rows-of-5");
-  expect(kernel?.spirv).toMatch(/^; SPIR-V\n[^]*OpEntryPoint GLCompute %\d+ "dawn_entry_point"[^]*OpFunctionEnd\s*$/);
+  expect(kernel?.spirv).toMatch(
+    /^; SPIR-V\n[^]*OpEntryPoint GLCompute %\d+ "dawn_entry_point"[^]*OpFunctionEnd\s*$/,
+  );
 });

@@ -22,7 +22,10 @@ it.each([
     ["explain", ...gather, "--cores", "99999999999999999"],
     "--cores: 99999999999999999 is beyond the limit of 9007199254740991",
   ],
-  [["explain", ...gather, "--ub-bytes", "99999999999999999"], "--ub-bytes 99999999999999999 is over the limit of 9007199254740991 B"],
+  [
+    ["explain", ...gather, "--ub-bytes", "99999999999999999"],
+    "--ub-bytes 99999999999999999 is over the limit of 9007199254740991 B",
+  ],
   [["run", ...gather, "--seed", "1e400"], "--seed: 1e400 is beyond the limit of 9007199254740991"],
   [
     ["explain", ...gather, "--axis", "-9007199254740993"],

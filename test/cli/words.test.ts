@@ -167,7 +167,11 @@ describe("bytes", () => {
     ["2mb", "--ub-bytes 2mb is not a number of bytes", "write --ub-bytes 2MiB"],
     ["many", "--ub-bytes many is not a number of bytes", "write --ub-bytes 64KiB"],
     ["1.5", "--ub-bytes 1.5 is not a number of bytes", "write --ub-bytes 64KiB"],
-    ["99999999GiB", "--ub-bytes 99999999GiB is over the limit of 9007199254740991 B", "write --ub-bytes 64KiB"],
+    [
+      "99999999GiB",
+      "--ub-bytes 99999999GiB is over the limit of 9007199254740991 B",
+      "write --ub-bytes 64KiB",
+    ],
   ])("are not %s", async (text, message, hint) => {
     const { status, stderr } = await explain("--op", "gather_elements", ...types, "--ub-bytes", text);
     expect([status, stderr]).toEqual([2, `error[TC701]: ${message}\n   = hint: ${hint}\n`]);
