@@ -210,7 +210,7 @@ export function spokenOf(
  * writtenResidencies} returns those of a scatter. A stated residency, in its shortest form, is the only
  * candidate, with one exception below. With `auto`, all residencies are candidates. If none is stated, the
  * target's default comes first, then all others. The default is then the only candidate in three cases: no
- * tile is legal under it, {@link pinsResidency} is true, or `typed` is true.
+ * tile is legal under it, `pinsResidency` is true, or `typed` is true.
  *
  * Operators of some frameworks load the complete data into the unified buffer (UB). If `typed` is true, such
  * an operator leaves its data in global memory only if the schedule states `gm`. Some other operators read

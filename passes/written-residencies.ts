@@ -31,7 +31,7 @@ function preferred(func: AccessFunc, target: Target): Choices<Residency> {
  *
  * If the schedule states no residency, the candidates are those under which some tile is legal. Only the
  * first of these is returned in three cases: the target writes elements in place, the framework's operator
- * writes to global memory, or {@link pinsResidency} is true. If no tile is legal, the preferred residency is
+ * writes to global memory, or `pinsResidency` is true. If no tile is legal, the preferred residency is
  * the only candidate.
  */
 export function writtenResidencies(func: AccessFunc, target: Target): Choices<Residencies> {
