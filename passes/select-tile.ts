@@ -206,8 +206,8 @@ export function spokenOf(
 }
 
 /**
- * Returns the candidate residencies (memories of the operands) of a gather, in order of preference. {@link
- * writtenResidencies} returns those of a scatter. A stated residency, in its shortest form, is the only
+ * Returns the candidate residencies (memories of the operands) of a program, in order of preference.
+ * `writtenResidencies` lists those of a scatter. A stated residency, in its shortest form, is the only
  * candidate, with one exception below. With `auto`, all residencies are candidates. If none is stated, the
  * target's default comes first, then all others. The default is then the only candidate in three cases: no
  * tile is legal under it, `pinsResidency` is true, or `typed` is true.
