@@ -27,11 +27,13 @@ export interface Roofline {
   readonly clock: number;
 }
 
-/** Clock rate of a machine in MHz, and its memory bandwidth. */
+/** Clock rate of a machine in MHz, its memory bandwidth, and its number of cores. */
 export interface MachineRates {
   readonly clockMhz: number;
   /** Bandwidth of global memory in 1e9 B/s. */
   readonly gigabytesPerSecond: number;
+  /** Number of cores that share the bandwidth. */
+  readonly cores: number;
 }
 
 /**
@@ -43,10 +45,11 @@ export const ratesOf = ({
   sources,
   clockMhz,
   gmReadBytesPerCycle,
+  cores,
 }: Target): MachineRates | undefined =>
   targetFacts[kind].runsOnWebgpu || sources.clockMhz.kind === "assumption"
     ? undefined
-    : { clockMhz, gigabytesPerSecond: (clockMhz * gmReadBytesPerCycle) / 1000 };
+    : { clockMhz, gigabytesPerSecond: (clockMhz * gmReadBytesPerCycle) / 1000, cores };
 
 /**
  * Returns the roofline of a schedule. `traffic`: bytes that the schedule transfers. `clock`: its cycles.

@@ -89,6 +89,6 @@ export function pagesVerdict(
 export function turnedText(verdict: ProfileVerdict | undefined): string | undefined {
   if (verdict?.turns !== true) return undefined;
   const { profile, stands, legal, reason } = verdict;
-  const said = legal ? "legal" : `refused${reason === undefined ? "" : `, because ${reason}`}`;
-  return `under profile ${profile} (${stands}): ${said}; --profile ${profile}`;
+  const because = legal || reason === undefined ? "" : `, because ${reason}`;
+  return `${legal ? "legal" : "refused"} with --profile ${profile} (${stands})${because}`;
 }

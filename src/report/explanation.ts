@@ -22,6 +22,8 @@ import {
   sameShape,
   withCommas,
   codes,
+  defaultProfile,
+  profileFacts,
   type ClockResult,
   type ResolvedSchedule,
 } from "../../ir/index.js";
@@ -39,10 +41,9 @@ import { table } from "./table.js";
  */
 export function renderVerdict(explanation: Explanation): string {
   checkApiArgument("renderVerdict", "explanation", explanation);
-  const { legal, pages, rules } = explanation;
+  const { legal, rules } = explanation;
   return [
-    verdictLine(explanation),
-    ...lineIf(turnedText(pages)),
+    ...verdictLines(explanation),
     ...rules.filter(({ pass }) => !pass).map(ruleLines),
     ...(legal ? renderFramework(explanation) : renderRefused(explanation)),
   ].join("\n");
@@ -59,7 +60,7 @@ const ruleLines = ({ pass, rule, detail, source }: Explanation["rules"][number])
 export function renderSummary(explanation: Explanation): string {
   checkApiArgument("renderSummary", "explanation", explanation);
   return [
-    verdictLine(explanation),
+    ...verdictLines(explanation),
     ...(explanation.legal ? renderLegalSummary(explanation) : renderRefusedSummary(explanation)),
   ].join("\n");
 }
@@ -162,34 +163,69 @@ const pipeWords: Readonly<Record<ClockResult["bottleneck"], string>> = {
 const pipeText = (pipe: ClockResult["bottleneck"]): string =>
   pipe === "gm" ? pipeWords.gm : `${pipeWords[pipe]} (${pipe})`;
 
+/** Below this share of the cycles the busiest pipe is no limit where cores have no task. */
+const busyEnough = 0.7;
+
+/** Above this share of the cycles a pipe that copies is full. */
+const fullPipe = 0.9;
+
+/** Below this share of the bandwidth of the cores with a task the bytes of copies are no limit. */
+const fewBytes = 0.2;
+
+/**
+ * Returns a text with what limits a legal schedule: idle cores if the busiest pipe is not busy long, else
+ * that pipe, with the number of its copies if they are many and short. The memory rate follows.
+ */
+function limitText(explanation: Explanation): string {
+  const { bottleneck, machine, traffic } = explanation;
+  const { pipe, share } = bottleneck;
+  const percent = `${Math.round(100 * share)} %`;
+  const idle = idleText(explanation);
+  const rate = lineIf(formatRate(explanation, machine));
+  if (idle !== undefined && traffic.tasks > 0 && share < busyEnough) {
+    const where =
+      pipe === "gm" ? "" : traffic.tasks === 1 ? " on that core" : ` on the other ${traffic.tasks}`;
+    return [`too few tasks: ${idle}`, `busiest${where}: ${pipeText(pipe)}, ${percent}`, ...rate].join("; ");
+  }
+  const isCopied = pipe === "MTE2" || pipe === "MTE3";
+  const many =
+    isCopied && share > fullPipe && usedBandwidth(explanation) < fewBytes
+      ? `the number of ${pipeWords[pipe]}, not their bytes: `
+      : "";
+  return [`${many}${pipeText(pipe)}, busy ${percent} of the time`, ...rate, ...lineIf(idle)].join("; ");
+}
+
+/**
+ * Returns the memory rate of a schedule, divided by the even share of the bandwidth that its cores with a
+ * task have; NaN if the duration of a cycle is unknown.
+ */
+function usedBandwidth({ gigabytesPerSecond = NaN, machine, traffic, schedule }: Explanation): number {
+  if (machine === undefined) return NaN;
+  const working = Math.min(traffic.tasks, schedule.cores);
+  return (gigabytesPerSecond * machine.cores) / (working * machine.gigabytesPerSecond);
+}
+
 /**
  * Returns the summary lines of a legal schedule: its cycles with their range, the lower bound in cycles, the
  * hardware pipe (instruction queue) that limits it, and one step to try.
  */
 function renderLegalSummary(explanation: Explanation): string[] {
-  const { pages, cycles, cyclesRange, clock, symbols, machine, floor, bottleneck } = explanation;
+  const { cycles, cyclesRange, clock, symbols, machine, floor } = explanation;
   const atSizes =
     symbols.length === 0 ? undefined : `at the largest sizes, ${formatSizes(maxSizes(symbols))}`;
-  const percent = Math.round(100 * bottleneck.share);
   const estimate = [
     `${withCommas(cycles)} cycles (cost model ${clock})`,
     ...lineIf(formatTime(explanation, machine, cyclesRange)),
     ...lineIf(atSizes),
   ];
-  const limit = [
-    `${pipeText(bottleneck.pipe)}, busy ${percent} % of the time`,
-    ...lineIf(formatRate(explanation, machine)),
-    ...lineIf(idleText(explanation)),
-  ];
   return [
-    ...lineIf(turnedText(pages)),
     ...labelled("estimated", estimate.join("; ")),
     ...labelled("range", cyclesRange && rangeText(cyclesRange)),
     ...labelled(
       "lower bound",
       `${withCommas(floor.cycles)} cycles (${floor.limit}); this schedule takes ${formatTimes(floor.ratio)} that`,
     ),
-    ...labelled("limited by", limit.join("; ")),
+    ...labelled("limited by", limitText(explanation)),
     ...conditionsOf(explanation).flatMap((condition) => labelled("but", condition)),
     ...labelled("try", nextStep(explanation)),
   ];
@@ -220,7 +256,6 @@ function tailText(words: FrameworkWords): string {
 
 /** Returns the summary lines of a refused schedule: the rules that it breaks and one step to try. */
 function renderRefusedSummary({
-  pages,
   rules,
   diagnostics,
   schedule,
@@ -238,7 +273,6 @@ function renderRefusedSummary({
         ? infeasible.otherwise
         : `${remedy.flags}: about ${withCommas(remedy.cycles)} cycles`;
   return [
-    ...lineIf(turnedText(pages)),
     ...(infeasible === undefined
       ? [
           ...rules
@@ -303,21 +337,26 @@ function renderRefused(explanation: Explanation): string[] {
 }
 
 /**
- * Returns the first line of an explanation: the function, the target, and whether the schedule is legal. The
- * line also says if the full-load rule (gathered dims are never split) is not in force, and if the judged
- * tile differs from the stated tile.
+ * Returns the first lines of an explanation: the function, the target, and whether the schedule is legal;
+ * also the verdict under another profile if it differs, and the judged tile if it differs from the stated
+ * one. A second line says if the full-load rule (gathered dims are never split) is not in force.
  */
-function verdictLine({ name, target, legal, schedule, judgedTile }: Explanation): string {
-  const lines = [
-    `@${name} on ${target}: ${legal ? "legal" : "refused"}`,
-    ...lineIf(
-      schedule.profile === undefined
-        ? `full load is not in force (residency ${formatEntry(schedule.residency)})`
-        : undefined,
-    ),
+function verdictLines({ name, target, legal, schedule, judgedTile, pages }: Explanation): string[] {
+  const turned = turnedText(pages);
+  const under = `under profile ${defaultProfile} (${profileFacts[defaultProfile].stands})`;
+  const said = [
+    `@${name} on ${target}: ${legal ? "legal" : "refused"}${turned === undefined ? "" : ` ${under}`}`,
     ...lineIf(judgedTile === undefined ? undefined : `judged as tile ${formatEntry(judgedTile)}`),
+  ].join(", ");
+  return [
+    [said, ...lineIf(turned)].join("; "),
+    ...(schedule.profile === undefined
+      ? labelled(
+          "residency",
+          `${formatEntry(schedule.residency)}: elements are read from global memory, so the data need not be loaded whole`,
+        )
+      : []),
   ];
-  return lines.join(", ");
 }
 
 const lineIf = (line: string | undefined): string[] => (line === undefined ? [] : [line]);
@@ -432,8 +471,9 @@ function nextStep({ comparison, cycles, floor, framework, schedule }: Explanatio
     return `${better.flags}: about ${withCommas(better.cycles)} cycles${callText(framework, better, schedule, ", ")}`;
   if (floor.ratio <= nearLowerBound) return "nothing: no schedule is more than 5 % faster";
   const least = Math.min(cycles, ...ofThisMachine(comparison, schedule).map((other) => other.cycles));
-  const knows = least < cycles ? `one of ${withCommas(least)} cycles, listed below` : "no faster schedule";
-  return `tilec tune, which searches on; the compiler knows ${knows}`;
+  const tried =
+    least < cycles ? `the fastest takes ${withCommas(least)} cycles, listed below` : "this is the fastest";
+  return `tilec tune with the same flags searches further; of the schedules the compiler tried, ${tried}`;
 }
 
 /** Returns the compared schedules in the UB size that the user has. */

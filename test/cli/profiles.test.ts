@@ -53,10 +53,15 @@ describe("the profile of a config", () => {
     for (const target of ["ascend-a2", "webgpu"]) {
       const viewed = [...columns, "--target", target, "--view", "4,16"];
       const { stdout, status } = await runHere(["explain", ...viewed]);
-      expect([status, stdout]).toEqual([1, expect.not.stringMatching(/under profile pages .*: legal/)]);
+      expect([status, stdout]).toEqual([
+        1,
+        expect.not.stringMatching(/: refused under profile strict .*; legal with --profile pages /),
+      ]);
       expect((await runHere(["explain", ...viewed, "--profile", "pages"])).status).toBe(1);
       const whole = [...columns, "--target", target, "--view", "16,16", "--tile", "4,16"];
-      expect((await runHere(["explain", ...whole])).stdout).toMatch(/under profile pages .*: legal/);
+      expect((await runHere(["explain", ...whole])).stdout).toMatch(
+        /: refused under profile strict .*; legal with --profile pages /,
+      );
       expect((await runHere(["explain", ...whole, "--profile", "pages"])).status).toBe(0);
     }
   });
@@ -118,7 +123,9 @@ describe("counts under both profiles", () => {
     const legal = await runHere(["legal", ...flags]);
     expect(legal.stdout).toContain(`0 of ${8 * 64} tile shapes are legal, ${why}\n`);
     const explained = await runHere(["explain", ...flags, "--tile", "8,64"]);
-    expect(explained.stdout).toContain(`: refused, ${why}; --profile pages\n`);
+    expect(explained.stdout).toContain(
+      `: legal under profile strict (the specification's page); refused with --profile pages (PyPTO's pages since 2026-04-02), ${why}\n`,
+    );
     // A rule that refuses is named with its numbers: the pages want the result below the buffer.
     const rows = [
       "--op",
@@ -131,7 +138,9 @@ describe("counts under both profiles", () => {
       "8,64",
     ];
     const { stdout } = await runHere(["explain", ...rows, "--ub-bytes", String(8 * 64 * 4)]);
-    expect(stdout).toContain(": refused, because 2048 = 2048 B >= 2048 B; --profile pages\n");
+    expect(stdout).toContain(
+      "; refused with --profile pages (PyPTO's pages since 2026-04-02), because 2048 = 2048 B >= 2048 B\n",
+    );
   });
 
   it("are not printed where no profile binds, elsewhere and under another profile", async () => {

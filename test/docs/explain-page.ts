@@ -39,7 +39,7 @@ const sections: readonly Section[] = [
       },
       {
         lines: /^limited by /,
-        says: "The part of the machine that is busy longest under this schedule: loads from global memory (MTE2), the vector unit (V), stores (MTE3), the scalar unit (S), or global memory, which all cores share. Then the bytes moved over the time, beside the bandwidth of global memory; and the cores without a task, if there are any.",
+        says: "The part of the machine that is busy longest under this schedule: loads from global memory (MTE2), the vector unit (V), stores (MTE3), the scalar unit (S), or global memory, which all cores share. Cores without a task come first if that part is busy for less than 70 % of the time, else last. The bytes moved over the time stand beside the bandwidth of global memory. If loads or stores are busy for over 90 % of the time and move few bytes, the line says that their number is the limit.",
       },
       {
         lines: /^but /,

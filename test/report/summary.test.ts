@@ -1,0 +1,69 @@
+/** The lines of an explanation's summary: the verdict with its profile, and what limits a schedule. */
+import { describe, expect, it } from "vitest";
+import { explain, gather, gatherElements, pypto, targets, type CompileOptions } from "../../src/index.js";
+import { renderSummary } from "../../src/report/index.js";
+import { renderVerdict } from "../../src/report/explanation.js";
+import type { Func } from "../../ir/index.js";
+
+const summary = (program: Func, options: CompileOptions): string => renderSummary(explain(program, options));
+const line = (label: string, text: string): string =>
+  text
+    .split("\n")
+    .find((one) => one.startsWith(`${label} `))
+    ?.slice(label.length)
+    .trim() ?? "";
+
+describe("the verdict", () => {
+  it("is legal without a condition where elements are read in place, and a line says so", () => {
+    const program = gatherElements({ data: ["f32", [1024, 512]], indices: ["i64", [1024, 256]], axis: 1 });
+    const text = summary(program, { target: targets.webgpu });
+    expect(text.split("\n")[0]).toBe("@gather_elements on webgpu: legal");
+    expect(line("residency", text)).toBe(
+      "gm: elements are read from global memory, so the data need not be loaded whole",
+    );
+    expect(line("residency", renderVerdict(explain(program, { target: targets.webgpu })))).toMatch(/^gm: /);
+    expect(summary(program, { target: targets.ascendA2, residency: "ub" })).not.toMatch(/^residency/m);
+  });
+
+  it("names both profiles in one line where they differ", () => {
+    const program = pypto.gather({ input: ["f16", [64, 8192]], dim: 1, index: ["i32", [64, 512]] });
+    const [head] = summary(program, { target: targets.ascendA2, tile: [8, 64] }).split("\n");
+    expect(head).toBe(
+      "@gather on ascend-a2: refused under profile strict (the specification's page); " +
+        "legal with --profile pages (PyPTO's pages since 2026-04-02)",
+    );
+    const [clipped] = summary(program, { target: targets.ascendA2, tile: [8, 8193] }).split("\n");
+    expect(clipped).toBe("@gather on ascend-a2: legal, judged as tile 8,8192");
+  });
+});
+
+describe("what limits a schedule", () => {
+  const limit = (program: Func, options: CompileOptions): string =>
+    line("limited by", summary(program, options));
+
+  it("is the idle cores where the busiest pipe has time to spare", () => {
+    const update = pypto.scatterUpdate({
+      input: ["f16", [8192, 512]],
+      index: ["i64", [1, 512]],
+      src: ["f16", [512, 512]],
+    });
+    expect(limit(update, { target: targets.ascendA2 })).toMatch(
+      /^too few tasks: 1 task leaves 47 of 48 cores idle; busiest on that core: stores \(MTE3\), \d\d %; [\d.]+ of 1,425 GB\/s$/,
+    );
+    const square = gatherElements({ data: ["f32", [512, 300]], indices: ["i32", [400, 300]], axis: 0 });
+    expect(limit(square, { target: targets.ascendA2, tile: [512, 20] })).toMatch(
+      /^too few tasks: 15 tasks leave 33 of 48 cores idle; busiest on the other 15: /,
+    );
+  });
+
+  it("is the number of loads or stores where they are short, and their bytes where they are long", () => {
+    const rows = gather({ data: ["f32", [4096]], indices: ["i32", [65536]], axis: 0 });
+    const options = { target: targets.ascend950, residency: "gm", cores: 1 } as const;
+    expect(limit(rows, options)).toMatch(
+      /^the number of loads, not their bytes: loads \(MTE2\), busy \d+ % of the time; /,
+    );
+    // One core moves the same share of all cores' bandwidth, in rows of 16 KiB.
+    const wide = gather({ data: ["f32", [4096, 4096]], indices: ["i32", [65536]], axis: 0 });
+    expect(limit(wide, options)).toMatch(/^(?:loads|stores) \(MTE[23]\), busy (?:9\d|100) % of the time; /);
+  });
+});
