@@ -4,6 +4,7 @@
  */
 import { reference, referenceOfMap } from "../../backends/reference/index.js";
 import { coordinates, type HostInputs } from "../../backends/index.js";
+import { checkDefinition } from "./check-definition.js";
 import { originOf, type RunInputs } from "./origin-of.js";
 import {
   defined,
@@ -11,7 +12,6 @@ import {
   elementCount,
   error,
   formatShape,
-  formatType,
   outputOf,
   resolveSource,
   sourceOp,
@@ -27,20 +27,11 @@ import { differencesBetween, type TensorValue } from "../formats/tensor.js";
  * a tile program.
  *
  * Throws a CompileError: TC702 if the tensors of the two programs differ or `definition` is a tile program,
- * TC1xx if `definition` breaks a rule of its dialect. Throws a RunError (TC601) for an index out of range
- * under policy `error`.
+ * TC107 if `definition` has a symbol without a size, TC1xx if it breaks a rule of its dialect. Throws a
+ * RunError (TC601) for an index out of range under policy `error`.
  */
 export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInputs): Uint8Array {
-  const pairs = definition.operands.map((operand, k) => [operand, tile.operands[k]] as const);
-  const differ = pairs.filter(([a, b]) => b === undefined || !sameElements(a.type, b.type));
-  if (differ.length > 0) {
-    const shown = differ.map(
-      ([a, b]) =>
-        `${a.role} is ${formatType(a.type)} there and ${b === undefined ? "nothing" : formatType(b.type)} here`,
-    );
-    const message = `@${definition.name} is no definition of @${tile.name}: ${shown.join("; ")}`;
-    throw new CompileError([error("TC702", message, { span: definition.span })]);
-  }
+  checkDefinition(definition, tile);
   switch (definition.level) {
     case "source": {
       const result = resolveSource(sourceOp(definition));
@@ -57,18 +48,6 @@ export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInpu
     }
   }
 }
-
-/**
- * True if two types have the same element type and the same shape apart from leading ones. A dialect may
- * ignore leading ones.
- */
-const sameElements = (a: Parameters<typeof formatType>[0], b: Parameters<typeof formatType>[0]): boolean =>
-  a.dtype === b.dtype && withoutOnes(a.shape) === withoutOnes(b.shape);
-
-const withoutOnes = (shape: readonly number[]): string => {
-  const first = shape.findIndex((n) => n !== 1);
-  return formatShape(shape.slice(first === -1 ? shape.length : first));
-};
 
 /**
  * Returns an error (TC610) about the first element at which two outputs differ; undefined if no element

@@ -25,12 +25,15 @@ import {
   type HostInputs,
   type HostValue,
 } from "../../backends/index.js";
+import { isInPlace } from "../../backends/scatter-map.js";
 import { mapOfOperator } from "../../backends/reference/defined-map.js";
+import { checkDefinition } from "../api/check-definition.js";
 import type { Kernel } from "../api/compile.js";
 import { asHost } from "../formats/tensor.js";
 import { makeDistinct, makeDuplicate } from "./distinct-writes.js";
 import { indexLimits, indexRanges, type IndexRange } from "./index-ranges.js";
 import {
+  checkSizes,
   drawnIndices,
   endsOfType,
   fractions,
@@ -81,12 +84,14 @@ export function inputsInWords({ indices, seed }: Draw): string | undefined {
 
 /**
  * Returns the program that defines a kernel's output: `definition` if given, else the operator or access map
- * that was the compiler's input, else the access map of the compiled kernel.
+ * that was the compiler's input, else the access map of the compiled kernel. Throws a CompileError (TC107,
+ * TC702) if `definition` has symbols without a size or other tensors than the kernel.
  */
 export function definitionOf(
   { source, tile, resolved, definition: began }: Kernel,
   definition?: Func,
 ): IndexProgram {
+  if (definition !== undefined) checkDefinition(definition, tile);
   if (definition?.level === "access") return definition;
   if (definition?.level === "source") {
     const result = resolveSource(sourceOp(definition));
@@ -105,7 +110,7 @@ export function definitionOf(
  * `ofOthers` is true for kernels that tilec did not write. It adds a draw with one index value throughout
  * and, for kernels that only move elements, one with special float values as data. `program` determines the
  * ranges. The first draw equals `randomInputs`, except for a scatter whose points must write distinct
- * elements.
+ * elements. Throws a CompileError (TC502), before anything is drawn, for a tensor larger than an array.
  */
 export function* drawsOf(
   { operands }: { readonly operands: readonly Operand[] },
@@ -114,6 +119,9 @@ export function* drawsOf(
   given: Readonly<Record<string, HostValue>> = {},
   { ofOthers = false }: { readonly ofOthers?: boolean } = {},
 ): Generator<Draw> {
+  const isGiven = (operand: Operand): boolean =>
+    operand.role === "output" ? isInPlace({ operands }) : Object.hasOwn(given, keyOf(operand));
+  checkSizes(operands.filter((operand) => !isGiven(operand)));
   const indices = indexTables(program.map, { operands });
   const drawn = inputsOf({ operands }).flatMap((operand, table) =>
     indices.has(table) && !Object.hasOwn(given, keyOf(operand)) ? [{ operand, table }] : [],

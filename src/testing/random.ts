@@ -23,6 +23,7 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 import { allocateArray, indexInputs, maxStrings, type HostValue } from "../../backends/index.js";
+import { checkArrayBytes } from "../../backends/memory.js";
 import type { DefinedMap } from "../../backends/reference/defined-map.js";
 import type { Kernel } from "../api/compile.js";
 import { asHost, type TensorValue } from "../formats/tensor.js";
@@ -42,10 +43,23 @@ const tableOf = (tile: TileFunc, operand: Operand): number =>
   inputsOf(tile).findIndex((input) => keyOf(input) === keyOf(operand));
 
 /**
+ * Checks that each of some operands fits in one array. Throws a CompileError (TC502) for the first that does
+ * not. Strings are counted when they are drawn.
+ */
+export function checkSizes(operands: readonly Operand[]): void {
+  for (const { type, ...operand } of operands) {
+    if (type.dtype === "string") continue;
+    const hint = "run the program on smaller sizes, or on parts of its tensors";
+    checkArrayBytes(byteCount(type), `${keyOf(operand)}, ${formatType(type)},`, hint);
+  }
+}
+
+/**
  * Returns random values for every input of a kernel, by key, determined by `seed`. Index values are in range.
  * Throws a CompileError (TC502) if a value exceeds memory.
  */
 export function randomInputs({ source, tile }: Kernel, seed: number): Readonly<Record<string, HostValue>> {
+  checkSizes(inputsOf(source ?? tile));
   return Object.fromEntries(
     inputsOf(source ?? tile).map((operand) => {
       const key = keyOf(operand);

@@ -8,15 +8,18 @@ import { plainKernel } from "../../playground/src/jobs/plain-kernel.js";
 import { compile, run } from "../../src/index.js";
 import { requireGpu } from "../support/gpu.js";
 
-const kernelOf = (inputs: string, output: string, map: string) => {
-  const names = [...inputs.matchAll(/%\w+/g)].map(([name]) => name).join(", ");
-  const { module, diagnostics } = parseModule(
-    `func @f(${inputs}) -> tensor<${output}> target("webgpu") {\n  %y = access.gather ${names} ${map}\n  return %y\n}\n`,
-    "map.tir",
-  );
+const compiled = (text: string) => {
+  const { module, diagnostics } = parseModule(text, "map.tir");
   expect(diagnostics).toEqual([]);
   const kernel = compile(module.funcs[0]!, {});
   return { kernel, plain: plainKernel(kernel.access!) };
+};
+
+const kernelOf = (inputs: string, output: string, map: string) => {
+  const names = [...inputs.matchAll(/%\w+/g)].map(([name]) => name).join(", ");
+  return compiled(
+    `func @f(${inputs}) -> tensor<${output}> target("webgpu") {\n  %y = access.gather ${names} ${map}\n  return %y\n}\n`,
+  );
 };
 
 /** Runs a shader over its bindings, the last of which it writes. */
@@ -85,5 +88,15 @@ describe("the plain kernel", () => {
   ])("is not written for %s", (_, inputs, results) => {
     const output = inputs.includes("f16") ? "4xf16" : "4xi32";
     expect(kernelOf(inputs, output, `(d0) -> ${results} {oob = clamp}`).plain).toBeUndefined();
+  });
+
+  it("is not written for a scatter, whose dims are those of points", () => {
+    const { plain } =
+      compiled(`func @f(%x: tensor<8xi32>, %i: tensor<8xi32>) -> tensor<8xi32> target("webgpu") {
+  %y = access.scatter %x, %i (d0 < 8) -> (%i[d0]) yield %i[d0] {oob = skip, duplicates = last}
+  return %y
+}
+`);
+    expect(plain).toBeUndefined();
   });
 });

@@ -133,3 +133,56 @@ describe("a scatter for WebGPU", () => {
     });
   });
 });
+
+describe("run of a program that is too large", () => {
+  const large = (name: string, [inputs, output]: readonly [string, string], op: string): string =>
+    text(name, `func @f(${inputs}) -> tensor<${output}> {\n  %y = access.${op}\n  return %y\n}\n`);
+  const rows = "4000000x512xf32";
+
+  it.each([
+    [
+      "a gather",
+      [`%x: tensor<1000x512xf32>, %i: tensor<4000000xi32>`, rows] as const,
+      "gather %x, %i (d0, d1) -> (%i[d0], d1) {oob = error}",
+      "output",
+    ],
+    [
+      "a scatter",
+      [`%x: tensor<1000x512xf32>, %i: tensor<4000000xi32>, %u: tensor<${rows}>`, "1000x512xf32"] as const,
+      "scatter %x, %i, %u (d0 < 4000000, d1 < 512) -> (%i[d0], d1) yield %u[d0, d1] {oob = error, duplicates = last}",
+      "u",
+    ],
+  ])("names the bytes of %s before it draws anything", async (what, types, op, key) => {
+    const file = large(`large-${what.replace(" ", "-")}.tir`, types, op);
+    const { status, stderr } = await runHere(["run", file, "--seed", "1", "--residency", "gm"]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining(
+        `TC502]: ${key}, ${rows}, takes 8192000000 B, more than the 4294967296 B of one array`,
+      ),
+    ]);
+  });
+});
+
+describe("run against a program that cannot define the output", () => {
+  const rows = (name: string, n: string, dim = ""): string =>
+    text(
+      name,
+      `${dim}func @g(%x: tensor<8x4xf32>, %i: tensor<${n}xi32>) -> tensor<${n}x4xf32> {
+  %y = access.gather %x, %i (d0, d1) -> (%i[d0], d1) {oob = error}
+  return %y
+}
+`,
+    );
+
+  it.each([
+    ["a symbol without a size", () => rows("open.tir", "N", "dim N <= 64\n"), /TC107.*N of @g has no size/],
+    ["more index values", () => rows("more.tir", "64"), /TC702.*no definition of @g/],
+    ["fewer index values", () => rows("fewer.tir", "2"), /TC702.*no definition of @g/],
+  ])("refuses %s", async (_, definition, message) => {
+    const good = rows("good.tir", "4");
+    const { status, stderr } = await runHere(["run", good, "--against", definition(), "--seed", "1"]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(message)]);
+    expect(stderr).not.toContain("internal error");
+  });
+});

@@ -142,7 +142,8 @@ describe("a gather that has no program over symbols", () => {
 
   it.each<[string, Readonly<Record<string, number>>, string]>([
     ["no dim of the model", { rows: 4 }, 'no symbolic dim "rows"'],
-    ["no extent", { batch: -1 }, 'the maximum of "batch" is -1; it must be 0 or more'],
+    ["no extent", { batch: -1 }, 'the maximum of "batch" is -1; it must be 1 or more'],
+    ["no element", { batch: 0 }, 'the maximum of "batch" is 0; it must be 1 or more'],
   ])("is given %s", (_, most, message) => {
     expect(() => gathers(embedding, most)).toThrow(message);
   });

@@ -11,6 +11,7 @@ import {
   InternalError,
   isMove,
   isRead,
+  isScatter,
   outputOf,
   printForm,
   printOperand,
@@ -41,7 +42,7 @@ const mostAlong = 65535;
  * Returns a plain WGSL kernel of a gather, neither tiled nor staged, whose time is compared with tilec's
  * kernel. The gather must copy elements unchanged, and their width must be a multiple of 32 bits. The output
  * must not be empty, and every input must be read. Each index operand must be a single read of an index value
- * of at least 32 bits and must have a known extent. Returns undefined otherwise.
+ * of at least 32 bits and must have a known extent. Returns undefined otherwise, and for a scatter.
  */
 export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   const { map } = gather;
@@ -52,6 +53,7 @@ export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   const inputs = inputsOf(gather);
   const read = new Set([0, ...reads.map(({ value }) => value.table)]);
   const written =
+    !isScatter(map) &&
     isMove(map) &&
     Number.isInteger(words) &&
     elements > 0 &&

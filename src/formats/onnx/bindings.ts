@@ -67,11 +67,11 @@ export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
     }
   }
   for (const [name, extent] of Object.entries(most)) {
-    if (!Number.isSafeInteger(extent) || extent < 0)
+    if (!Number.isSafeInteger(extent) || extent < 1)
       throw modelError(
         model.file,
-        `the maximum of ${quoted(name)} is ${extent}; it must be 0 or more`,
-        "give a whole number, 0 or more",
+        `the maximum of ${quoted(name)} is ${extent}; it must be 1 or more`,
+        `give a whole number, 1 or more, or bind ${quoted(name)} to an extent`,
       );
     if (!symbols.has(name)) throw noDim(model, name, symbols);
     const bound = dims.get(name);
