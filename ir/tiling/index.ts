@@ -19,6 +19,8 @@ export {
   smallest,
   smallestArithmetic,
   smallestInView,
+  smallestRefusal,
+  type SmallestRefusal,
   whyNone,
 } from "./smallest.js";
 export { TileSpace, type TakesTile } from "./tile-space.js";

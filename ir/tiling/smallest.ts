@@ -6,6 +6,7 @@
  * may take less than a shorter one.
  */
 import { baseFill, gatherDims, gatheredTable, storedDims } from "../access.js";
+import { withCommas } from "../counted.js";
 import { inputOf, outputOf, type AccessFunc } from "../func.js";
 import { largestThat } from "../intervals/intervals.js";
 import { alignUp, at, formatShape, sameShape, type Shape } from "../types.js";
@@ -153,12 +154,33 @@ export function smallestArithmetic(tiling: Tiling): string {
     : `${head}, ${planned} B with padding and second buffers, over ${budget} B by ${planned - budget} B`;
 }
 
+/** First rule that the smallest tile breaks, with its numbers and its meaning in words. */
+export interface SmallestRefusal {
+  readonly rule: string;
+  readonly detail: string;
+  readonly meaning?: string | undefined;
+}
+
+/** Returns the first rule that the smallest tile breaks; undefined if some tile is legal. */
+export function smallestRefusal(tiling: Tiling): SmallestRefusal | undefined {
+  const broken = judge(smallestInView(tiling)).find((verdict) => !verdict.pass);
+  if (broken === undefined || !broken.rule.startsWith("ub-")) return broken;
+  const least = smallest(tiling);
+  const { bytes, planned, budget } = least.footprint;
+  const isOver = bytes > ubCapacity(least);
+  const needed = isOver ? bytes : planned;
+  const padding = isOver ? "" : " with padding and second buffers";
+  const detail =
+    `even the smallest tile ${formatShape(least.schedule.tile)} needs ${withCommas(needed)} B${padding}, ` +
+    `over ${withCommas(budget)} B by ${withCommas(needed - budget)} B`;
+  return { rule: broken.rule, detail, meaning: broken.meaning };
+}
+
 /**
  * Returns the reason why no tile is legal, as a text: the explanation of the first rule that the smallest
  * tile breaks.
  */
 export function whyNone(tiling: Tiling): string {
-  const least = smallestInView(tiling);
-  const broken = judge(least).find((verdict) => !verdict.pass);
+  const broken = smallestRefusal(tiling);
   return broken === undefined || broken.rule.startsWith("ub-") ? smallestArithmetic(tiling) : broken.detail;
 }

@@ -12,6 +12,8 @@ import {
   isLongerTile,
   judge,
   judgedTile,
+  at,
+  inputOf,
   largestGatherDims,
   nearestLegal,
   dynamicSymbols,
@@ -28,6 +30,8 @@ import {
   rooflineOf,
   targetFacts,
   throwIfErrors,
+  smallestRefusal,
+  type SmallestRefusal,
   whyNone,
   type AccessFunc,
   type Diagnostic,
@@ -57,7 +61,7 @@ import {
 import { cyclesRange, type CyclesRange } from "./cycles-range.js";
 import { programAtMaxSizes } from "./program-at-max-sizes.js";
 import { ascendAnswer, type AscendAnswer } from "../../backends/ascend-answer.js";
-import { isMove } from "../../ir/access.js";
+import { gatheredTable, isMove } from "../../ir/access.js";
 import { accessOf } from "./access.js";
 import { frameworkWords, type FrameworkWords } from "./framework-words.js";
 import { pagesVerdict, type ProfileVerdict } from "./pages-verdict.js";
@@ -73,6 +77,10 @@ import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from
  */
 export interface Infeasible {
   readonly arithmetic: string;
+  /** First rule that the smallest tile breaks. */
+  readonly refusal?: SmallestRefusal;
+  /** Type of data with the longest gather dim that fits, where the indices fit it too. */
+  readonly shorterData?: { readonly dim: number; readonly type: string };
   /**
    * The largest extent of each dim alone that would fit: of gather dims, or of dims of the output that an
    * index names.
@@ -260,24 +268,50 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   };
 }
 
-const infeasible = (tiling: Tiling): Infeasible => ({
-  arithmetic: whyNone(tiling),
-  largestGatherDims: tiling.residency === "gm" ? [] : largestGatherDims(tiling),
-  dims: tiling.scatter === undefined ? "gather" : "stored",
-  waysOut: remedies(tiling).map((remedy) => ({
-    schedule: remedy.tiling.schedule,
-    flags: remedy.flags,
-    cycles: clockOf(remedy.tiling).cycles,
-  })),
-  otherwise:
-    refusals(ruleSet.deviceLimits, tiling)[0]?.hint ??
-    refusals(ruleSet.residency, tiling)[0]?.hint ??
-    (tiling.scatter === undefined ? otherRemedies : otherStoreRemedies),
-});
+/**
+ * Returns the type of the data with the longest gather dim that fits. Undefined for a scatter, with open
+ * sizes, with several such dims, and if an index tensor that shares the dim is longer.
+ */
+function shorterData(
+  { gather, scatter }: Tiling,
+  [fitting, ...others]: Infeasible["largestGatherDims"],
+): Infeasible["shorterData"] {
+  if (
+    scatter !== undefined ||
+    fitting === undefined ||
+    others.length > 0 ||
+    dynamicSymbols(gather).length > 0
+  )
+    return undefined;
+  const { dim, largest } = fitting;
+  if (gather.sharedDims.includes(dim) && at(outputOf(gather).type.shape, dim) > largest) return undefined;
+  const { dtype, shape } = inputOf(gather, gatheredTable).type;
+  return { dim, type: `${dtype}[${shape.with(dim, largest).join()}]` };
+}
+
+const infeasible = (tiling: Tiling): Infeasible => {
+  const fitting = tiling.residency === "gm" ? [] : largestGatherDims(tiling);
+  return {
+    arithmetic: whyNone(tiling),
+    ...defined({ refusal: smallestRefusal(tiling), shorterData: shorterData(tiling, fitting) }),
+    largestGatherDims: fitting,
+    dims: tiling.scatter === undefined ? "gather" : "stored",
+    waysOut: remedies(tiling).map((remedy) => ({
+      schedule: remedy.tiling.schedule,
+      flags: remedy.flags,
+      cycles: clockOf(remedy.tiling).cycles,
+    })),
+    otherwise:
+      refusals(ruleSet.deviceLimits, tiling)[0]?.hint ??
+      refusals(ruleSet.residency, tiling)[0]?.hint ??
+      (tiling.scatter === undefined ? otherRemedies : otherStoreRemedies),
+  };
+};
 
 /** Returns what a tensor that no buffer of the device holds leaves: another machine, or smaller tensors. */
-const unboundBuffer = ({ detail }: RuleVerdict): Infeasible => ({
+const unboundBuffer = ({ rule, detail }: RuleVerdict): Infeasible => ({
   arithmetic: detail,
+  refusal: { rule, detail },
   largestGatherDims: [],
   dims: "gather",
   waysOut: [],

@@ -254,6 +254,29 @@ function tailText(words: FrameworkWords): string {
   return `refused by operators of ${title} that want rows of whole ${tailBytes} B${next}`;
 }
 
+/** Returns the summary lines on a program without a legal tile: the rule, its numbers and its meaning. */
+function infeasibleLines({
+  refusal,
+  arithmetic,
+  largestGatherDims,
+}: NonNullable<Explanation["infeasible"]>): string[] {
+  if (refusal === undefined) return labelled("refused by", arithmetic);
+  const { rule, detail, meaning } = refusal;
+  const [fitting, ...others] = largestGatherDims;
+  const limit =
+    fitting === undefined || others.length > 0 ? "" : `; at most ${withCommas(fitting.largest)} would fit`;
+  return [
+    ...labelled("refused by", `${rule}: ${detail}`),
+    ...labelled("meaning", meaning && `${meaning}${limit}`),
+  ];
+}
+
+/** Returns the data that fits as a flag, or a hint if there is none. */
+const longestText = ({ shorterData, otherwise }: NonNullable<Explanation["infeasible"]>): string =>
+  shorterData === undefined
+    ? otherwise
+    : `--data ${shorterData.type}: the longest gather dim ${shorterData.dim} that fits`;
+
 /** Returns the summary lines of a refused schedule: the rules that it breaks and one step to try. */
 function renderRefusedSummary({
   rules,
@@ -266,11 +289,12 @@ function renderRefusedSummary({
   const [near] = nearest;
   const [remedy] = infeasible?.waysOut ?? [];
   const code = diagnostics.find(({ severity }) => severity === "error")?.code;
+  const meaning = rules.find(({ pass }) => !pass)?.meaning;
   const next =
     infeasible === undefined
       ? near && `${suggestionText(schedule, near)}${callText(framework, near, schedule, ": ")}`
       : remedy === undefined
-        ? infeasible.otherwise
+        ? longestText(infeasible)
         : `${remedy.flags}: about ${withCommas(remedy.cycles)} cycles`;
   return [
     ...(infeasible === undefined
@@ -278,9 +302,9 @@ function renderRefusedSummary({
           ...rules
             .filter(({ pass }) => !pass)
             .flatMap(({ rule, detail }) => labelled("refused by", `${rule}: ${detail}`)),
-          ...labelled("meaning", code && `${codes[code].title}; tilec explain ${code} has more`),
+          ...labelled("meaning", code && `${meaning ?? codes[code].title}; tilec explain ${code} has more`),
         ]
-      : labelled("refused", `no tile is legal: ${infeasible.arithmetic}`)),
+      : infeasibleLines(infeasible)),
     ...labelled("try", next),
   ];
 }

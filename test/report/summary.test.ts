@@ -67,3 +67,38 @@ describe("what limits a schedule", () => {
     expect(limit(wide, options)).toMatch(/^(?:loads|stores) \(MTE[23]\), busy (?:9\d|100) % of the time; /);
   });
 });
+
+describe("a refusal", () => {
+  it("has the rule, what it means along the dim, and flags that fit where no tile is legal", () => {
+    const table = gather({ data: ["f32", [50257, 768]], indices: ["i32", [16384]], axis: 0 });
+    const rows = summary(table, { target: targets.ascendA2, residency: "ub" });
+    expect(line("refused by", rows)).toBe(
+      "ub-budget: even the smallest tile [1, 1] needs 1,608,352 B, over 196,608 B by 1,411,744 B",
+    );
+    expect(line("meaning", rows)).toBe(
+      "gather dim 0 of data is loaded whole: 50,257 elements, rows of 4 B padded to 32 B; at most 6,140 would fit",
+    );
+    const of = (length: number): Func =>
+      pypto.gather({ input: ["f32", [64, length]], dim: 1, index: ["i32", [64, 512]] });
+    const long = summary(of(65536), { target: targets.ascend950 });
+    expect(line("meaning", long)).toBe(
+      "gather dim 1 of data is loaded whole: 65,536 elements; at most 61,440 would fit",
+    );
+    expect(line("try", long)).toBe("--data f32[64,61440]: the longest gather dim 1 that fits");
+    expect(explain(of(61440), { target: targets.ascend950 }).legal).toBe(true);
+    expect(explain(of(61441), { target: targets.ascend950 }).legal).toBe(false);
+  });
+
+  it("has the meaning of the first rule that fails, with its dim", () => {
+    const columns = pypto.gather({ input: ["f16", [64, 8192]], dim: 1, index: ["i32", [64, 512]] });
+    const meaning = (options: CompileOptions): string =>
+      line("meaning", summary(columns, { target: targets.ascendA2, ...options }));
+    expect(meaning({ tile: [8, 64] })).toBe(
+      "the tile cuts gather dim 1, which must be whole; tilec explain TC301 has more",
+    );
+    expect(meaning({ tile: [8, 64], view: [64, 64] })).toMatch(/cuts gather dim 1, which must be whole; /);
+    expect(meaning({ tile: [64, 8192] })).toBe(
+      "gather dim 1 of data is loaded whole: 8,192 elements; tilec explain TC401 has more",
+    );
+  });
+});

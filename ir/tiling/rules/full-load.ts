@@ -105,6 +105,9 @@ function fullDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
       const view = pins.includes(dim) ? `, view at least ${requiredView(gather, dim)}` : "";
       return `gather dim ${dim} is loaded whole: ${at(tile, dim)} elements${view}`;
     },
+    get meaning() {
+      return this.pass ? undefined : `the tile cuts gather dim ${dim}, which must be whole`;
+    },
     source: gather.sharedDims.length > 0 ? profileOf(schedule).fullInput : rowsPage,
   }));
 }
@@ -128,6 +131,9 @@ function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
         const index = at(outputOf(gather).type.shape, dim);
         return `view[${dim}] = ${view} ${view >= required ? ">=" : "<"} ${required} = max(input ${data}, index ${index})`;
       },
+      get meaning() {
+        return this.pass ? undefined : `the view cuts gather dim ${dim}, which must be whole`;
+      },
       source: `${facts.view} (profile ${profile})`,
     };
   });
@@ -138,6 +144,12 @@ function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
       pass: tile === view,
       get detail() {
         return `tile[${dim}] = ${tile} ${tile === view ? "=" : "must equal"} view[${dim}] = ${view}`;
+      },
+      get meaning() {
+        if (this.pass) return undefined;
+        return tile < view
+          ? `the tile cuts gather dim ${dim}, which must be whole`
+          : `the tile is longer than the view along gather dim ${dim}`;
       },
       source: `${facts.tile} (profile ${profile})`,
     };

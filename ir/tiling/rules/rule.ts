@@ -17,6 +17,8 @@ export interface RuleVerdict {
   readonly pass: boolean;
   readonly detail: string;
   readonly source: string;
+  /** Meaning of a failing verdict in words, with the dim that it is about; undefined if `detail` says it. */
+  readonly meaning?: string | undefined;
   /** Condition under which the program runs although the rule passes; absent if there is none. */
   readonly condition?: string;
   /** The figures of `exact-width`. */

@@ -2,8 +2,12 @@
  * Rule 4: the tile fits the unified buffer. Source: hicann/pypto docs/zh/api/operation/pypto-gather.md rule 5
  * and decision D6. Under the budget rule `spec` the written sum and the plan with its padding must both fit.
  */
+import { gatherDims, gatheredTable } from "../../access.js";
+import { withCommas } from "../../counted.js";
+import { at, bytesFor } from "../../types.js";
 import { ubCapacity } from "../footprint.js";
 import { refusedLowering } from "../requested-lowering.js";
+import type { Tiling } from "../tiling.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 
 /**
@@ -29,6 +33,9 @@ export const ubBudget: Rule = {
       pass: need.bytes <= capacity,
       get detail() {
         return `${[...parts, ...written].map((p) => p.counted).join(" + ") || "0"} = ${compared(bytes, this.pass)}`;
+      },
+      get meaning() {
+        return this.pass ? undefined : largestEntry(tiling);
       },
       get source() {
         return source();
@@ -60,6 +67,9 @@ export const ubBudget: Rule = {
       get detail() {
         return `with padding and second buffers ${compared(planned, this.pass)}`;
       },
+      get meaning() {
+        return this.pass ? undefined : largestEntry(tiling);
+      },
       get source() {
         return source();
       },
@@ -67,3 +77,25 @@ export const ubBudget: Rule = {
     return [sum, plan, ...capacityVerdicts];
   },
 };
+
+/**
+ * Returns a text on the part of the unified buffer that takes the most bytes: the gather dims along which it
+ * is loaded whole if it is the data, else its bytes; and the padding of its rows if they have any.
+ */
+function largestEntry({ gather, footprint, scatter, operands }: Tiling): string | undefined {
+  const [largest] = [...footprint.parts, ...footprint.written].sort((a, b) => b.counted - a.counted);
+  if (largest === undefined) return undefined;
+  const { part, use, tile, dtype, bytes, padded, rowBytes, counted } = largest;
+  const row = bytesFor(at(tile, tile.length - 1), dtype);
+  const padding = padded > bytes && rowBytes > row ? `, rows of ${row} B padded to ${rowBytes} B` : "";
+  const isData = scatter === undefined && typeof use === "object" && use.operand === gatheredTable;
+  const { shape } = at(gather.operands, gatheredTable).type;
+  const loaded = isData
+    ? gatherDims(gather.map).filter((dim) => at(at(operands, gatheredTable).tile, dim) === at(shape, dim))
+    : [];
+  if (loaded.length === 0)
+    return `${part} takes ${withCommas(counted)} B, more than any other part${padding}`;
+  const dims = `gather ${loaded.length === 1 ? "dim" : "dims"} ${loaded.join(", ")} of ${part}`;
+  const extents = loaded.map((dim) => withCommas(at(shape, dim))).join(" x ");
+  return `${dims} ${loaded.length === 1 ? "is" : "are"} loaded whole: ${extents} elements${padding}`;
+}
