@@ -103,8 +103,9 @@ export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): strin
  * a lowering, the list has at most one entry, under another out-of-range policy.
  */
 export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
-  const [, ...residencies] = residencyChoices(gather, target, ["ub", "gm"]);
+  const [first, ...residencies] = residencyChoices(gather, target, ["ub", "gm"]);
   const others: readonly Pick<PinnedEntries, "residency" | "profile">[] = [
+    { residency: first },
     ...laterProfiles(schedule.profile ?? defaultProfile).map(
       (profile) => ({ residency: "ub", profile }) as const,
     ),

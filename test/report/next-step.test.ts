@@ -1,6 +1,14 @@
 /** The line `try` of an explanation: following it gives what it says. */
 import { describe, expect, it } from "vitest";
-import { explain, gather, gatherElements, pypto, targets, type CompileOptions } from "../../src/index.js";
+import {
+  explain,
+  gather,
+  gatherElements,
+  parseModule,
+  pypto,
+  targets,
+  type CompileOptions,
+} from "../../src/index.js";
 import { renderSummary } from "../../src/report/index.js";
 import type { Func } from "../../ir/index.js";
 import { parseEntry } from "../../src/cli/flag-values.js";
@@ -62,6 +70,19 @@ describe("what explain says to try", () => {
       if (cycles !== undefined) expect(after.cycles.toLocaleString("en")).toBe(cycles);
     },
   );
+
+  it("keeps the profile where another residency is enough", () => {
+    const text = `func @f(%x: inout tensor<64x64xf32>, %i: tensor<8xi32>, %u: tensor<8x64xf32>) -> tensor<64x64xf32> {
+  %y = access.scatter %x, %i, %u (d0 < 8, d1 < 64) -> (skip(%i[d0] in 64), d1) yield %u[d0, d1] {oob = error, combine = add}
+  return %y
+}
+`;
+    const [sums] = parseModule(text, "sums.tir").module.funcs;
+    const refused = explain(sums!, { residency: "gm", target });
+    expect(refused.legal).toBe(false);
+    expect(renderSummary(refused)).toMatch(/^try +--residency ub: about/m);
+    expect(explain(sums!, { residency: "ub", target }).legal).toBe(true);
+  });
 
   it("is each kind of step in these programs", () => {
     expect([...kinds].sort()).toEqual(["faster", "legal", "search"]);
