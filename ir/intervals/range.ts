@@ -72,11 +72,24 @@ function boundIn(unjoined: Linear, scope: Scope, end: End): number {
   const minimum = minima.find(({ by }) => by > 0 === (end === "least")) ?? minima[0];
   if (minimum?.of.kind === "min") {
     const rest = without(form, minimum);
+    if (minima.length > 1 && choicesOf(form) > maxChoices)
+      return boundIn({ at: 0, terms: [minimum] }, scope, end) + boundIn(rest, scope, end);
     const sides = minimum.of.of.map((side) => boundIn(add(rest, scale(side, minimum.by)), scope, end));
     return minimum.by > 0 ? Math.min(...sides) : Math.max(...sides);
   }
   return affineBound(form, scope, end);
 }
+
+/** Maximum number of choices of sides for which the minima of a form are bounded together. */
+const maxChoices = 256;
+
+/** Returns in how many ways each minimum of a form, nested minima too, can be one of its sides. */
+const choicesOf = ({ terms }: Linear): number =>
+  terms.reduce(
+    (product, { of }) =>
+      of.kind === "min" ? product * (choicesOf(of.of[0]) + choicesOf(of.of[1])) : product,
+    1,
+  );
 
 /** Returns the value in an interval at which `by` times the value is least or greatest. */
 const endOf = ([least, max]: Interval, by: number, end: End): number =>

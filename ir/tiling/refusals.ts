@@ -179,7 +179,7 @@ function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Di
   return error("TC403", verdict.detail, {
     span: gather.opSpan,
     notes: [`target ${target.name} reads global memory row by row (PyPTO index_select, PTO MGATHER)`],
-    hint: "--residency ub",
+    hint: remedies(tiling)[0]?.flags ?? "use residency ub, with a schedule that is legal there",
   });
 }
 

@@ -212,7 +212,7 @@ describe("a value as a PyPTO program", () => {
         "let t = error(%i[r] in 30)",
         "fold(i32(%q[t, d1]))",
       ),
-      `${reach} a bag`,
+      `${reach} a segment: index values determine its number of elements`,
     ],
     [
       func(

@@ -45,7 +45,7 @@ describe("explain of an operator of PyPTO", () => {
     const columns = gather("f32[3200,1600]", "i32[3200,9]", 1);
     const lines = async (tile: string) => {
       const told = await runHere(["explain", ...columns, "--tile", tile, "--profile", "head"]);
-      return [told.stdout, ...told.stderr.split("\n").filter((line) => line.includes("judged as"))];
+      return [told.stdout, ...told.stderr.split("\n").filter((line) => line.includes("note: judged as"))];
     };
     const [legal = "", ...notes] = await lines("16,64,7");
     expect(legal).toContain("legal, judged as tile 16,9\n");

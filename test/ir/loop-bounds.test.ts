@@ -78,6 +78,16 @@ describe("bounds of a form over its loops", () => {
     expect(rangeOf(nested, { dims: [[0, 5000]] })).toEqual([0, 800]);
   });
 
+  it("of a sum of 60 minima are found at once, as the sum of their bounds", () => {
+    const loop: ForStmt = {
+      ...{ op: "for", iv: "t", lower: constant(0), upper: constant(8), step: 3 },
+      ...{ mode: "serial", body: [] },
+    };
+    const minima = Array.from({ length: 60 }, (_, k) => min(constant(k), sub(constant(10 + k), iv("t"))));
+    const sum = (60 * 59) / 2;
+    expect(rangeOf(minima.reduce(add), { loops: [loop] })).toEqual([sum, sum]);
+  });
+
   it("prove the tail of a long loop, which is too long to be tried", () => {
     const loop: ForStmt = {
       op: "for",
