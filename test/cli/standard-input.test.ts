@@ -83,7 +83,7 @@ describe("what stands on the standard input wrong", () => {
   it.each([
     [["check", "--update", "-"], "--update needs files, and - reads the standard input"],
     [["check", "--watch", "-"], "--watch needs files, and - reads the standard input"],
-    [["fmt", "--write", "-"], "--write needs files, and - reads the standard input"],
+    [["fmt", "--write", "-"], "--write needs files, and - is the standard input"],
   ])("is rewritten by nobody: %j", (args, message) => {
     expect(piped(readFileSync(text), ...args)).toMatchObject({
       status: 2,

@@ -93,7 +93,7 @@ const scaled = (length: number, block: number, type: string, value: string): str
 
 it.each([
   // Elements of a unit, and words of a store.
-  [64, 32, "f32", "f32(%q[t, d1]) * f32(%s[t, d1 div 32])", 8, 4],
+  [64, 32, "f32", "f32(%q[t, d1]) * f32(%s[t, d1 div 32])", 4, 4],
   [64, 32, "f16", "f16(f32(%q[t, d1]) * f32(%s[t, d1 div 32]))", 8, 4],
   [64, 32, "i8", "i8(f32(%q[t, d1]) * f32(%s[t, d1 div 32]))", 8, 2],
   // A block of four scales ends inside of eight elements.
@@ -108,7 +108,7 @@ it.each([
       how: "computed",
       group,
       width,
-      reads: [length === 6 ? "each" : "words", "still"],
+      reads: [length === 6 ? "part" : "words", "still"],
     });
     // The scale is read and widened once, for all of them.
     expect(code.match(/ = f16_to_f32\(/g)).toHaveLength(1);

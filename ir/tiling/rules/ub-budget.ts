@@ -86,7 +86,7 @@ function largestEntry({ gather, footprint, scatter, operands }: Tiling): string 
   const [largest] = [...footprint.parts, ...footprint.written].sort((a, b) => b.counted - a.counted);
   if (largest === undefined) return undefined;
   const { part, use, tile, dtype, bytes, padded, rowBytes, counted } = largest;
-  const row = bytesFor(at(tile, tile.length - 1), dtype);
+  const row = bytesFor(tile.at(-1) ?? 1, dtype);
   const padding = padded > bytes && rowBytes > row ? `, rows of ${row} B padded to ${rowBytes} B` : "";
   const isData = scatter === undefined && typeof use === "object" && use.operand === gatheredTable;
   const { shape } = at(gather.operands, gatheredTable).type;
