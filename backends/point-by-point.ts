@@ -5,15 +5,7 @@ import { baseFill, fillBytes, isMove, type Write } from "../ir/access.js";
 import { outputOf, inputOf, type Operand } from "../ir/func.js";
 import { fillValue, noElement } from "../ir/policy.js";
 import { at, byteCount, elementCount, invariant, strides } from "../ir/types.js";
-import {
-  bitsOfNumber,
-  combination,
-  evaluator,
-  isValueType,
-  numberOf,
-  typeOf,
-  valuePlan,
-} from "../ir/values/index.js";
+import { combination, evaluator, isValueType, typeOf, valuePlan } from "../ir/values/index.js";
 import { checkPoints } from "./check-points.js";
 import type { MapAddresses } from "./map-addresses.js";
 import { allocateArray, inputTensor, unitsOf } from "./memory.js";
@@ -118,9 +110,9 @@ function pointWriter(
     };
   const type = typeOf(map.value, types);
   invariant(isValueType(dtype) && isValueType(type), `points combine in ${dtype}`);
-  const step = combination(combine, dtype);
+  const [withFill, withValue] = [combination(combine, dtype, dtype), combination(combine, dtype, type)];
   return (element, isFill) => {
-    const value = isFill ? numberOf(dtype, at(fill, 0)) : numberOf(type, valueBits());
-    put(element, 0, bitsOfNumber(dtype, step(numberOf(dtype, get(element)), value)));
+    const old = get(element);
+    put(element, 0, isFill ? withFill(old, at(fill, 0)) : withValue(old, valueBits()));
   };
 }

@@ -1,14 +1,7 @@
 /** Rows of updates combined with the elements that they go to, in order, one rounding a step. */
 import type { AccessMap } from "../../ir/access.js";
 import { invariant, type DType } from "../../ir/types.js";
-import {
-  bitsOfNumber,
-  combination,
-  floatFormats,
-  isValueType,
-  numberOf,
-  type Combination,
-} from "../../ir/values/index.js";
+import { combination, floatFormats, isValueType, type Combination } from "../../ir/values/index.js";
 import type { UnitArray } from "../memory.js";
 import type { AddressOffsets } from "./block.js";
 import type { RowArray } from "./move-rows.js";
@@ -27,14 +20,13 @@ export function combineRows(
   invariant(isValueType(dtype) && isValueType(from), `points combine in ${dtype}`);
   if (dtype === "f32" && from === "f32" && combine === "add") return addFloats;
   if (dtype === from && combine === "add" && (dtype === "i32" || dtype === "u32")) return addWords;
-  const step = combination(combine satisfies Combination, dtype);
+  const step = combination(combine satisfies Combination, dtype, from);
   return (source, target, addresses, base, row, first, end, begin) => {
     const [given, into] = [numbersIn(source), numbersIn(target)];
     for (let [k, read] = [first, begin]; k < end; k++) {
       const to = base + (addresses[k] ?? 0);
       for (let u = 0; u < row; u++) {
-        const value = numberOf(from, given[read++] ?? 0);
-        into[to + u] = bitsOfNumber(dtype, step(numberOf(dtype, into[to + u] ?? 0), value));
+        into[to + u] = step(into[to + u] ?? 0, given[read++] ?? 0);
       }
     }
   };

@@ -10,13 +10,12 @@ import { fillValue, noElement, outOfRange } from "../../ir/policy.js";
 import { firstTable, type Region, type ScatterStmt, type UbBuffer } from "../../ir/tile.js";
 import { at, invariant, isPacked, type DType } from "../../ir/types.js";
 import {
-  bitsOfNumber,
   combination,
   evaluator,
   isValueType,
-  numberOf,
   typeOf,
   valuePlan,
+  type ValueType,
 } from "../../ir/values/index.js";
 import { IndexWalk, indexSteps, reductionRange, type IndexStep } from "../index-walk.js";
 import { copyBytes, indexReader, packedBits } from "../memory.js";
@@ -223,7 +222,8 @@ function pointValue(
   const values = evaluator(valuePlan(map.value, types));
   const type = typeOf(map.value, types);
   invariant(isValueType(dtype) && isValueType(type), `values of ${dtype} and ${type}`);
-  const step = combine === "set" ? undefined : combination(combine, dtype);
+  const combined = (from: ValueType) => (combine === "set" ? undefined : combination(combine, dtype, from));
+  const [withFill, withValue] = [combined(dtype), combined(type)];
   const fillBits = fill.reduce((bits, byte, k) => bits + byte * 2 ** (8 * k), 0);
   return (byte, isFill) => {
     const terms = values.start();
@@ -233,9 +233,8 @@ function pointValue(
         if (term === outOfRange) ended = term;
         else values.take(terms, bitsAt);
       }
-    const [from, bits] = isFill ? [dtype, fillBits] : [type, values.element(bitsAt, terms)];
-    if (step === undefined) put(byte, bits);
-    else put(byte, bitsOfNumber(dtype, step(numberOf(dtype, old(byte)), numberOf(from, bits))));
+    const [step, bits] = isFill ? [withFill, fillBits] : [withValue, values.element(bitsAt, terms)];
+    put(byte, step === undefined ? bits : step(old(byte), bits));
     return ended;
   };
 }

@@ -1,7 +1,7 @@
 /** Combination of a point's value with the element that it writes. */
 import type { Combine } from "../access.js";
 import { isArithmeticType, type ValueType } from "./expression.js";
-import { isFloatValue } from "./formats.js";
+import { bitsOfNumber, isFloatValue, numberOf } from "./formats.js";
 import { castNumber, meaningOf } from "./ops.js";
 
 /**
@@ -11,11 +11,22 @@ import { castNumber, meaningOf } from "./ops.js";
 export type Combination = Exclude<Combine, "set">;
 
 /**
- * Returns a function that combines an element with a written value. It computes in i32, u32 or f32 and rounds
- * or wraps the result once to `type`. For types of fewer than 32 bits, integers are computed in i32 and
- * floats in f32. For f16 and bf16, the written value may be any f32.
+ * Returns a function that combines an element of type `type` with a written value of type `from`. It takes
+ * the bits of both and returns the bits of the new element. It computes in i32, u32 or f32 and rounds or
+ * wraps the result once to `type`. For types of fewer than 32 bits, integers are computed in i32 and floats
+ * in f32. For f16 and bf16, the written value may be any f32.
  */
-export function combination(how: Combination, type: ValueType): (element: number, value: number) => number {
+export function combination(
+  how: Combination,
+  type: ValueType,
+  from: ValueType,
+): (element: number, value: number) => number {
+  const step = numbersCombined(how, type);
+  return (element, value) => bitsOfNumber(type, step(numberOf(type, element), numberOf(from, value)));
+}
+
+/** Returns the function that {@link combination} applies to the numbers that the bits represent. */
+function numbersCombined(how: Combination, type: ValueType): (element: number, value: number) => number {
   if (isArithmeticType(type)) return meaningOf(how, type);
   const wide = isFloatValue(type) ? "f32" : "i32";
   const meaning = meaningOf(how, wide);

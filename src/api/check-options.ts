@@ -89,7 +89,7 @@ export function checkArguments(
 
 /**
  * Returns the validation rule for the type of one schedule entry, such as a list of numbers for `tile`.
- * Whether the numbers are legal is checked later, by the tiling rules.
+ * The tiling rules check later whether the numbers are legal.
  */
 function entryField(entry: ScheduleEntry): Field {
   const code = entry.key === "tile" ? "TC302" : "TC303";

@@ -1,4 +1,4 @@
-/** What ends the run of a scatter, in the oracle's terms. */
+/** Outcome of a scatter's run, in the oracle's terms. */
 import { RunError } from "../../ir/index.js";
 import type { Outcome } from "../oracle/scatter.js";
 
