@@ -6,6 +6,7 @@
  * the device and adds one dispatch and nothing else.
  */
 import "../platform.js";
+import { derivedOnce } from "../../ir/derived-once.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { entryOf } from "../../ir/entry-of.js";
@@ -35,7 +36,6 @@ import {
   emitWgsl,
   kernelAt,
   type Arithmetic,
-  type DynamicKernel,
   type WgslBinding,
   type WgslKernel,
   type WgslLimits,
@@ -206,8 +206,10 @@ class DeviceRunner implements Runner {
    * By the program of the caller's kernel, which holds nothing of a runner. Weak: a runner outlives kernels.
    */
   private readonly prepared = new WeakMap<TileFunc, Prepared>();
-  /** By the program over symbols, which the kernels of all its sizes share. Weak, as those. */
-  private readonly dynamic = new WeakMap<DynamicTile, DynamicKernel>();
+  /** Returns the kernel that all sizes of a program share; undefined if there is none. */
+  private readonly dynamicKernel = derivedOnce((program: DynamicTile) =>
+    emitDynamic(program, this.wgslOptions),
+  );
   /** By their text. One that is evicted lives as long as the work it is part of. */
   private readonly pipelines: BoundedCache<string, FaultyPipeline>;
   /** Pipelines that are being made, by their text. */
@@ -252,15 +254,6 @@ class DeviceRunner implements Runner {
     const prepared: Prepared = { tile, wgsl, sizes: undefined };
     this.prepared.set(kernel.tile, prepared);
     return prepared;
-  }
-
-  /** Returns the kernel that all sizes of a program share; undefined if there is none. */
-  private dynamicKernel(program: DynamicTile): DynamicKernel | undefined {
-    const cached = this.dynamic.get(program);
-    if (cached !== undefined) return cached;
-    const kernel = emitDynamic(program, this.wgslOptions);
-    if (kernel !== undefined) this.dynamic.set(program, kernel);
-    return kernel;
   }
 
   private get wgslOptions(): WgslOptions {

@@ -13,6 +13,7 @@
  * under `wrap` that stands in a sum has a stated modulus: `wrap(%i[d0] in 3) + d1`.
  */
 import { defined } from "../defined.js";
+import { derivedOnce } from "../derived-once.js";
 import {
   isIdentity,
   isScatter,
@@ -55,10 +56,10 @@ import { policyFaults, writeFaults } from "./write-rules.js";
 export type MapPlace = "tensors" | "regions";
 
 /**
- * Maps with the tensors for which they were seen to hold last: passes hand both on as they are, and each
- * verifies what it was handed. Weak: a verdict must not keep alive a map.
+ * Operand lists with which a map was verified without a fault. Passes keep the objects of a map and its
+ * operands, and each pass verifies its program.
  */
-const holds = new WeakMap<AccessMap, Func["operands"]>();
+const verifiedWith = derivedOnce((_: AccessMap) => new WeakSet<Func["operands"]>());
 
 /**
  * Returns the diagnostics of the rules that an access map breaks; an empty list if it breaks none. `place`:
@@ -71,7 +72,7 @@ export function verifyMap(
   span: Span | undefined,
   place: MapPlace = "tensors",
 ): Diagnostic[] {
-  if (holds.get(map) === func.operands) return [];
+  if (verifiedWith(map).has(func.operands)) return [];
   const shaped = { map, func, inputs: inputsOf(func).map(({ type }) => type), output: outputOf(func).type };
   const form = [ranks, writes, reductions, order, ...(place === "tensors" ? [loopless] : [])].flatMap(
     (rule) => rule(shaped),
@@ -79,7 +80,7 @@ export function verifyMap(
   const typed =
     form.length > 0 ? form : [reductionIndices, policies, fill, types].flatMap((rule) => rule(shaped));
   const faults = typed.length > 0 || place === "regions" ? typed : values(shaped);
-  if (faults.length === 0 && place === "tensors") holds.set(map, func.operands);
+  if (faults.length === 0 && place === "tensors") verifiedWith(map).add(func.operands);
   return faults.map(({ rule, message, code = "TC204", hint }) =>
     broken(rule, message, span, { code, ...defined({ hint }) }),
   );

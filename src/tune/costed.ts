@@ -26,21 +26,12 @@ export interface Costed {
   readonly refusal?: { readonly status: "error"; readonly code: Code; readonly reason: string };
 }
 
-/** By entry of a space, which several strategies visit. Weak: searches drop entries. */
-const costed = new WeakMap<SpaceEntry, Costed>();
-
 /**
- * Returns the cost and the tile program of a candidate. The cost is computed once for each entry of the
- * search space and then cached. If custom passes refuse the candidate, `refusal` says why. Throws a PassError
- * if a pass breaks the program.
+ * Returns the cost and the tile program of a candidate. If custom passes refuse the candidate, `refusal` says
+ * why. Throws a PassError if a pass breaks the program.
  */
-export function costedBy(search: Pick<Search, "task" | "lowerBound">, entry: SpaceEntry): Costed {
-  const result =
-    costed.get(entry) ??
-    (search.task.passes === undefined ? plain(entry, search.lowerBound) : costOfRun(search, entry));
-  costed.set(entry, result);
-  return result;
-}
+export const costedBy = (search: Pick<Search, "task" | "lowerBound">, entry: SpaceEntry): Costed =>
+  search.task.passes === undefined ? plain(entry, search.lowerBound) : costOfRun(search, entry);
 
 /**
  * Returns the cost of a candidate under the built-in passes. The candidate's tile program is lowered at the

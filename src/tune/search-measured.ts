@@ -1,4 +1,5 @@
 /** The search by milliseconds, on the candidates of a gather. */
+import { derivedOnce } from "../../ir/derived-once.js";
 import { defined, at, formatEntry, InternalError } from "../../ir/index.js";
 import { definedOutput } from "../api/against.js";
 import { randomInputs } from "../testing/random.js";
@@ -36,6 +37,9 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
   const runs = typeof budget === "number" ? budget : space.entries.length;
   const order = plan({ ranked, default: defaultId, budget: runs, seed });
   const byId = new Map(space.entries.map((entry) => [entry.facts.id, entry]));
+  // A candidate is measured, reported and compared: its program is lowered once.
+  const costed = derivedOnce((entry: SpaceEntry) => costedBy(search, entry));
+  const costedOf = (id: string): Costed => costed(entryOf(byId, id));
   const inputs = options.inputs ?? randomInputs(kernel, seed);
   const expected = definedOutput(task.gather, kernel.tile, inputs);
   const measurer = await measure.open({ kernel, inputs, expected });
@@ -61,20 +65,20 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
       cached: new Map([...(cached ?? [])].flatMap(([id, before]) => cachedOn(device, id, before))),
       stop: () => (signal?.aborted === true ? "abort" : performance.now() > ends ? "time" : "no"),
       measure(id, given) {
-        const { tile, refusal } = costedBy(search, entryOf(byId, id));
+        const { tile, refusal } = costedOf(id);
         if (refusal !== undefined) return Promise.resolve(refusal);
         return untilAborted(() => measurer.measure(tile(), given), signal);
       },
       onMeasured(id, measurement, fresh) {
         const entry = entryOf(byId, id);
-        if (fresh) options.onCandidate?.(candidateOf(costedBy(search, entry), measurement, device));
+        if (fresh) options.onCandidate?.(candidateOf(costed(entry), measurement, device));
         options.onProgress?.(++done, mine.length, scheduleLabel(entry));
       },
     });
     return raced(
       search,
       timed,
-      byId,
+      costedOf,
       device,
       order.map(({ id }) => entryOf(byId, id)),
     );
@@ -153,7 +157,7 @@ function candidateOf(
 function raced(
   search: Search,
   { measurements, runOff, stopped }: MsResult,
-  byId: ReadonlyMap<string, SpaceEntry>,
+  costedOf: (id: string) => Costed,
   device: string,
   listed: readonly SpaceEntry[],
 ): TuneResult {
@@ -162,7 +166,7 @@ function raced(
   const candidates = [...measurements].map(([id, measurement]) => {
     const nanoseconds = runOff.get(id);
     const race = nanoseconds && { device, phase: "run-off" as const, race: name, nanoseconds };
-    return candidateOf(costedBy(search, entryOf(byId, id)), measurement, device, race);
+    return candidateOf(costedOf(id), measurement, device, race);
   });
   for (const candidate of candidates) if (runOff.has(candidate.id)) options.onCandidate?.(candidate);
   const race = decided(runOff, defaultId);
