@@ -1,0 +1,174 @@
+/** Data of the page that its parts draw, and functions that change the data. */
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { defined } from "../../../ir/defined.js";
+import { entryOf } from "../../../ir/entry-of.js";
+import type { ScheduleText } from "../jobs/flags.js";
+import type { Opened, Shown, Vocabulary, WithInputs } from "../jobs/messages.js";
+import type { Asked } from "../jobs/program.js";
+import type { Inputs, PageState } from "../page-state.js";
+import { long, quick } from "../workers.js";
+import { errorTexts } from "./error-text.js";
+import { useChanges } from "./use-changes.js";
+import { useDrop } from "./use-drop.js";
+import { useEditor, type PageEditor } from "./use-editor.js";
+import { useLink } from "./use-link.js";
+import { usePageState } from "./use-page-state.js";
+import { useVerdict, type Judged } from "./use-verdict.js";
+
+/** Data of the page that its parts draw, and functions with which they change it. */
+export interface Page {
+  readonly state: PageState;
+  readonly update: (change: Partial<PageState>) => void;
+  readonly editor: PageEditor;
+  /** Data of the program that was judged last; undefined until the compiler is loaded. */
+  readonly shown: Shown | undefined;
+  /** Same as `shown`, but undefined until the vocabulary of the forms is loaded too. */
+  readonly judged: Shown | undefined;
+  /** Key of the text that `shown` belongs to. */
+  readonly of: string;
+  /** True while `shown` belongs to an earlier text. */
+  readonly waits: boolean;
+  readonly vocabulary: Vocabulary | undefined;
+  /** Messages on opened files, examples and links. */
+  readonly notes: readonly string[];
+  /** Labels of the fields whose text is invalid. */
+  readonly invalid: readonly string[];
+  readonly setInvalid: (label: string, wrong: boolean) => void;
+  /** Id of the chosen example; empty if the program is from elsewhere. */
+  readonly example: string;
+  readonly openExample: (id: string) => void;
+  readonly openFile: (file: File) => void;
+  /** Program and sizes, as a worker takes them. */
+  readonly asked: Asked;
+  /** Program, sizes and inputs, as a worker takes them. */
+  readonly withInputs: WithInputs;
+  readonly change: ReturnType<typeof useChanges>;
+  readonly setSchedule: (entries: readonly ScheduleText[]) => void;
+}
+
+const noInputs: Inputs = {};
+
+/** Returns the data of the page, which begins with the state `first`. */
+export function usePage(first: PageState): Page {
+  const { state, latest, replace, update } = usePageState(first);
+  const [{ shown, of }, setShown] = useState<Judged>({ of: "" });
+  const [vocabulary, setVocabulary] = useState<Vocabulary>();
+  const [notes, setNotes] = useState<readonly string[]>([]);
+  const [example, setExample] = useState("");
+  const [invalid, setInvalids] = useState<readonly string[]>([]);
+  // The first verdict does not wait for the editor.
+  const [isJudged, setJudged] = useState(false);
+  const editor = useEditor(
+    isJudged,
+    () => latest().text,
+    (text) => {
+      update({ text });
+    },
+  );
+  const setInvalid = useCallback((label: string, wrong: boolean): void => {
+    setInvalids((labels) => [...labels.filter((one) => one !== label), ...(wrong ? [label] : [])]);
+  }, []);
+
+  useEffect(() => {
+    void quick.call("vocabulary", null).then(setVocabulary);
+  }, []);
+
+  const judgedKey = useRef("");
+  const show = useVerdict(setShown);
+  useEffect(() => {
+    const key = keyOf(state);
+    if (judgedKey.current === key) return;
+    judgedKey.current = key;
+    show(key, quick.call("show", askedOf(state)))
+      .catch((thrown: unknown) => {
+        judgedKey.current = "";
+        setNotes(errorTexts(thrown));
+      })
+      .finally(() => {
+        setJudged(true);
+      });
+  }, [state.text, state.func]);
+
+  const load = ({ text, func, notes: said, inputs }: Opened): void => {
+    const { func: _, ...others } = latest();
+    setNotes(said);
+    replace({ ...others, text, inputs, ...defined({ func }) });
+    editor.setText(text, "own");
+  };
+  const openFile = async (file: File): Promise<void> => {
+    const { text, func, inputs } = latest();
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    load(await long.call("open", { text, ...defined({ func }), inputs, name: file.name, bytes }));
+    setExample("");
+  };
+  const openExample = async (id: string): Promise<void> => {
+    setExample(id);
+    load(await quick.call("example", { id }));
+  };
+  const noteErrors = (opening: Promise<void>): void => {
+    opening.catch((thrown: unknown) => {
+      setNotes(errorTexts(thrown));
+    });
+  };
+
+  useLink(state, (linked) => {
+    if (linked === undefined) {
+      setNotes(["The link holds no program of this page: it was cut, or made by something else."]);
+      return;
+    }
+    replace(linked);
+    editor.setText(linked.text, "own");
+  });
+
+  const change = useChanges((next, step) => {
+    performance.mark("changed");
+    return quick.call("edit", { ...askedOf(latest()), change: next }).then(({ text, shown: fresh }) => {
+      judgedKey.current = keyOf({ ...latest(), text });
+      update({ text });
+      editor.setText(text, step);
+      return show(judgedKey.current, Promise.resolve(fresh));
+    });
+  });
+  useLayoutEffect(() => {
+    if (shown !== undefined && performance.getEntriesByName("changed").length > 0) {
+      performance.measure("verdict", "changed");
+      performance.clearMarks("changed");
+    }
+  }, [shown]);
+
+  const page: Page = {
+    state,
+    update,
+    editor,
+    shown,
+    judged: vocabulary === undefined ? undefined : shown,
+    of,
+    waits: of !== keyOf(state),
+    vocabulary,
+    notes,
+    invalid,
+    setInvalid,
+    example,
+    openExample: (id) => {
+      if (id !== "") noteErrors(openExample(id));
+    },
+    openFile: (file) => {
+      noteErrors(openFile(file));
+    },
+    asked: askedOf(state),
+    withInputs: {
+      ...askedOf(state),
+      inputs: entryOf(state.inputs, shown?.name ?? "") ?? noInputs,
+      seed: state.seed,
+    },
+    change,
+    setSchedule: (entries) => {
+      void change({ kind: "schedule", entries }, "own");
+    },
+  };
+  useDrop(page.openFile);
+  return page;
+}
+
+const askedOf = ({ text, func, sizes }: PageState): Asked => ({ text, sizes, ...defined({ func }) });
+const keyOf = ({ text, func }: PageState): string => `${func ?? ""}\n${text}`;
