@@ -108,14 +108,18 @@ export const oneOf = (
   words,
 });
 
-/** Returns a validation rule that accepts an integer of at least `least`. */
+/** Returns a validation rule that accepts an integer from `least` to `most`. */
 export const integer = (
   least: number,
   code: Code = "TC702",
+  most = Infinity,
 ): Extract<Field, { readonly holds: unknown }> => ({
   code,
-  takes: least === -Infinity ? "a whole number" : `a whole number, ${least} or more`,
-  holds: (value) => Number.isSafeInteger(value) && Number(value) >= least,
+  takes:
+    least === -Infinity
+      ? "a whole number"
+      : `a whole number, ${most === Infinity ? `${least} or more` : `${least} to ${most}`}`,
+  holds: (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
 });
 
 /** Validation rule that accepts a function. */

@@ -10,6 +10,7 @@ import {
   type TensorType,
 } from "../../ir/index.js";
 import { camelCase } from "../../ir/ops/attributes.js";
+import { maxSeed } from "../formats/lcg.js";
 import { UsageError } from "./usage-error.js";
 
 type Camel<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Tail>}` : Key;
@@ -88,6 +89,26 @@ export function parseCount(text: string, flag: string): number {
   if (value === undefined) throw new UsageError(`--${flag} ${text} is not a whole number`);
   return value;
 }
+
+/**
+ * Parses the value of a flag as a whole number from `least` to `most`. Throws a UsageError for any other
+ * text. `example`: a value that the hint of the error shows.
+ */
+export function parseCountFrom(
+  text: string,
+  flag: string,
+  least: number,
+  example: number,
+  most = Number.MAX_SAFE_INTEGER,
+): number {
+  const value = parseCount(text, flag);
+  if (value >= least && value <= most) return value;
+  const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
+  throw new UsageError(`--${flag} must be ${range}, not ${value}`, `--${flag} ${example}`);
+}
+
+/** Parses the value of `--seed`. Throws a UsageError for a text that is no whole number of 32 bits. */
+export const parseSeed = (text: string): number => parseCountFrom(text, "seed", 0, 1, maxSeed);
 
 /** Parses the value of a flag as a finite number. Throws a UsageError for any other text. */
 export function parseNumber(text: string, flag: string): number {

@@ -12,7 +12,7 @@ import { foreignKernel } from "../testing/foreign/foreign-kernel.js";
 import type { Test } from "../testing/run-tests.js";
 import { collect } from "./collect.js";
 import { loadProgram } from "./load.js";
-import { dashed, parseCount, type ProjectFlags } from "./options.js";
+import { dashed, parseCount, parseCountFrom, parseSeed, type ProjectFlags } from "./options.js";
 import { note } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
@@ -104,8 +104,8 @@ export async function loadForeign(
       return read === undefined ? [] : [[keyOf(operand), asHost(keyOf(operand), read())] as const];
     }),
   );
-  const seconds = flags.timeout === undefined ? 60 : parseCount(flags.timeout, "timeout");
-  const seed = flags.seed === undefined ? 1 : parseCount(flags.seed, "seed");
+  const seconds = flags.timeout === undefined ? 60 : parseCountFrom(flags.timeout, "timeout", 1, 60);
+  const seed = flags.seed === undefined ? 1 : parseSeed(flags.seed);
   const timeout = 1000 * seconds;
   const judged = { func, file, given };
   if (command !== undefined) {

@@ -59,6 +59,7 @@ import {
   ulpOption,
   executorOption,
   parseCount,
+  parseSeed,
   projectOf,
   targeting,
   type ProgramFlags,
@@ -152,7 +153,7 @@ async function runRows(file: string | undefined, flags: RunFlags): Promise<numbe
   refuseWithList(flags, ["input", "out", "against", "trace", "compare"]);
   const backends = parseBackends(flags.backend, flags.project);
   refuseWithoutSim(backends, flags);
-  const stated = flags.seed === undefined ? undefined : parseCount(flags.seed, "seed");
+  const stated = flags.seed === undefined ? undefined : parseSeed(flags.seed);
   const { executor, threads } = flags;
   const names = backends.map(nameOf).join(" ");
   const { runList } = await import("./list/list.js");
@@ -875,7 +876,7 @@ function inputsFor(
       throw new UsageError(`--input ${keyOf(operand)} and --input ${operand.name} name the same operand`);
     files.set(operand, file);
   }
-  const seed = flags.seed === undefined ? undefined : parseCount(flags.seed, "seed");
+  const seed = flags.seed === undefined ? undefined : parseSeed(flags.seed);
   if (seed !== undefined && files.size + Object.keys(fixed).length === operands.length) {
     throw new UsageError(`--seed has no effect: --input gives ${operands.map(keyOf).join(" and ")}`);
   }

@@ -12,7 +12,7 @@ import {
 } from "../report/figures.js";
 import { table } from "../report/table.js";
 import { sweep, type Sweep, type SweepPoint } from "../tune/sweep.js";
-import { parseCount, targeting } from "./options.js";
+import { parseSeed, targeting } from "./options.js";
 import { pipelineOf } from "./pipeline-flags.js";
 import { progressBar } from "./progress.js";
 import { parseSweep } from "./sweep-values.js";
@@ -50,7 +50,7 @@ export async function sweepOne(
     target,
     findTarget: flags.project.findTarget,
     budget: parseBudget(flags.budget),
-    seed: parseCount(flags.seed, "seed"),
+    seed: parseSeed(flags.seed),
     onValue(value, done, total) {
       bar ??= progressBar(total, "values");
       if (done > 0) bar.step(`${figure} ${value}`);

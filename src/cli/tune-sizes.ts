@@ -9,7 +9,7 @@ import { tableRecord, taskHash, taskRecord } from "../tune/records/record.js";
 import { defaultPieces, tuneSizes, type SizesResult } from "../tune/sizes/tune-sizes.js";
 import { taskOf } from "../tune/tune.js";
 import type { LoadedProgram } from "./loaded-program.js";
-import { parseCount, targeting, type ProgramFlags } from "./options.js";
+import { parseCount, parseCountFrom, parseSeed, targeting, type ProgramFlags } from "./options.js";
 import { pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { progressBar } from "./progress.js";
 import { Outputs } from "./outputs.js";
@@ -59,10 +59,9 @@ export async function tuneFamily(
   budget: Budget,
 ): Promise<number> {
   const { symbol, sizes } = parseSizes(flags.sizes);
-  const pieces = flags.pieces === undefined ? defaultPieces : parseCount(flags.pieces, "pieces");
-  if (pieces < 1)
-    throw new UsageError(`--pieces must be 1 or more, not ${pieces}`, `--pieces ${defaultPieces}`);
-  const seed = parseCount(flags.seed, "seed");
+  const pieces =
+    flags.pieces === undefined ? defaultPieces : parseCountFrom(flags.pieces, "pieces", 1, defaultPieces);
+  const seed = parseSeed(flags.seed);
   const { passes } = await pipelineOf(flags);
   if (passes !== undefined && !isDefaultPipeline(passes) && flags.records !== undefined)
     throw new UsageError(

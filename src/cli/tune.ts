@@ -60,7 +60,7 @@ import { addListOptions, isList, refuseWithList, refuseWithoutList } from "./lis
 import type { RowFacts } from "./list/list.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
-import { addProgramOptions, parseCount, parseShard, projectOf, targeting } from "./options.js";
+import { addProgramOptions, parseCount, parseSeed, parseShard, projectOf, targeting } from "./options.js";
 import { addPipelineOptions, pipelineOf } from "./pipeline-flags.js";
 import { parseBudget, refuseWith, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
@@ -142,7 +142,7 @@ async function tuneList(file: string | undefined, flags: TuneFlags): Promise<num
   refuseUnused(flags);
   const { objective, backend, seed, budget, measure } = flags;
   parseBudget(budget);
-  parseCount(seed, "seed");
+  parseSeed(seed);
   const pipeline = await pipelineOf(flags);
   const log = flags.records === undefined ? undefined : openLog(flags);
   const outputs = new Outputs("tune", flags);
@@ -397,7 +397,7 @@ function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOpti
     objective,
     findTarget: flags.project.findTarget,
     budget: parseBudget(flags.budget),
-    seed: parseCount(flags.seed, "seed"),
+    seed: parseSeed(flags.seed),
     ...(shard === undefined ? {} : { shard: parseShard(shard) }),
     ...(objective !== "ms" || fixed.length < inputsOf(func).length
       ? {}
@@ -454,7 +454,7 @@ function recorded(
     ...(resume === true ? { cached: cachedCandidates(log.records, hash) } : {}),
     onSpace(task, space, pruned, defaultId) {
       startId = defaultId;
-      append(taskRecord(task, parseCount(seed, "seed"), version));
+      append(taskRecord(task, parseSeed(seed), version));
       for (const refused of pruned) if (refused.count > 0) append(prunedRecord(hash, refused));
       for (const refused of space.refused) append(refusedRecord(hash, refused));
     },

@@ -1,7 +1,7 @@
 /** Units in the last place by which results of native arithmetic may be off. */
 import type { Arithmetic } from "../../backends/webgpu/index.js";
 import type { BackendChoice } from "../api/backends.js";
-import { parseCount } from "./flag-values.js";
+import { parseCountFrom } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
 /** Flags that choose the arithmetic of WebGPU and the difference that it may have. */
@@ -25,5 +25,5 @@ export function ulpOf({ arithmetic, ulp }: UlpFlags, backends: readonly BackendC
   }
   if (!backends.includes("webgpu"))
     throw new UsageError("--arithmetic needs backend webgpu", "--backend reference,webgpu");
-  return ulp === undefined ? 0 : parseCount(ulp, "ulp");
+  return ulp === undefined ? 0 : parseCountFrom(ulp, "ulp", 0, 1);
 }

@@ -41,6 +41,7 @@ import {
   type Fields,
   type Schema,
 } from "../../backends/index.js";
+import { maxSeed } from "./lcg.js";
 import {
   anything,
   described,
@@ -147,7 +148,7 @@ const words = (of: readonly (string | number)[], takes?: string): Field => oneOf
 const fill = fixed(
   "an object with seed, min and max",
   {
-    seed: integerFrom(0, 2 ** 32 - 1),
+    seed: integerFrom(0, maxSeed),
     min: number,
     max: described("not reached", number),
   } satisfies Fields<Fill>,

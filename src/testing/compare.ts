@@ -33,6 +33,7 @@ import {
 } from "../api/backends.js";
 import { checkOptions } from "../api/check-options.js";
 import type { Kernel } from "../api/compile.js";
+import { maxSeed } from "../formats/lcg.js";
 import { fromOutput } from "../formats/tensor.js";
 import { requiredBackends, testDevice } from "./device.js";
 import { definitionOf, drawsOf, inputsInWords, inputsOfProgram, type Draw } from "./draws.js";
@@ -70,7 +71,7 @@ export const placeFields: Fields<Pick<ReferenceOptions, "backends" | "require">>
 const referenceFields: Fields<ReferenceOptions> = {
   ...placeFields,
   inputs: { code: "TC702", takes: "typed arrays by operand", holds: isObject },
-  seed: integer(-Infinity),
+  seed: integer(0, "TC702", maxSeed),
 };
 
 /** Throws a CompileError (TC702) if the options of a matcher are invalid. */

@@ -30,6 +30,7 @@ import {
   type Kernel,
 } from "../api/compile.js";
 import { defaultKernel } from "../api/default-kernel.js";
+import { maxSeed } from "../formats/lcg.js";
 import type { Search, TuneOptions, TuneTask } from "./options.js";
 import { objectives, type TuneResult } from "./result.js";
 import { searchExact } from "./search-exact.js";
@@ -115,7 +116,7 @@ export const tuneFields: Fields<TuneOptions> = {
       within(value, 1, Number.MAX_SAFE_INTEGER) ||
       (isObject(value) && typeof value["milliseconds"] === "number" && value["milliseconds"] > 0),
   },
-  seed: integer(-Infinity),
+  seed: integer(0, "TC702", maxSeed),
   shard: {
     code: "TC702",
     takes: "{ part, parts }, the first part being 1",

@@ -54,6 +54,23 @@ it.each([
   expect((await runHere(args, folder)).stderr).toContain(says);
 });
 
+const listed = ["run", "--list", "none.jsonl"];
+const inUlp = ["--arithmetic", "native", "--backend", "reference,webgpu"];
+
+it.each([
+  [["run", ...gather, "--seed", "-1"], "--seed must be 0 to 4294967295, not -1"],
+  [["run", ...gather, "--seed", "4294967296"], "--seed must be 0 to 4294967295, not 4294967296"],
+  [[...listed, "--seed", "-1"], "--seed must be 0 to 4294967295, not -1"],
+  [["tune", ...gather, "--seed", "-1"], "--seed must be 0 to 4294967295, not -1"],
+  [["tune", ...gather, "--seed", "-1", "--sweep", "ubBytes=65536"], "--seed must be 0 to 4294967295"],
+  [["tune", "--list", "none.jsonl", "--seed", "-1"], "--seed must be 0 to 4294967295, not -1"],
+  [["run", ...gather, "--seed", "1", ...inUlp, "--ulp", "-1"], "--ulp must be 0 or more, not -1"],
+  [["tune", ...gather, "--sizes", "N=1..4", "--pieces", "0"], "--pieces must be 1 or more, not 0"],
+] as const)("%j is out of the flag's range", async (args, says) => {
+  const { status, stdout, stderr } = await runHere(args, folder);
+  expect([status, stdout, stderr], stderr).toEqual([2, "", expect.stringContaining(says)]);
+});
+
 it.each([
   ["999999999999,999999999999", "more than 2^53 elements"],
   ["94906265,94906265", "has 9007199136250225 elements"],
