@@ -1,20 +1,32 @@
 /** Queries of an editor about a `.tir` text: pure functions of the text, with lines and columns from 0. */
 import {
+  baseFill,
   byteCount,
+  commonName,
   CompileError,
+  dialectOf,
+  findOp,
   formatText,
   formatType,
+  inputsOf,
+  isRead,
+  isScatter,
+  opDefs,
   parseModule,
   ubBuffers,
   ubBytes,
   type Diagnostic,
   type Func,
+  type Operand,
+  type Operators,
 } from "../../ir/index.js";
+import { entryOf } from "../../ir/entry-of.js";
 import { PassError } from "../../passes/index.js";
 import { explain } from "../api/explain.js";
 import { Judgements } from "./judgements.js";
 import { withProfile } from "../api/with-profile.js";
 import { compilingBy, type Settings } from "./settings.js";
+import { describeWord } from "./words.js";
 
 /** Position in a text, with line and column numbers from 0. */
 export interface TextPosition {
@@ -118,12 +130,16 @@ function withSchedule(head: string, entries: readonly string[]): string {
   return head.replace(match[0], `schedule {${inside}}`);
 }
 
-/** Returns the word at a place, a name with its `%`. */
-function wordAt(text: string, { line, column }: TextPosition): string | undefined {
+/** Returns the word at a place, a name with its `%`, and the column where it begins. */
+function wordAt(
+  text: string,
+  { line, column }: TextPosition,
+): { readonly word: string; readonly start: number } | undefined {
   const row = text.split("\n")[line] ?? "";
-  return [...row.matchAll(/%?[\w.-]+/g)].find(
+  const found = [...row.matchAll(/%?[\w.-]+/g)].find(
     ({ index, 0: word }) => index <= column && column <= index + word.length,
-  )?.[0];
+  );
+  return found === undefined ? undefined : { word: found[0], start: found.index };
 }
 
 /** Returns the function whose text holds a line. */
@@ -133,8 +149,9 @@ function funcAt({ funcs }: { readonly funcs: readonly Func[] }, line: number): F
 
 /**
  * Returns the hover text for a position in a `.tir` text; undefined if there is none. For a name, it is the
- * type and the size in bytes. On a line with `schedule`, `tile` or `profile`, it is the unified buffer (UB)
- * bytes and each rule's verdict with its source. In a tile program, only names have a hover text.
+ * type and the size in bytes. For a word of a statement, or an operator and its attributes, it is the meaning.
+ * Elsewhere on a line with `schedule`, `tile` or `profile`, it is the unified buffer (UB) bytes and each
+ * rule's verdict with its source.
  */
 export function hover(
   text: string,
@@ -143,12 +160,48 @@ export function hover(
   settings: Settings = {},
 ): string | undefined {
   const func = funcAt(parseModule(text, file, settings.operators).module, place.line);
-  const word = wordAt(text, place);
-  if (func === undefined || word === undefined) return undefined;
+  const found = wordAt(text, place);
+  if (func === undefined || found === undefined) return undefined;
+  const { word, start } = found;
   if (word.startsWith("%")) return describeName(func, word.slice(1));
-  if (func.level === "tile") return undefined;
   const row = text.split("\n")[place.line] ?? "";
+  const meaning = describeOfOperator(row, word, start, settings.operators) ?? describeWord(row, word, start);
+  if (meaning !== undefined || func.level === "tile") return meaning;
   return /\bschedule\b|\btile\b|\bprofile\b/.test(row) ? describeSchedule(func, settings) : undefined;
+}
+
+/**
+ * Returns the meaning of an operator's name on a line, or of one of its attributes; undefined for other
+ * words.
+ */
+function describeOfOperator(
+  row: string,
+  word: string,
+  start: number,
+  operators: Operators = opDefs,
+): string | undefined {
+  const [statement = "", name = ""] = /^\s*%\w+\s*=\s*([\w.]+)/.exec(row) ?? [];
+  const def = findOp(name, operators);
+  if (def === undefined || start + word.length < statement.length) return undefined;
+  if (start + word.length === statement.length)
+    return `${word}: ${commonName(def, operators)} of ${dialectOf(def)}`;
+  const isKey = /^\s*=/.test(row.slice(start + word.length));
+  const help = isKey ? entryOf(def.attrs, word)?.help : undefined;
+  return help === undefined ? undefined : `${word}: ${help}`;
+}
+
+/** Returns what an operand of a function is: of a scatter, its base, index values or updates. */
+function roleOf(func: Func, operand: Operand): string {
+  const table = inputsOf(func).indexOf(operand);
+  const role =
+    table < 0 || func.level !== "access" || !isScatter(func.map)
+      ? operand.role
+      : func.map.indices.some(({ value }) => isRead(value) && value.table === table)
+        ? "indices"
+        : table === 0 && baseFill(func.map.write) === undefined
+          ? "base"
+          : "updates";
+  return operand.inout === true ? `${role}, written in place` : role;
 }
 
 /**
@@ -158,7 +211,7 @@ export function hover(
 function describeName(func: Func, name: string): string | undefined {
   const operand = func.operands.find((candidate) => candidate.name === name);
   if (operand !== undefined)
-    return `%${name}: ${formatType(operand.type)}, ${byteCount(operand.type)} B, ${operand.role}`;
+    return `%${name}: ${formatType(operand.type)}, ${byteCount(operand.type)} B, ${roleOf(func, operand)}`;
   const buffer = func.level === "tile" ? ubBuffers(func).get(name) : undefined;
   if (buffer === undefined) return undefined;
   const at = buffer.addresses === undefined ? "" : `, at ${buffer.addresses.join(" and ")}`;
@@ -190,7 +243,7 @@ function describeSchedule(func: Func, settings: Settings): string | undefined {
  * variable or a result. Undefined if there is no name at the position or no definition.
  */
 export function definition(text: string, place: TextPosition): TextRange | undefined {
-  const word = wordAt(text, place);
+  const word = wordAt(text, place)?.word;
   const lines = text.split("\n");
   const head = headBefore(lines, place.line);
   if (word?.startsWith("%") !== true || head === undefined) return undefined;
