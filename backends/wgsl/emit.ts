@@ -34,7 +34,7 @@ import { isNative } from "./value-proofs.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
 /**
- * Emits the WGSL kernel of a tile program. Throws a CompileError: TC505 for a scatter, TC502 if the program
+ * Emits the WGSL kernel of a tile program. Throws a CompileError: TC505 for a scatter without a kernel, TC502 if the program
  * exceeds the device limits. TC502 also reports loops, sizes or values that a WGSL kernel cannot express.
  */
 export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel {
@@ -72,6 +72,7 @@ export function emitText(plan: WgslPlan): WgslKernel {
     code,
     entryPoint: "main",
     ...(before.length === 0 ? {} : { before }),
+    ...(scatter === undefined ? {} : { pointLanes: scatter.move.steps.map(({ lanes }) => lanes) }),
     workgroupSize: [lanes.x, lanes.y],
     dispatch: grid.dispatch,
     bindings: bindings.map(asBinding),

@@ -13,5 +13,6 @@ export {
   sectorBytes,
   subgroupLanes,
   type BufferStats,
+  type DispatchStats,
   type KernelStats,
 } from "./stats/kernel-stats.js";

@@ -58,6 +58,8 @@ export interface WgslKernel extends KernelStep {
    * stand in one compute pass. Absent: none.
    */
   readonly before?: readonly KernelStep[];
+  /** Lanes of a scatter's dispatches that have something to do, those of `before` first. */
+  readonly pointLanes?: readonly number[];
   /** Workgroups along x, y, z; all zero when there is nothing to write. */
   readonly dispatch: readonly [number, number, number];
   readonly bindings: readonly WgslBinding[];

@@ -9,7 +9,6 @@ import {
   counted,
   defined,
   deviceLimits,
-  hasScatter,
   inputsOf,
   isCode,
   targetFacts,
@@ -298,11 +297,9 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
 
 /**
  * Resolves to the operation and memory access counts of a kernel for a WebGPU device, as data and as text.
- * The data are undefined for a kernel that is never launched; nothing is counted of a scatter.
+ * The data are undefined for a kernel that is never launched.
  */
 async function gpuStatsOf({ name, tile, target }: Kernel) {
-  // Lanes are counted of gathers alone.
-  if (hasScatter(tile.body)) return undefined;
   const [{ emitWgsl, kernelStats }, { renderGpuStats }] = await Promise.all([
     import("../../backends/wgsl/index.js"),
     import("../report/gpu-stats.js"),

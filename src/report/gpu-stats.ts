@@ -1,5 +1,10 @@
 /** Counts of a WebGPU kernel, as text. */
-import { sectorBytes, subgroupLanes, type KernelStats } from "../../backends/wgsl/index.js";
+import {
+  sectorBytes,
+  subgroupLanes,
+  type DispatchStats,
+  type KernelStats,
+} from "../../backends/wgsl/index.js";
 import { deviceClassOf, type DeviceClass, type Target } from "../../ir/target.js";
 import { table } from "./table.js";
 
@@ -18,17 +23,29 @@ const percent = (share: number): string => `${Math.round(100 * share)} %`;
 export function renderGpuStats(name: string, stats: KernelStats | undefined, target: Target): string {
   const head = `@${name}: WebGPU kernel, counted on one workgroup`;
   if (stats === undefined) return `${head}\n  the output has no elements: no kernel is launched`;
-  const { workgroupSize, outputBytes, buffers, loadsInFlight, activeLanes } = stats;
-  const each = (count: number): string => count.toFixed(2);
+  const { before = [], workgroupSize } = stats;
   return [
     head,
     `  ${workgroupSize.join(" x ")} lanes in subgroups of ${subgroupLanes}, sectors of ${sectorBytes} B; indices in range and at random`,
     `  device class            ${deviceClasses[deviceClassOf(target)]}`,
-    `  output                  ${outputBytes.toLocaleString("en")} B`,
+    ...before.flatMap((step) => [`dispatch ${step.entryPoint}`, renderDispatch(step, written)]),
+    ...(before.length === 0 ? [] : ["dispatch main"]),
+    renderDispatch(stats, before.length === 0 ? "of the output" : written),
+  ].join("\n");
+}
+
+const written = "that the points of the scatter write";
+
+/** Returns the counts of one dispatch as text. `bytes`: those that each count is divided by. */
+function renderDispatch(stats: DispatchStats, bytes: string): string {
+  const { outputBytes, buffers, loadsInFlight, activeLanes } = stats;
+  const each = (count: number): string => count.toFixed(2);
+  return [
+    `  output                  ${Number(outputBytes.toFixed(1)).toLocaleString("en")} B`,
     `  active lanes            ${percent(activeLanes)}`,
     `  loads in flight         ${loadsInFlight} of gathered data, each lane`,
     `  workgroup memory        ${stats.workgroupBytes.toLocaleString("en")} B`,
-    "for each byte of the output",
+    `for each byte ${bytes}`,
     `  instructions            ${each(stats.instructions)}`,
     `  divisions in loops      ${each(stats.divisionsInLoops)}`,
     `  128-bit calls in loops  ${each(stats.int128InLoops)}`,

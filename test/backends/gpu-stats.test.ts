@@ -1,11 +1,17 @@
 /** Counts of WebGPU kernels, which need no device: of a text by hand, and of kernels of every form, within limits. */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { compileGpuKernel, gpuKernels } from "../../bench/gpu-kernels.js";
 import { emitWgsl, kernelStats, type BufferStats, type KernelStats } from "../../backends/wgsl/index.js";
-import { meanBytes, outputOf, targets, type TileFunc } from "../../ir/index.js";
+import { meanBytes, outputOf, parseModule, targets, type TileFunc } from "../../ir/index.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { compile, onnx } from "../../src/index.js";
+import { verifyMap } from "../../ir/verify/map-rules.js";
+import { drawer } from "../fuzz/mutate.js";
+import { textOf } from "../oracle/scatter.js";
+import { randomScatter } from "../support/random-scatter.js";
 import { runHere } from "../support/run-here.js";
 
 /** Rows of 64 floats by 32 indices, and its kernel. */
@@ -182,7 +188,136 @@ describe("kernels of every form", () => {
   });
 });
 
+describe("counts of a scatter", () => {
+  /** Returns the counts of rows of 64 elements that are written into 1000. */
+  function countsOfRows(entries: string, dtype = "f32", base = ""): KernelStats {
+    const type = `tensor<1000x64x${dtype}>`;
+    const text = `func @rows(%x: ${base}${type}, %i: tensor<8xi32>, %u: tensor<8x64x${dtype}>) -> ${type} {
+  %y = access.scatter %x, %i, %u (d0 < 8, d1 < 64) let t = skip(%i[d0] in 1000) -> (t, d1) yield %u[d0, d1] {oob = error, ${entries}}
+  return %y
+}
+`;
+    const [func] = parseModule(text, "rows.tir").module.funcs;
+    const kernel = compile(func!, { target: targets.webgpu });
+    const stats = kernelStats(kernel.tile, kernel.wgsl());
+    if (stats === undefined) throw new Error("the kernel is launched");
+    return stats;
+  }
+
+  it("are those of its dispatches, of the bytes that points write", () => {
+    const stats = countsOfRows("duplicates = last");
+    const [first, own] = stats.before ?? [];
+    expect(stats.before?.map(({ entryPoint }) => entryPoint)).toEqual(["base_points", "own_points"]);
+    // 16,000 lanes copy 16 B each of the base; 512 points write 4 B each.
+    const copied = (buffer: string, kind: string): number =>
+      first!.buffers.filter((one) => one.name === buffer && one.kind === kind)[0]!.perOutputByte;
+    expect([copied("gm_x", "load"), copied("gm_y", "store")]).toEqual([16_000 / 2048, 16_000 / 2048]);
+    // One lane a row reads its index, and owns a row: 8 lanes of a subgroup of 32, in 8 sectors or fewer.
+    expect(own).toMatchObject({ outputBytes: 2048, activeLanes: 8 / 32 });
+    expect(own!.buffers).toMatchObject([
+      { name: "gm_i", kind: "load", bytesPerAccess: 4, perOutputByte: 8 / 2048, sectorEfficiency: 1 },
+      { name: "owner", kind: "atomic", bytesPerAccess: 4, perOutputByte: 8 / 2048 },
+    ]);
+    // 64 of 128 lanes, each of which owns its row and writes 16 B of it.
+    expect(stats).toMatchObject({ outputBytes: 1024, activeLanes: 1, loadsInFlight: 1 });
+    expect(bufferOf(stats, "gm_y")).toEqual({
+      name: "gm_y",
+      kind: "store",
+      bytesPerAccess: 16,
+      perOutputByte: 1 / 16,
+      sectorEfficiency: 1,
+    });
+  });
+
+  it("are of the operand that is written in place", () => {
+    const stats = countsOfRows("duplicates = last", "f32", "inout ");
+    expect(stats.before?.map(({ entryPoint }) => entryPoint)).toEqual(["clear_points", "own_points"]);
+    expect(bufferOf(stats, "gm_x")).toMatchObject({
+      kind: "store",
+      bytesPerAccess: 16,
+      perOutputByte: 1 / 16,
+    });
+  });
+
+  it("have atomics, each of which ends as it does without other lanes", () => {
+    const sums = countsOfRows("combine = add", "i32");
+    expect(bufferOf(sums, "gm_y")).toMatchObject({ kind: "atomic", bytesPerAccess: 4, perOutputByte: 1 / 4 });
+    const halves = countsOfRows("combine = min", "f16");
+    const accesses = halves.buffers.filter(({ name }) => name === "gm_y");
+    expect(accesses).toMatchObject([
+      { kind: "load", perOutputByte: 1 / 2 },
+      { kind: "atomic", perOutputByte: 1 / 2 },
+    ]);
+  });
+
+  it("take the points of ordered sums one after another", () => {
+    const stats = countsOfRows("combine = add");
+    // 64 lanes, one for each element of a row, take 8 points each.
+    expect(stats).toMatchObject({ outputBytes: 2048, activeLanes: 1 });
+    expect(bufferOf(stats, "gm_u")).toMatchObject({ perOutputByte: 1 / 4 });
+  });
+
+  it("are numbers for scatters of every form", () => {
+    const forms = new Set<string>();
+    for (let seed = 0; seed < 80; seed++) {
+      const text = textOf(randomScatter(drawer(seed * 23 + 7)));
+      const [func] = parseModule(text, `scatter ${seed}`).module.funcs;
+      // More points than elements under `unique`, and the like.
+      if (func?.level !== "access" || verifyMap(func.map, func, undefined).length > 0) continue;
+      const kernel = compile(func, { target: targets.webgpu });
+      const wgsl = kernel.wgsl();
+      const stats = kernelStats(kernel.tile, wgsl);
+      if (stats === undefined) {
+        expect(wgsl.dispatch, text).toContain(0);
+        continue;
+      }
+      const { before = [] } = stats;
+      expect(before.map(({ entryPoint }) => entryPoint)).toEqual(
+        (wgsl.before ?? []).map(({ entryPoint }) => entryPoint),
+      );
+      for (const step of [...before, stats]) {
+        const { activeLanes, buffers, instructions, outputBytes } = step;
+        const figures = buffers.flatMap(({ bytesPerAccess, perOutputByte, sectorEfficiency }) => [
+          bytesPerAccess,
+          perOutputByte,
+          sectorEfficiency,
+        ]);
+        for (const figure of [activeLanes, instructions, outputBytes, ...figures])
+          expect(figure > 0 && figure < 1e9, text).toBe(true);
+        expect(activeLanes, text).toBeLessThanOrEqual(1);
+      }
+      forms.add(`${before.map(({ entryPoint }) => entryPoint).join(", ")}; ${buffersWritten(stats)}`);
+    }
+    expect(forms.size).toBeGreaterThan(8);
+  });
+
+  const buffersWritten = ({ buffers }: KernelStats): string =>
+    buffers.flatMap(({ name, kind }) => (kind === "load" ? [] : [`${kind} ${name}`])).join(", ");
+});
+
 describe("the command line", () => {
+  it("prints the counts of every dispatch of a scatter, and has them in an explanation", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tilec-gpu-stats-"));
+    const file = join(folder, "elements.tir");
+    writeFileSync(
+      file,
+      `func @f(%x: tensor<64x8xf32>, %i: tensor<4x8xi64>, %u: tensor<4x8xf32>) -> tensor<64x8xf32> {
+  %y = onnx.scatter_elements %x, %i, %u {axis = 0}
+  return %y
+}
+`,
+    );
+    const flags = [file, "--target", "webgpu"];
+    const { stdout, stderr } = await runHere(["compile", ...flags, "--emit", "gpu-stats"]);
+    expect(stdout, stderr).toMatch(
+      /dispatch base_points[^]*dispatch own_points[^]*dispatch main[^]*store gm_/,
+    );
+    const json = await runHere(["explain", ...flags, "--json"]);
+    const { gpu } = JSON.parse(json.stdout) as { readonly gpu: KernelStats };
+    expect(gpu.before).toHaveLength(2);
+    rmSync(folder, { recursive: true });
+  });
+
   const op = ["--op", "gather", "--data", "f32[9,64]", "--indices", "i32[32]"];
 
   it("prints the counts of a kernel, and of a program for another target those on WebGPU", async () => {

@@ -3,12 +3,13 @@
  * that lanes of a subgroup make together are laid over sectors of memory. Index values are in range and at
  * random; segments have the same length.
  */
-import { gatheredTable } from "../../../ir/access.js";
-import { inputsOf, outputPlace, type TileFunc } from "../../../ir/func.js";
+import { gatheredTable, isScatter, type AccessMap } from "../../../ir/access.js";
+import { inputsOf, outputBytes, outputPlace, type TileFunc } from "../../../ir/func.js";
 import { taskOfTile } from "../../../ir/task/index.js";
 import { at, elementCount, isIndexDType, meanBytes, type DType } from "../../../ir/types.js";
-import { refuseScatter } from "../../refuse-scatter.js";
+import { hasScatter } from "../../../ir/tile.js";
 import { indexSteps, type IndexStep } from "../../index-walk.js";
+import { isInPlace, scatterMapOf } from "../../scatter-map.js";
 import type { WgslKernel } from "../kernel.js";
 import { LaneRunner, type LaneAccess, type LaneCounts } from "./lane.js";
 import { parseKernel, type BufferSyntax } from "./syntax.js";
@@ -25,7 +26,8 @@ const maxLanes = 256;
 /** Statistics of a kernel's loads from, or stores to, one buffer. */
 export interface BufferStats {
   readonly name: string;
-  readonly kind: "load" | "store";
+  /** `atomic`: an access that reads a word and writes it in one. */
+  readonly kind: LaneAccess["kind"];
   /** Bytes of an access in the mean. */
   readonly bytesPerAccess: number;
   /** Accesses for each byte of the output. */
@@ -41,10 +43,22 @@ export interface BufferStats {
  * Statistics of a kernel for one workgroup, per byte of output that the workgroup writes unless a field
  * states otherwise. {@link kernelStats} counts them without a device.
  */
-export interface KernelStats {
+export interface KernelStats extends DispatchStats {
+  /** Dispatches of a scatter before the one that writes its points, in order. Absent: none. */
+  readonly before?: readonly (DispatchStats & { readonly entryPoint: string })[];
+}
+
+/**
+ * Statistics of one dispatch. Of a scatter, all dispatches count for the bytes that the points of the domain
+ * write, so that their figures add up.
+ */
+export interface DispatchStats {
   /** Lanes along x and y of a workgroup. */
   readonly workgroupSize: readonly [number, number];
-  /** Bytes of the output that the workgroup writes. */
+  /**
+   * Bytes of the output that the workgroup writes; of a scatter, the workgroup's share, by its lanes, of the
+   * bytes that all points write.
+   */
   readonly outputBytes: number;
   /** Loads, then stores; those of workgroup memory under the name of its array. */
   readonly buffers: readonly BufferStats[];
@@ -64,37 +78,63 @@ export interface KernelStats {
 
 /**
  * Returns the statistics of a kernel for one workgroup; undefined for a kernel that is never launched because
- * a dim of its dispatch is 0. Interprets the WGSL text lane by lane. Throws a CompileError (TC505) for a
- * scatter.
+ * a dim of its dispatch is 0. Interprets the WGSL text lane by lane.
  */
 export function kernelStats(func: TileFunc, kernel: WgslKernel): KernelStats | undefined {
-  refuseScatter(func, "the count of lanes (gpu-stats)");
-  const { dispatch, workgroupSize, entryPoint, workgroupBytes, bindings } = kernel;
+  const { dispatch, workgroupSize, workgroupBytes, bindings } = kernel;
   if (dispatch.includes(0)) return undefined;
   const syntax = parseKernel(kernel.code);
   const runner = new LaneRunner(syntax);
   const word = inputWords(func, kernel);
   const nameOf = (operand: number): string => at(bindings, operand).name;
-  const trace = new Trace({ data: nameOf(gatheredTable), output: nameOf(outputPlace(func)) });
+  const map = mapIn(func);
+  const isWrite = map !== undefined && isScatter(map);
+  const data = isWrite ? map.reads.map(({ table }) => table) : [gatheredTable];
   const members = syntax.buffers.find(({ type }) => type.members !== undefined)?.type.members ?? [];
   const values = bindings.find(({ role }) => role === "sizes")?.values ?? [];
   const [x, y] = workgroupSize;
-  for (let index = 0; index < Math.min(x * y, maxLanes); index++) {
-    const lane = [index % x, Math.floor(index / x), 0] as const;
-    const counts = runner.run(
-      entryPoint,
-      { workgroup: [0, 0, 0], lane, index },
-      {
-        word,
-        member: (name) => values[members.indexOf(name)] ?? 0,
-        access: (access) => {
-          trace.add(index, access);
+  const output = nameOf(isInPlace(func) ? gatheredTable : outputPlace(func));
+  const traced = (entryPoint: string, workgroup = 0): Trace => {
+    const trace = new Trace({ data: new Set(data.map(nameOf)), output });
+    for (let index = 0; index < Math.min(x * y, maxLanes); index++) {
+      const lane = [index % x, Math.floor(index / x), 0] as const;
+      const counts = runner.run(
+        entryPoint,
+        { workgroup: [workgroup, 0, 0], lane, index },
+        {
+          word,
+          member: (name) => values[members.indexOf(name)] ?? 0,
+          access: (access) => {
+            trace.add(index, access);
+          },
         },
-      },
-    );
-    trace.count(counts);
-  }
-  return trace.stats(workgroupSize, workgroupBytes);
+      );
+      trace.count(counts);
+    }
+    return trace;
+  };
+  const { before = [], entryPoint, pointLanes = [] } = kernel;
+  const written = isWrite ? elementCount(map.domain) * outputBytes(func) : 0;
+  const statsOf = (trace: Trace, step: number): DispatchStats => {
+    const lanes = pointLanes[step];
+    const share = lanes === undefined ? undefined : (written * Math.min(x * y, lanes)) / lanes;
+    return trace.stats(workgroupSize, workgroupBytes, share);
+  };
+  const writing = pointLanes[before.length] ?? 1;
+  const steps = before.map((step, k) => {
+    const stats = statsOf(traced(step.entryPoint), k);
+    // Of the points of the workgroup that writes, all have to be owned.
+    const lanes = at(pointLanes, k) * Math.min(1, (x * y) / writing);
+    for (let group = 1; group * x * y < lanes; group++) traced(step.entryPoint, group);
+    return { entryPoint: step.entryPoint, ...stats };
+  });
+  const stats = statsOf(traced(entryPoint), before.length);
+  return steps.length === 0 ? stats : { ...stats, before: steps };
+}
+
+/** Returns the map of a program's gather or scatter; undefined where it has neither. */
+function mapIn(func: TileFunc): AccessMap | undefined {
+  return hasScatter(func.body) ? scatterMapOf(func) : taskOfTile(func).gather?.stmt.map;
 }
 
 /** Accesses of the lanes of a subgroup at one execution of an instruction. */
@@ -114,7 +154,7 @@ class Trace {
   private readonly counts: LaneCounts = { instructions: 0, divisionsInLoops: 0, int128InLoops: 0 };
 
   /** By the names of their buffers. */
-  constructor(private readonly of: { readonly data: string; readonly output: string }) {}
+  constructor(private readonly of: { readonly data: ReadonlySet<string>; readonly output: string }) {}
 
   count(counts: LaneCounts): void {
     this.counts.instructions += counts.instructions;
@@ -142,16 +182,20 @@ class Trace {
     for (let k = 0; k < words; k++) entry.words.add(word + k);
     entry.lanes++;
     entry.bytes += 4 * words;
-    if (kind === "load" && entry.isGlobal && buffer.name === this.of.data) {
+    if (kind === "load" && entry.isGlobal && this.of.data.has(buffer.name)) {
       const group = `${lane} ${batch}`;
       this.batches.set(group, (this.batches.get(group) ?? 0) + 1);
     }
   }
 
-  stats(workgroupSize: readonly [number, number], workgroupBytes: number): KernelStats {
+  /** `written`: bytes of the output that the workgroup stands for, in the place of those that it stores. */
+  stats(workgroupSize: readonly [number, number], workgroupBytes: number, written?: number): DispatchStats {
     const all = [...this.together.values()];
-    const stores = all.filter(({ buffer, kind }) => kind === "store" && buffer === this.of.output);
-    const outputBytes = stores.reduce((sum, { bytes, weight }) => sum + bytes * weight, 0);
+    const changes = all.filter(({ kind, isGlobal }) => kind !== "load" && isGlobal);
+    const ofOutput = changes.filter(({ buffer }) => buffer === this.of.output);
+    const stores = [ofOutput, changes, all].find((list) => list.length > 0) ?? [];
+    const stored = ofOutput.reduce((sum, { bytes, weight }) => sum + bytes * weight, 0);
+    const outputBytes = written === undefined || written === 0 ? stored : written;
     const slots = stores.reduce((sum, { weight }) => sum + weight * subgroupLanes, 0);
     const perByte = (count: number): number => count / outputBytes;
     return {
@@ -210,8 +254,7 @@ function inputWords(
   func: TileFunc,
   { bindings }: WgslKernel,
 ): (buffer: BufferSyntax, word: number) => number {
-  const { gather } = taskOfTile(func);
-  const map = gather?.stmt.map;
+  const map = mapIn(func);
   const steps =
     map === undefined
       ? []
@@ -228,8 +271,15 @@ function inputWords(
       : indexWord(type.dtype, indexValue(rules, steps, elementCount(type.shape)));
   });
   const operands = new Map(bindings.map(({ name }, k) => [name, k]));
+  const status = bindings.find(({ role }) => role === "status")?.name;
+  const owner = bindings.find(({ role }) => role === "owner")?.name;
   // What is staged in workgroup memory are the data.
-  return ({ name }, word) => (tables[operands.get(name) ?? gatheredTable] ?? (() => 0))(word);
+  return ({ name }, word) =>
+    name === status
+      ? 0xffffffff
+      : name === owner
+        ? 0
+        : (tables[operands.get(name) ?? gatheredTable] ?? (() => 0))(word);
 }
 
 /**

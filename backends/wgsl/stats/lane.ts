@@ -22,7 +22,8 @@ type Value = Scalar | readonly Value[];
  * `word`.
  */
 export interface LaneAccess {
-  readonly kind: "load" | "store";
+  /** `atomic`: a word is read and written in one. */
+  readonly kind: "load" | "store" | "atomic";
   readonly buffer: BufferSyntax;
   readonly word: number;
   readonly words: number;
@@ -85,6 +86,8 @@ interface Run {
   batch: string;
   /** Set by a return: its value, or true. */
   result: Value | undefined;
+  /** True from a break to the end of its loop. */
+  isBroken: boolean;
 }
 
 interface Compiled {
@@ -115,6 +118,8 @@ export class LaneRunner {
   private readonly functions = new Map<string, FunctionSyntax>();
   private readonly bodies = new Map<string, { readonly slots: number; readonly body: Step }>();
   private readonly buffers = new Map<string, BufferSyntax>();
+  /** Words that atomics wrote, by buffer and number. */
+  private readonly written = new Map<string, number>();
   private instructionCount = 0;
   private scopes: Map<string, Declared>[] = [];
   private slots = 0;
@@ -129,7 +134,17 @@ export class LaneRunner {
     const main = this.functionNamed(entryPoint);
     const counts = { instructions: 0, divisionsInLoops: 0, int128InLoops: 0 };
     const frame = main.params.map(({ builtin }) => builtinValue(builtin, position));
-    const run: Run = { host, counts, frame, weight: 1, depth: 0, path: "", batch: "", result: undefined };
+    const run: Run = {
+      host,
+      counts,
+      frame,
+      weight: 1,
+      depth: 0,
+      path: "",
+      batch: "",
+      result: undefined,
+      isBroken: false,
+    };
     this.bodyOf(main).body(run);
     return counts;
   }
@@ -160,7 +175,7 @@ export class LaneRunner {
     return (run) => {
       for (const step of steps) {
         step(run);
-        if (run.result !== undefined) return;
+        if (run.result !== undefined || run.isBroken) return;
       }
     };
   }
@@ -220,9 +235,33 @@ export class LaneRunner {
       }
       case "for":
         return this.loop(statement);
+      case "loop":
+        return this.loopToBreak(statement.body);
+      case "break":
+        return (run) => {
+          run.isBroken = true;
+        };
       default:
         return assertNever(statement);
     }
+  }
+
+  /** Returns the step of a loop that ends by a break. Throws an InternalError for one that goes on. */
+  private loopToBreak(body: readonly Statement[]): Step {
+    const id = this.instructionCount++;
+    const inside = this.sequence(body);
+    return (run) => {
+      const { path, batch } = run;
+      run.depth++;
+      for (let k = 0; !run.isBroken && run.result === undefined; k++) {
+        if (k > sampled) throw new InternalError("a loop of one lane ends at once");
+        run.path = `${path}.${id}:${k}`;
+        run.batch = `${batch}.${id}:${k}`;
+        inside(run);
+      }
+      run.depth--;
+      Object.assign(run, { path, batch, isBroken: false });
+    };
   }
 
   private assignment({ into, op, value: written }: Extract<Statement, { readonly kind: "assign" }>): Step {
@@ -241,6 +280,11 @@ export class LaneRunner {
         const vector = [...(run.frame[of.slot] as readonly Value[])];
         vector[index.run(run) as number] = value.run(run);
         run.frame[of.slot] = vector;
+      };
+    }
+    if (into.kind === "name" && into.name === "_") {
+      return (run) => {
+        value.run(run);
       };
     }
     const place = this.place(into);
@@ -280,11 +324,11 @@ export class LaneRunner {
         run.path = `${path}.${id}:${k}`;
         run.batch = isUnrolled ? batch : `${batch}.${id}:${k}`;
         inside(run);
-        if (run.result !== undefined) break;
+        if (run.result !== undefined || run.isBroken) break;
         next?.(run);
       }
       run.depth--;
-      Object.assign(run, { weight, path, batch });
+      Object.assign(run, { weight, path, batch, isBroken: false });
     };
   }
 
@@ -326,6 +370,10 @@ export class LaneRunner {
         return { type: { of: of ?? "i32", n: 1 }, isConstant: true, run: () => value };
       }
       case "name": {
+        if (expr.name === "true" || expr.name === "false") {
+          const value = expr.name === "true";
+          return { type: { of: "bool", n: 1 }, isConstant: true, run: () => value };
+        }
         const declared = this.declared(expr.name);
         if (declared === undefined) throw new InternalError(`no variable ${expr.name}`);
         const { slot, type } = declared;
@@ -377,6 +425,11 @@ export class LaneRunner {
         isConstant: false,
         run: (run) => at(of.run(run) as readonly Value[], index.run(run) as number),
       };
+    }
+    const field = exchangeFields.indexOf(expr.name);
+    if (field >= 0) {
+      const type: WgslType = { of: expr.name === "exchanged" ? "bool" : "u32", n: 1 };
+      return { type, isConstant: false, run: (run) => at(of.run(run) as readonly Value[], field) };
     }
     const components = Array.from(expr.name, (letter) => "xyzw".indexOf(letter));
     const [only = 0] = components;
@@ -451,7 +504,7 @@ export class LaneRunner {
   }
 
   private call({ name, type: stated, args: written }: Extract<Expr, { readonly kind: "call" }>): Compiled {
-    if (name.startsWith("atomic")) return this.atomic(written);
+    if (name.startsWith("atomic")) return this.atomic(name, written);
     if (name.endsWith("Barrier")) return { type: { of: "u32", n: 1 }, isConstant: false, run: () => 0 };
     const args = written.map((arg) => this.expr(arg));
     if (stated !== undefined) return constructed(name, stated, args);
@@ -470,18 +523,27 @@ export class LaneRunner {
     return this.calledFunction(name, args);
   }
 
-  private atomic([operand, value]: readonly Expr[]): Compiled {
-    if (operand?.kind !== "unary" || value === undefined) throw new InternalError("an atomic is of a place");
-    const place = this.place(operand.of);
+  /** Returns a call that takes effect on a word: later atomics of any lane see what it wrote. */
+  private atomic(name: string, [operand, ...given]: readonly Expr[]): Compiled {
+    const place = operand?.kind === "unary" ? this.place(operand.of) : undefined;
     if (place === undefined) throw new InternalError("an atomic is of a place of a buffer");
-    const [store, taken] = [this.access("store", place), this.expr(value)];
+    const kind = name === "atomicLoad" ? "load" : name === "atomicStore" ? "store" : "atomic";
+    const [access, args] = [this.access(kind, place), given.map((arg) => this.expr(arg))];
+    const isExchange = name === "atomicCompareExchangeWeak";
+    const change = isExchange ? exchanged : atomics[name];
+    if (change === undefined) throw new InternalError(`no atomic ${name}`);
+    const { written } = this;
     return {
-      type: place.type,
+      type: isExchange ? { of: "u32", n: exchangeFields.length } : place.type,
       isConstant: false,
       run(run) {
-        taken.run(run);
-        store(run);
-        return 0;
+        const values = args.map((arg) => Number(arg.run(run)));
+        const word = access(run);
+        const key = `${place.buffer.name} ${word}`;
+        const old = written.get(key) ?? run.host.word(place.buffer, word);
+        const changed = change(old, values) >>> 0;
+        if (kind !== "load") written.set(key, changed);
+        return isExchange ? [old, old === values[0]] : old;
       },
     };
   }
@@ -510,6 +572,24 @@ export class LaneRunner {
   }
 }
 
+/** What an atomic makes of a word. */
+type Change = (old: number, values: readonly number[]) => number;
+
+const atomics: Readonly<Record<string, Change>> = {
+  atomicLoad: (old) => old,
+  atomicStore: (_, [value = 0]) => value,
+  atomicAdd: (old, [value = 0]) => old + value,
+  atomicMax: (old, [value = 0]) => Math.max(old, value),
+  atomicMin: (old, [value = 0]) => Math.min(old, value),
+  atomicAnd: (old, [value = 0]) => old & value,
+  atomicOr: (old, [value = 0]) => old | value,
+};
+
+const exchanged: Change = (old, [expected, value = 0]) => (old === expected ? value : old);
+
+/** Members of the result of an exchange, in the order of its values. */
+const exchangeFields = ["old_value", "exchanged"];
+
 const isShift = ({ isConstant, run }: Compiled): boolean => isConstant && isPowerOfTwo(Number(run(idle)));
 
 /** Stands for a lane where nothing depends on one. */
@@ -522,6 +602,7 @@ const idle: Run = {
   path: "",
   batch: "",
   result: undefined,
+  isBroken: false,
 };
 
 /** Runs `body` without counting its operations and returns the result of `body`. */
@@ -585,7 +666,7 @@ function constructed(name: string, type: WgslType, args: readonly Compiled[]): C
     const from = first.type.of;
     return operation(type, 0, isConstant, args, ([value]) => asBits(from, type.of, Number(value)));
   }
-  if (type.n === 1 && first !== undefined) {
+  if (type.n === 1 && type.length === undefined && first !== undefined) {
     const isFree = first.type.of !== "f32" && type.of !== "f32";
     return operation(type, isFree ? 0 : 1, isConstant, args, ([value]) => asType(type.of, Number(value)));
   }
@@ -594,7 +675,10 @@ function constructed(name: string, type: WgslType, args: readonly Compiled[]): C
     isConstant,
     run(run) {
       const values = args.flatMap((arg) => arg.run(run));
-      return Array.from({ length: type.n }, (_, k) => values[values.length === 1 ? 0 : k] ?? 0);
+      return Array.from(
+        { length: type.length ?? type.n },
+        (_, k) => values[values.length === 1 ? 0 : k] ?? 0,
+      );
     },
   };
 }

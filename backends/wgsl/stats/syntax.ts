@@ -59,6 +59,9 @@ export type Statement =
       readonly body: readonly Statement[];
     }
   | { readonly kind: "return"; readonly value?: Expr }
+  /** A loop that only a break ends. */
+  | { readonly kind: "loop"; readonly body: readonly Statement[] }
+  | { readonly kind: "break" }
   | { readonly kind: "block"; readonly body: readonly Statement[] };
 
 /**
@@ -270,6 +273,13 @@ class Parser {
         return this.conditional();
       case "for":
         return this.loop();
+      case "loop":
+        this.place++;
+        return { kind: "loop", body: this.braced() };
+      case "break":
+        this.place++;
+        this.expect(";");
+        return { kind: "break" };
       case "return": {
         this.place++;
         if (this.take(";")) return { kind: "return" };
@@ -361,6 +371,10 @@ class Parser {
       const type = this.type();
       if (!this.closes()) throw new InternalError("bitcast has one type");
       return { kind: "call", name: text, type, args: this.args() };
+    }
+    if (text === "array") {
+      this.place--;
+      return { kind: "call", name: "construct", type: this.type(), args: this.args() };
     }
     if (this.peek() !== "(") return { kind: "name", name: text };
     if (!/^(?:vec[234][uif]|u32|i32|f32)$/.test(text)) return { kind: "call", name: text, args: this.args() };
