@@ -44,8 +44,8 @@ import { valueSteps } from "../ir/values/steps.js";
 import { castChain } from "../ir/values/vector-steps.js";
 
 /**
- * Condition on the elements of one operand that index values select: all are finite. With `least`, each
- * element is 0 or has a magnitude of at least 2^`least`. With `below`, each magnitude is below 2^`below`.
+ * Condition that all elements of an operand that index values select are finite. `least`: each element is 0
+ * or has a magnitude of at least 2^`least`. `below`: each magnitude is below 2^`below`.
  */
 export interface ElementCondition {
   /** The operand's key. */
@@ -56,15 +56,14 @@ export interface ElementCondition {
 }
 
 /**
- * Answer to the question whether an Ascend core computes a value with exactly the bits that the program
- * states. If `ok`, the core does so when all conditions in `assumes` hold; always if the list is empty.
- * Otherwise `refused` names the step that may give other bits.
+ * Answer whether an Ascend core computes a value with exactly the bits that the program specifies. `assumes`:
+ * conditions that must hold. `refused`: the step that may give wrong bits.
  */
 export type AscendAnswer =
   | { readonly ok: true; readonly assumes: readonly ElementCondition[] }
   | { readonly ok: false; readonly refused: string };
 
-/** Returns the text of a condition for comments and messages, such as `data: finite, below 2^100`. */
+/** Returns the text of a condition for comments and messages, for example `data: finite, below 2^100`. */
 export const conditionText = ({ operand, least, below }: ElementCondition): string =>
   [
     `${operand}: finite`,
@@ -109,9 +108,8 @@ const isWhole32 = (value: Magnitude, type: "i32" | "u32"): boolean =>
   fitsInteger(value, type) && fitsInteger(value, "i32");
 
 /**
- * Returns the reasons why an Ascend core may give other bits than stated for a cast, each with the kind of
- * bound on elements that removes it. An empty list if there are none. `value`: magnitude of the number that
- * is cast.
+ * Returns the reasons why an Ascend core may give wrong bits for a cast; an empty list if there are none. A
+ * bound of kind `helps` on elements removes the reason. `value`: magnitude of the cast number.
  */
 function faultsOfCast(
   { from, type }: Extract<ValueStep, { readonly kind: "cast" }>,
@@ -141,8 +139,8 @@ function faultsOfCast(
 }
 
 /**
- * Returns the reasons why an Ascend core may give other bits than stated for a sum, each with the kind of
- * bound on elements that removes it. An empty list if there are none. `value`: magnitude of the exact sum.
+ * Returns the reasons why an Ascend core may give wrong bits for a sum; an empty list if there are none. A
+ * bound of kind `helps` on elements removes the reason. `value`: magnitude of the exact sum.
  */
 function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Fault, "what">[] {
   if (type !== "f32") return isWhole32(value, type) ? [] : [{ why: wraps, helps: "below" }];
@@ -155,9 +153,8 @@ function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Faul
 }
 
 /**
- * Returns the reasons why an Ascend core may give other bits than stated for an arithmetic operation, each
- * with the kind of bound on elements that removes it. An empty list if there are none. `operands`: magnitude
- * of the result of each earlier step.
+ * Returns the reasons why an Ascend core may give wrong bits for an arithmetic operation, with the bound on
+ * elements that removes each reason. `operands`: magnitude of the result of each earlier step.
  */
 function faultsOfOperation(
   { op, type, of }: Extract<ValueStep, { readonly kind: "op" }>,
@@ -182,8 +179,8 @@ function faultsOfOperation(
 }
 
 /**
- * Returns the faults of all steps of a value, in order. A fault is a reason why an Ascend core may give other
- * bits than stated for a step. `magnitudesOfSteps`: magnitude of each step's result.
+ * Returns the faults of all steps of a value, in order. A fault is a reason why an Ascend core may give wrong
+ * bits for a step. `magnitudesOfSteps`: magnitude of each step's result.
  */
 function faultsOf(steps: readonly ValueStep[], magnitudesOfSteps: readonly Magnitude[]): readonly Fault[] {
   return steps.flatMap((step, k) => {
@@ -215,7 +212,7 @@ interface Sum {
 
 /**
  * Returns the magnitude of a reduction of at most `max` elements, and the reasons why an Ascend core may give
- * other bits than stated for it. `element`: magnitude of one reduction element.
+ * wrong bits. `element`: magnitude of one reduction element.
  */
 function sumOf(how: Reduction, type: ArithmeticType, element: Magnitude, max: number): Sum {
   switch (how) {
@@ -246,9 +243,8 @@ function sumOf(how: Reduction, type: ArithmeticType, element: Magnitude, max: nu
 type Bounds = ReadonlyMap<number, ElementBounds>;
 
 /**
- * Returns the faults in the computation of a map's value under bounds on its elements, in order of
- * computation. A fault is a reason why an Ascend core may give other bits than stated for a step. `types`:
- * element type of each read.
+ * Returns the faults in the computation of a map's value, in order of computation. A fault is a reason why an
+ * Ascend core may give wrong bits for a step. `types`: element type of each read.
  */
 function weighed(map: AccessMap, types: readonly DType[], bounds: Bounds): readonly Fault[] {
   const { steps, reduction } = valueSteps(map.value, types);
@@ -274,8 +270,8 @@ const firstOf = ([fault]: readonly Fault[]): string | undefined =>
   fault === undefined ? undefined : `${fault.what}: ${fault.why}`;
 
 /**
- * Returns the text of the first step whose bits may differ on an Ascend core, and why, given the result of
- * each step. Undefined if there is none. Applies the rules of {@link ascendAnswer} to exact numbers.
+ * Returns a text on the first step for which an Ascend core may give wrong bits, with the reason; undefined
+ * if there is none. `numbers`: the result of each step.
  */
 export function faultOfNumbers(steps: readonly ValueStep[], numbers: readonly number[]): string | undefined {
   const unbounded = steps.find((step, k) => step.kind === "read" && !Number.isFinite(at(numbers, k)));
@@ -284,9 +280,8 @@ export function faultOfNumbers(steps: readonly ValueStep[], numbers: readonly nu
 }
 
 /**
- * Returns the reason why an Ascend core may give other bits than stated when it adds a reduction element
- * `term` to the partial sum `sum`. Undefined if the bits are the stated ones, and for reductions other than
- * `fold` (sum in order).
+ * Returns the reason why an Ascend core may give wrong bits when reduction element `term` is added to `sum`;
+ * undefined for exact bits. Only `fold` (sum in order) can give a reason.
  */
 export function faultOfTaking(
   how: Reduction,
@@ -308,8 +303,8 @@ const naturalBounds: Readonly<Record<FloatValueType, Required<ElementBounds>>> =
 };
 
 /**
- * Returns the first integer from `low` to `high`, both inclusive, for which `holds` is true; undefined if
- * there is none. Searches by bisection: `holds` must stay true for all greater numbers.
+ * Returns the first integer from `low` to `high` (inclusive) for which `holds` is true; undefined if there is
+ * none. `holds` must stay true for all greater integers.
  */
 function firstThatHolds(low: number, high: number, holds: (value: number) => boolean): number | undefined {
   if (!holds(high)) return undefined;
@@ -323,10 +318,8 @@ function firstThatHolds(low: number, high: number, holds: (value: number) => boo
 }
 
 /**
- * Returns `given` with bounds of one kind that remove every fault (step with possibly other bits) that this
- * kind can remove. First finds the weakest exponent that is enough for all inputs in `tables` (indices of
- * inputs). Then gives a weaker bound to each input that needs much less than that. Undefined if no bound is
- * strong enough.
+ * Returns `given` with added bounds of one kind on the inputs in `tables` (indices of inputs). The bounds are
+ * the weakest that remove every fault that bounds can remove. Undefined if no bound is strong enough.
  */
 function solved(
   tables: readonly number[],
@@ -354,9 +347,8 @@ function solved(
 }
 
 /**
- * Returns whether an Ascend core gives the stated bits of a map's value, and under which conditions on the
- * elements. `inputs`: operands that the map reads, in the order of the indices by which the map refers to
- * them.
+ * Returns whether an Ascend core gives exact bits for a map's value, and the conditions on the elements.
+ * `inputs`: operands in the order of the input indices of the map.
  */
 export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): AscendAnswer {
   if (isMove(map)) return { ok: true, assumes: [] };
@@ -397,6 +389,9 @@ export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): Ascend
   return { ok: true, assumes };
 }
 
-/** Hint for diagnostics: flags of the backends that compute any value with exactly its stated bits. */
+/**
+ * Hint for diagnostics: flags of the backends that compute any value with exactly the bits that the program
+ * specifies.
+ */
 export const computesValues =
   "for the stated bits: --target webgpu --emit wgsl, or --target cpu --emit module-cpu";

@@ -6,10 +6,7 @@ import type { LongRunOptions } from "./long-run.js";
 import type { HostInputs } from "./memory.js";
 import type { SimReport } from "./report.js";
 
-/**
- * Compiled kernel as a backend receives it: the tile program, the target, and the program that it was
- * compiled from.
- */
+/** Compiled kernel for a backend: the tile program, the target, and the source program. */
 export interface BackendKernel {
   readonly tile: TileFunc;
   readonly target: Target;
@@ -28,8 +25,8 @@ export interface BackendKernel {
 }
 
 /**
- * Result of one run of a kernel: the output's bytes, and a report of the bytes moved if it was requested and
- * the backend makes one.
+ * Result of one execution of a kernel: the output's bytes, and a report of moved bytes if requested and
+ * supported.
  */
 export interface BackendRun {
   /** The output's elements, row-major; the caller's own. */
@@ -42,14 +39,15 @@ export interface BackendRun {
 }
 
 /**
- * Options of one run of a kernel on a backend: abort signal, progress callback, and whether to make a report.
+ * Options of one execution of a kernel on a backend: abort signal, progress callback, and a switch for the
+ * report.
  */
 export interface BackendRunOptions extends LongRunOptions {
   /** Asks for the report of a backend that counts. Default false: nothing is kept for it. */
   readonly report?: boolean;
 }
 
-/** Kernel that a backend has prepared, which can run many times until it is released. */
+/** Kernel that a backend has prepared. The kernel can be executed many times, until release. */
 export interface PreparedKernel {
   /**
    * Rejects with a RunError (TC601) for an index out of range, and with the signal's reason when it is

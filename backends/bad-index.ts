@@ -9,14 +9,17 @@ import { elementCount, formatShape } from "../ir/types.js";
 import type { IndexStep } from "./index-walk.js";
 import { coordinates } from "./memory.js";
 
-/** Input tensor from which index values are read: its type, and the key that names it in messages. */
+/**
+ * Input tensor from which index values are read: the tensor's type, and the key that names the tensor in
+ * messages.
+ */
 export interface IndexTable extends Pick<Operand, "type"> {
   readonly key: string;
 }
 
 /**
- * Location of an index value that an output element needs. Gives the index operand, the dim along which it
- * selects, the input and position that contain the value, and the out-of-range rule.
+ * Location of an index value that an output element needs: the index operand, the selected dim, and the input
+ * position with the value. `rule`: the out-of-range policy.
  */
 export interface IndexLocation {
   readonly index: number;
@@ -41,7 +44,7 @@ export interface IndexLocation {
 }
 
 /**
- * Index operand of one output element after its value was read: its location, its value, and whether the
+ * Index operand of one output element after the value was read: the location, the value, and whether the
  * out-of-range policy rejects the value.
  */
 export interface ResolvedIndex {
@@ -56,12 +59,12 @@ export interface ResolvedIndex {
   readonly segment?: { readonly from: number; readonly elements: number; readonly max: number } | undefined;
 }
 
-/** Values of symbols (dynamic sizes), and of the bounds derived from them, by name. */
+/** Values of symbols (dynamic sizes) and of derived bounds, by name. */
 export type Numbers = Readonly<Record<string, number>>;
 
 /**
- * Index operand in the form that a generated module contains: functions that compute its position and range
- * from the sizes of symbols (dynamic sizes).
+ * Index operand of a generated module: functions that compute the position and range of the index value from
+ * the sizes of symbols (dynamic sizes).
  */
 export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocation, "axis" | "picks"> {
   /** The input that it reads; absent for a sum. */
@@ -80,9 +83,8 @@ export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocati
 }
 
 /**
- * State of one scatter point (one update to write) while its index operands are resolved. Some index operands
- * determine only the value that is written, not the place. If one of these selects no element, the point
- * writes the fill bits. Gathers do not use this state.
+ * State of one scatter iteration while the index operands are resolved. A written value whose index selects
+ * no element becomes the fill bits. Gathers have no scatter state.
  */
 export interface ScatterPoint {
   /** True if an index operand cannot be resolved. */
@@ -94,8 +96,8 @@ export interface ScatterPoint {
 }
 
 /**
- * Input of {@link resolvingIndices}: the index operands of an access map as functions, with the inputs that
- * they read, the reduction, and the sizes of symbols.
+ * Input of {@link resolvingIndices}: the index operands of an access map as functions. `operands`: the inputs
+ * that contain the index values. `numbers`: sizes of symbols.
  */
 export interface IndexFunctions {
   readonly operands: readonly IndexTable[];
@@ -106,21 +108,20 @@ export interface IndexFunctions {
 }
 
 /**
- * Location of an index value to read: the index of its input, from 0, and the row-major position in that
- * input, in elements.
+ * Location of an index value to read: the index of the input, and the row-major position in the input, in
+ * elements.
  */
 export type IndexRead = readonly [table: number, position: number];
 
 /**
- * Generator that yields the position of each index value to read and is sent that value. Returns the resolved
- * index operands, up to the first that stops the evaluation of the element.
+ * Generator that yields the position of each index value to read and is sent the value. The return value is
+ * the list of resolved index operands, up to the first operand that ends the element.
  */
 export type IndexResolution = Generator<IndexRead, readonly ResolvedIndex[], bigint>;
 
 /**
- * Resolves the index operands of one output point, in order of evaluation, and returns them. Yields the
- * position of each index value to read and is sent that value. `dims`: coordinates that are passed to the
- * index functions; they differ from `point` if the map is relative to a region.
+ * Yields the position of each index value that one output element needs and is sent the value. Returns the
+ * resolved index operands in order. `dims`: coordinates for the index functions; default `point`.
  */
 export function* resolvingIndices(
   { operands, steps, reduced, numbers, scatter }: IndexFunctions,
@@ -176,10 +177,9 @@ export function* resolvingIndices(
 }
 
 /**
- * Resolves to the first out-of-range index operand that output elements `from` to `end` (exclusive) need;
- * undefined if there is none. Elements are numbered row-major over `extents`. `resolving` returns the
- * generator that resolves the index operands of one element. `read` returns the index value at a position of
- * an input.
+ * Resolves to the first out-of-range index operand that output elements `from` to `end` (exclusive,
+ * row-major) need; undefined if there is none. `resolving`: generator for one element. `read`: returns an
+ * index value.
  */
 export async function findBadIndex(
   resolving: (point: readonly number[]) => IndexResolution,
@@ -230,7 +230,10 @@ export function describeBadIndex({
   };
 }
 
-/** Points of a scatter that write one element, by their numbers, and the number of the element. */
+/**
+ * Two scatter iterations that write the same element: the row-major index of each iteration, and the index of
+ * the element.
+ */
 export interface DuplicatePoints {
   readonly point: number;
   readonly earlier: number;
@@ -238,8 +241,8 @@ export interface DuplicatePoints {
 }
 
 /**
- * Returns the message and the data of two points of a scatter that write one element. `extents`: those in
- * which points are numbered.
+ * Returns the message and the data of a diagnostic for two scatter iterations that write the same element.
+ * `extents`: shape of the iteration space in which `point` and `earlier` are row-major indices.
  */
 export function describeDuplicate(
   { key, type }: IndexTable,
@@ -255,8 +258,7 @@ export function describeDuplicate(
 }
 
 /**
- * Element type of index values: the name of the JavaScript typed array that contains them, and the size of an
- * element in bits.
+ * Element type of index values: the name of the JavaScript typed array, and the size of an element in bits.
  */
 export interface IndexElement {
   readonly array: string;

@@ -16,7 +16,7 @@ interface Entry<Value> {
   readonly cost: number;
 }
 
-/** Cache that evicts its least recently used values once their total cost exceeds a limit. */
+/** Cache that evicts the least recently used values when the total cost exceeds a limit. */
 export class BoundedCache<Key, Value> {
   /** Least recently used first: a Map keeps the order in which keys were added. */
   private readonly entries = new Map<Key, Entry<Value>>();

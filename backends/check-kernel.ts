@@ -9,8 +9,8 @@ import { bodyField } from "./ir-fields.js";
 const kernelFields = { tile: "a tile program", target: "a target" } as const;
 
 /**
- * Checks that a value is a compiled kernel with the fields in `needs`. Throws a CompileError (TC702) if a
- * field is missing or the tile program is malformed.
+ * Throws a CompileError (TC702) if a value is not a compiled kernel with the fields in `needs`, or if the
+ * tile program is malformed.
  */
 export function checkKernel(
   kernel: unknown,
@@ -30,8 +30,8 @@ export function checkKernel(
 }
 
 /**
- * Checks that a value is a kernel that can run: passes {@link checkKernel} and has no dynamic sizes. Throws a
- * CompileError: TC702 for a missing field, TC107 for dynamic sizes.
+ * Throws a CompileError if a value is not a kernel that can run: TC702 for a missing field, TC107 for dynamic
+ * sizes.
  */
 export function checkRunnable(kernel: unknown, needs?: readonly (keyof typeof kernelFields)[]): void {
   checkKernel(kernel, needs);
@@ -44,7 +44,7 @@ export function checkRunnable(kernel: unknown, needs?: readonly (keyof typeof ke
 /** Programs never change: one look is enough. */
 const checked = new WeakSet();
 
-/** Checks that a value is a tile program. Throws a CompileError (TC702) if it is not. */
+/** Throws a CompileError (TC702) if a value is not a tile program. */
 export function checkTile(tile: TileFunc): void {
   if (isVerified(tile) || checked.has(tile)) return;
   throwIfErrors(

@@ -15,11 +15,9 @@ import { badIndexAt, duplicateWrite, type MappedInputs } from "./resolved-indice
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Checks the index values of all points of a scatter before any element is written. Yields 0 regularly, since
- * nothing is written. Throws a RunError (TC601) for the first point with an index out of range. Otherwise,
- * under `duplicates = error`, throws a RunError (TC607) for the first two points that write one element.
- *
- * `written`: returns the row-major position, in the output, of the element that the current point of `addresses` writes.
+ * Checks the index values of all iterations of a scatter before any element is written; yields 0 regularly.
+ * Throws a RunError: TC601 for an index out of range, TC607 for a forbidden duplicate. `written`: returns the
+ * output position of the current iteration.
  */
 export function* checkPoints(
   mapped: MappedInputs,
@@ -52,10 +50,8 @@ export function* checkPoints(
 }
 
 /**
- * Returns the extents of a smaller domain, on which {@link checkPoints} finds a fault if and only if the
- * whole scatter has one. The extent of a dim becomes 1 if no index value and only one written coordinate
- * depends on the dim. That coordinate must be the dim times a factor plus a constant. The first fault is then
- * at coordinate 0 of these dims.
+ * Returns the extents of a smaller domain on which {@link checkPoints} finds a fault if and only if the whole
+ * scatter has a fault. The extents of dims that cannot cause a fault become 1.
  */
 export function tellingPoints(map: AccessMap): Shape {
   if (elementCount(map.domain) === 0) return map.domain;
@@ -69,8 +65,8 @@ export function tellingPoints(map: AccessMap): Shape {
 }
 
 /**
- * Checks the index values and the duplicate writes of a scatter by {@link checkPoints}, on a smaller domain
- * that covers all its points. Yields 0 regularly. Throws a RunError (TC601 or TC607) for the first fault.
+ * Checks the index values and the duplicate writes of a scatter; yields 0 regularly. Throws a RunError for
+ * the first fault: TC601 for an index out of range, TC607 for a duplicate.
  */
 export function* checkScatter(mapped: MappedInputs): Generator<number, void> {
   const addresses = mapAddresses(mapped);

@@ -5,8 +5,8 @@ import { inputTensor, packedBits, unitsOf } from "./memory.js";
 import type { MappedInputs } from "./resolved-indices.js";
 
 /**
- * Access to the elements that an access map reads for one output element. The parameter `read` of the
- * functions is the index of a read in the map, from 0. {@link MapAddresses} selects the output element.
+ * Access to the elements that an access map reads for one output element, which {@link MapAddresses} selects.
+ * `read`: index of a read in the map.
  */
 export interface ElementReads {
   /** Returns the number of the element in its tensor. */

@@ -18,8 +18,8 @@ import { badIndexAt, type MappedInputs } from "./resolved-indices.js";
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Checks the index values that a map with an empty output refers to. Yields 0 regularly, since no element is
- * computed. Throws a RunError (TC601) for the first point with an index out of range.
+ * Checks the index values of a map with an empty output; yields 0 regularly. Throws a RunError (TC601) for
+ * the first index out of range.
  */
 export function* indexPointSteps(mapped: MappedInputs, addresses: MapAddresses): Generator<number, void> {
   const { map } = mapped;
@@ -36,9 +36,8 @@ export function* indexPointSteps(mapped: MappedInputs, addresses: MapAddresses):
 }
 
 /**
- * Checks the index values of a tile program whose output is empty. Does nothing for other outputs, or if the
- * program has no map over whole tensors. Yields 0 regularly. Throws a RunError (TC601) for the first point
- * with an index out of range.
+ * Checks the index values of a tile program with an empty output; yields 0 regularly. Does nothing for
+ * programs with output elements. Throws a RunError (TC601) for the first index out of range.
  */
 export function* emptyOutputSteps(tile: TileFunc, inputs: HostInputs): Generator<number, void> {
   if (elementCount(outputOf(tile).type.shape) > 0) return;

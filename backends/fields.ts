@@ -6,8 +6,8 @@ import { error, type Diagnostic } from "../ir/diagnostic.js";
 export type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Validation rule for a value: a test of the complete value (`holds`), or a function that returns the
- * diagnostics of its parts (`problems`).
+ * Validation rule for a value. `holds` tests the complete value; `problems` returns the diagnostics of the
+ * value's members.
  */
 export type Field = {
   readonly code: Code;
@@ -38,7 +38,7 @@ export type Field = {
     }
 );
 
-/** Table with one validation rule for each key of a type. TypeScript rejects a table that lacks a key. */
+/** Validation rules by field name, with one rule for each key of a type. */
 export type Fields<T> = Readonly<Record<keyof Required<T>, Field>>;
 
 type Table = Readonly<Record<string, Field>>;
@@ -139,7 +139,7 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 
 /**
  * Options for the validation of an object's fields: diagnostic code, prefix of field names in messages,
- * whether other fields are allowed, and required fields.
+ * tolerance of unknown fields, and required fields.
  */
 export interface FieldOptions {
   /** Diagnostic code for an unknown field, and for a value that is not a record. Default TC702. */
@@ -154,7 +154,7 @@ export interface FieldOptions {
 
 /**
  * Function that returns the entry of `words` that a misspelt word probably means; undefined if none is
- * similar. Callers supply the function, because this file depends on no package.
+ * similar.
  */
 export type Suggest = (word: string, words: readonly string[]) => string | undefined;
 
@@ -164,8 +164,8 @@ const noSuggestion: Suggest = () => undefined;
 const maxNamesWithHint = 20;
 
 /**
- * Returns a diagnostic for every problem of an object: an unknown field, a value that its rule rejects, or a
- * missing required field. An empty list if there is none. A field whose value is undefined counts as absent.
+ * Returns a diagnostic for each unknown field, rejected value and missing required field of an object; an
+ * empty list for a valid object. A field with value undefined counts as absent.
  */
 export function checkFields(
   what: string,
@@ -199,8 +199,8 @@ export function checkFields(
 }
 
 /**
- * Returns a diagnostic for every reason why a validation rule rejects `value`; an empty list if it accepts
- * the value. `path`: path of the value in messages.
+ * Returns a diagnostic for each reason why a validation rule rejects `value`; an empty list for a valid
+ * value. `path`: path of the value in messages.
  */
 export function problemsOf(
   field: Field,
@@ -225,9 +225,8 @@ export const lacking = (what: string, name: string, { code, takes }: Field): Dia
   error(code, `${what} lacks ${name}; it takes ${takes}`);
 
 /**
- * Returns a diagnostic saying that a validation rule rejects `value` itself, rather than one of its parts.
- * `path`: path of the value in messages; empty for the checked value itself. `meant`: optional hint at what
- * the user probably meant.
+ * Returns the diagnostic for a value that a validation rule rejects. `path`: path of the value in messages;
+ * empty for the root. `meant`: optional hint at the intended value.
  */
 export const refusal = (
   { code, takes }: Pick<Field, "code" | "takes">,
@@ -301,8 +300,8 @@ export function byName(takes: string, entry: Field, code: Code = "TC702"): Field
 }
 
 /**
- * Returns a validation rule for values of several kinds, such as statements. `fieldOf` returns the rule for
- * the kind of a given value.
+ * Returns a validation rule for values of several kinds, for example statements. `fieldOf`: returns the rule
+ * for a given value.
  */
 export const choice = (takes: string, fieldOf: (value: unknown) => Field, code: Code = "TC702"): Field => ({
   code,
@@ -314,8 +313,8 @@ const longest = 60;
 const maxEntries = 8;
 
 /**
- * Returns the text of an object's key for a message: unchanged if it is short and only letters, digits, `_`
- * and `$`; otherwise quoted and shortened.
+ * Returns the text of an object's key for a message. A long key, or a key with special characters, is quoted
+ * and shortened.
  */
 export const shownKey = (key: string): string =>
   key.length <= longest && /^[\w$]+$/.test(key) ? key : shownValue(key);
@@ -335,8 +334,8 @@ export function shownValue(value: unknown): string {
 }
 
 /**
- * Returns the type name of a typed array or DataView, such as `Float32Array`. Works for arrays of every
- * JavaScript realm, while `instanceof` recognises only arrays of the current realm.
+ * Returns the type name of a typed array or DataView, for example `Float32Array`. The name is also correct
+ * for arrays of another JavaScript realm, where `instanceof` fails.
  */
 export const kindOf = (value: ArrayBufferView): string =>
   (Reflect.get(typedArray, Symbol.toStringTag, value) as string | undefined) ?? "DataView";

@@ -6,21 +6,21 @@ import { flatten } from "../ir/tile.js";
 import { isIndexDType } from "../ir/types.js";
 
 /**
- * Returns the inputs of a tile program from which index values are read. The data (the gathered input) may be
- * one of them.
+ * Returns the inputs of a tile program from which index values are read. The result may include the data
+ * (gathered input).
  */
 export const indexSources = (tile: TileFunc): readonly Operand[] => taken(tile, (map) => sourceTables(map));
 
 /**
- * Returns the inputs of a tile program that contain indices. These are the inputs from which index values are
- * read, and unread inputs that have the role `indices` and an index type.
+ * Returns the inputs of a tile program that contain indices. An unread input counts if the role is `indices`
+ * and the element type is an index type.
  */
 export const indexInputs = (tile: TileFunc): readonly Operand[] =>
   taken(tile, (map) => indexTables(map, tile));
 
 /**
- * Returns the positions, from 0 in the list of inputs, of the inputs that contain indices. These are the
- * inputs from which index values are read, and unread inputs that have the role `indices` and an index type.
+ * Returns the indices of the inputs that contain indices. An unread input counts if the role is `indices` and
+ * the element type is an index type.
  */
 export function indexTables(
   map: Pick<AccessMap, "indices" | "reads">,
@@ -42,9 +42,8 @@ const mapIn = (tile: TileFunc): AccessMap | undefined =>
   flatten(tile.body).flatMap((stmt) => (stmt.op === "scatter" ? [stmt.map] : []))[0];
 
 /**
- * Returns the inputs of a tile program that `tables` selects. `tables` gets the program's access map and
- * returns the indices of the selected inputs, from 0. If the program has neither a gather nor a scatter,
- * `tables` gets a map without index operands and reads.
+ * Returns the inputs of a tile program that `tables` selects. `tables`: returns the indices of the selected
+ * inputs for the program's access map (an empty map without gather or scatter).
  */
 function taken(
   tile: TileFunc,

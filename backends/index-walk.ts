@@ -16,14 +16,14 @@ import { fillValue, noElement, outOfRange, resolveIndex, ruleOfIndex, type Index
 import { at, invariant } from "../ir/types.js";
 
 /**
- * Exclusive limit of the magnitude of sums of index values, below which one more addition is still exact.
- * WebAssembly and WGSL compute these sums in 128 bits.
+ * Exclusive limit on the magnitude of sums of index values. Generated 128-bit arithmetic is exact below the
+ * limit.
  */
 export const int128Limit = 2 ** 126;
 
 /**
- * Step that computes the value of one index operand for an output element: reads it from an input, or adds up
- * other values.
+ * Step that computes the value of one index operand for an output element: a read of an input, or a sum of
+ * index values.
  */
 export interface IndexStep {
   readonly index: number;
@@ -50,7 +50,7 @@ export interface IndexStep {
 
 /**
  * Returns the steps that compute a map's index operands, in order of evaluation. `forms`: for each index
- * operand the linear expression of its address, or of its sum (ir/addressing.ts).
+ * operand, the linear expression of the address or the sum (ir/addressing.ts).
  */
 export const indexSteps = (
   map: AccessMap,
@@ -77,8 +77,8 @@ export const indexSteps = (
 };
 
 /**
- * Range of the reduction elements that one execution of a gather processes. `from` and the exclusive `to`
- * count from the first reduction element of an output element.
+ * Range of reduction elements that one execution of a gather processes. `from` and the exclusive `to` are
+ * 0-based positions among the reduction elements of an output element.
  */
 export interface ReductionRun {
   readonly from: number;
@@ -86,11 +86,9 @@ export interface ReductionRun {
 }
 
 /**
- * Returns the range of r (position along the reduction dim) for an output element whose index values are
- * known. The end is exclusive. `run`: range of reduction elements that one execution processes; all if
- * absent.
- *
- * In a segment, r is a position in the list that the segments partition. Otherwise r counts from `run.from`.
+ * Returns the range of positions along the reduction dim for an output element, the end exclusive. A position
+ * is in the segmented list, or relative to `run.from` without segments. `run`: reduction elements to process;
+ * all if absent.
  */
 export function reductionRange(
   { reduced }: AccessMap,
@@ -114,8 +112,8 @@ interface Reader extends Exact {
 }
 
 /**
- * Resolver of the index operands of one output element after another. It evaluates inner index operands
- * first, and stops at the first whose value selects no element or is rejected.
+ * Resolver of the index operands of one output element after another. Inner index operands come first.
+ * Evaluation stops at the first value that selects no element or is rejected.
  */
 export class IndexWalk {
   /** Values of the element's index operands that are read so far; coordinates are made from them. */

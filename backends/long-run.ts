@@ -1,7 +1,7 @@
 import "./platform.js";
 
 /**
- * Options of a run that may take long: a signal that aborts it, and a callback that receives its progress.
+ * Options of a long execution: a signal that aborts the execution, and a callback that receives the progress.
  */
 export interface LongRunOptions {
   readonly signal?: AbortSignal;
@@ -9,7 +9,7 @@ export interface LongRunOptions {
   readonly onProgress?: (done: number, tasks: number) => void;
 }
 
-/** Time in milliseconds that a long run may block the event loop before other work gets its turn. */
+/** Time in milliseconds that a long execution may block the event loop. */
 export const sliceMs = 20;
 
 /** Returns a promise that resolves after a number of milliseconds. */
@@ -19,8 +19,8 @@ export const pause = (milliseconds: number): Promise<void> =>
   });
 
 /**
- * Runs a generator to its end without a break and returns the generator's result. Ignores the yielded values,
- * which report progress.
+ * Executes a generator to the end without a break and returns the generator's result. Yielded values
+ * (progress) are ignored.
  */
 export function drained<T>(steps: Generator<number, T>): T {
   for (;;) {
@@ -30,9 +30,8 @@ export function drained<T>(steps: Generator<number, T>): T {
 }
 
 /**
- * Runs a generator to its end in time slices of {@link sliceMs} and resolves with the generator's result.
- * Other work can run between slices. Rejects with the signal's reason if the signal is aborted. `tasksDone`
- * converts a yielded value to the number of finished tasks; `tasks` is the total.
+ * Executes a generator in time slices of {@link sliceMs} and resolves with the generator's result. Rejects
+ * with the signal's reason if aborted. `tasksDone`: converts a yielded value to the number of finished tasks.
  */
 export async function inSlices<T>(
   steps: Generator<number, T>,
@@ -54,8 +53,8 @@ export async function inSlices<T>(
 }
 
 /**
- * Returns the result of `work`. Rejects with the signal's reason as soon as the signal is aborted; work that
- * cannot be stopped then continues, and its result is ignored.
+ * Returns the result of `work`. Rejects with the signal's reason as soon as the signal is aborted. Work that
+ * cannot be stopped then continues, without effect on the promise.
  */
 export function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work();

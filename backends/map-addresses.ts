@@ -10,8 +10,8 @@ import { indexReader, inputTensor } from "./memory.js";
 import type { MappedInputs } from "./resolved-indices.js";
 
 /**
- * Cursor over an access map on whole tensors. It selects one output element, and gives the coordinates of the
- * elements from which that element is computed.
+ * Cursor over an access map on whole tensors. The cursor selects one output element and gives the coordinates
+ * of all elements that the output element is computed from.
  */
 export interface MapAddresses {
   /**
@@ -31,9 +31,8 @@ export interface MapAddresses {
 const noLoops: Env = new Map();
 
 /**
- * Returns a cursor over an access map on whole tensors; index values from `inputs` determine the coordinates.
- * The cursor moves from one output element (or scatter point) to another, and through the reduction elements
- * of each.
+ * Returns a cursor over an access map on whole tensors. The cursor moves over output elements (scatter
+ * iterations for a scatter) and over reduction elements.
  */
 export function mapAddresses({ map, operands, inputs }: MappedInputs): MapAddresses {
   const forms = map.indices.map(({ value }) => {

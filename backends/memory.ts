@@ -25,7 +25,7 @@ import {
 } from "../ir/types.js";
 
 /**
- * Tensor in host memory: its type, and its elements as bytes. Elements of a string tensor are u32 handles
+ * Tensor in host memory: the type, and the elements as bytes. Elements of a string tensor are u32 handles
  * (indices in a list of strings).
  */
 export interface HostTensor {
@@ -35,16 +35,13 @@ export interface HostTensor {
   readonly beyond?: Bytes;
 }
 
-/** Range of bytes in an ArrayBuffer, such as a typed array. */
+/** Range of bytes in an ArrayBuffer. Every typed array is a range. */
 export type Bytes = Pick<ArrayBufferView, "buffer" | "byteLength" | "byteOffset">;
 
 /** Input tensors of a program in host memory, by operand key. */
 export type HostInputs = Readonly<Record<string, HostTensor>>;
 
-/**
- * Maximum length of an array in bytes (4 GiB). Some engines create longer arrays, but the process dies when
- * these are written.
- */
+/** Maximum length of an array in bytes (4 GiB). Writing a longer array can crash the process. */
 export const maxArrayBytes = 2 ** 32;
 
 const tooLong = (bytes: number, what: string, limit: string, hint = "split the tensors"): CompileError =>
@@ -56,16 +53,16 @@ const tooLong = (bytes: number, what: string, limit: string, hint = "split the t
   ]);
 
 /**
- * Checks that one array can hold `bytes` bytes. Throws a CompileError (TC502) if it cannot. `what`: name of
- * the data in the message.
+ * Throws a CompileError (TC502) if one array cannot contain `bytes` bytes. `what`: name of the data in the
+ * message.
  */
 export function checkArrayBytes(bytes: number, what: string, hint?: string): void {
   if (bytes > maxArrayBytes) throw tooLong(bytes, what, `the ${maxArrayBytes} B of one array`, hint);
 }
 
 /**
- * Returns a new array of `bytes` zero bytes. Throws a CompileError (TC502) for more than 4 GiB or more than
- * the machine has. `what`: name of the data in the message.
+ * Returns a new array of `bytes` zero bytes. Throws a CompileError (TC502) if the array would exceed 4 GiB or
+ * the free memory. `what`: name of the data in the message.
  */
 export function allocateArray(bytes: number, what: string): Uint8Array<ArrayBuffer> {
   checkArrayBytes(bytes, what);
@@ -77,14 +74,14 @@ export function allocateArray(bytes: number, what: string): Uint8Array<ArrayBuff
 }
 
 /**
- * Maximum number of bytes that {@link copyBytes} copies in a loop. For more bytes, a call of the JavaScript
- * engine is faster.
+ * Maximum number of bytes that {@link copyBytes} copies in a loop. More bytes are copied faster by a call of
+ * the JavaScript engine.
  */
 export const fewBytes = 64;
 
 /**
- * Copies `length` bytes from `from` to `to`, which must not overlap. `target`: byte offset in `to`. `source`:
- * byte offset in `from`.
+ * Copies `length` bytes from `from` to `to`; the arrays must not overlap. `target`: byte offset in `to`.
+ * `source`: byte offset in `from`.
  */
 export function copyBytes(
   to: Uint8Array,
@@ -100,17 +97,13 @@ export function copyBytes(
 /** Array of units of 1, 2 or 4 bytes, in which elements are copied. */
 export type UnitArray = Uint8Array | Uint16Array | Uint32Array;
 
-/**
- * Returns `bytes` if they begin at a multiple of `size` bytes in their buffer, otherwise an aligned copy. The
- * copy avoids `slice`, which does not copy a Node `Buffer`.
- */
+/** Returns `bytes` if the byte offset is a multiple of `size`; else an aligned copy. */
 export const alignedTo = (size: number, bytes: Uint8Array): Uint8Array =>
   bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
 
 /**
- * Returns a tensor's bytes as an array of units, with the number of units in an element (`per`). A unit has
- * 1, 2 or 4 bytes: the element size, but at most 4. Packed elements have units of one byte, and several
- * elements share a unit.
+ * Returns a tensor's bytes as an array of units of 1, 2 or 4 bytes. `per`: number of units in an element;
+ * packed elements share one-byte units.
  */
 export function unitsOf(
   bytes: Uint8Array,
@@ -122,8 +115,8 @@ export function unitsOf(
 }
 
 /**
- * Returns the bits of an element of a packed type (several elements in a byte) as a number. `element`:
- * 0-based number of the element. `first`: offset in bytes of element 0.
+ * Returns the bits of an element of a packed type (several elements in a byte) as a number. `element`: index
+ * of the element. `first`: byte offset of element 0.
  */
 export function packedBits(bytes: ArrayLike<number>, dtype: PackedType, element: number, first = 0): number {
   const [width, each] = [bitsOf(dtype), elementsInByte(dtype)];
@@ -132,8 +125,8 @@ export function packedBits(bytes: ArrayLike<number>, dtype: PackedType, element:
 }
 
 /**
- * Writes the low bits of an integer as an element of a packed type (several elements in a byte). Other
- * elements of that byte do not change. `element`: 0-based number of the element.
+ * Writes the low bits of an integer as an element of a packed type (several elements in a byte). `element`:
+ * index of the element. Neighbours in the byte do not change.
  */
 export function putPackedBits(bytes: Uint8Array, dtype: PackedType, element: number, value: number): void {
   const [width, each] = [bitsOf(dtype), elementsInByte(dtype)];
@@ -143,8 +136,8 @@ export function putPackedBits(bytes: Uint8Array, dtype: PackedType, element: num
 }
 
 /**
- * Copies `length` elements of a packed type (several elements in a byte) to the start of `to`. The first
- * copied element is element number `beyond` of `from`.
+ * Copies `length` elements of a packed type (several elements in a byte) to the start of `to`. `beyond`:
+ * index in `from` of the first copied element.
  */
 export function shiftPacked(
   to: Uint8Array,
@@ -156,18 +149,18 @@ export function shiftPacked(
 }
 
 /**
- * Returns bytes as an array of units of `unit` bytes, without a copy. The bytes must begin at a multiple of
- * `unit` in their buffer. An incomplete last unit is dropped.
+ * Returns bytes as an array of units of `unit` bytes, without a copy. The byte offset must be a multiple of
+ * `unit`. An incomplete last unit is dropped.
  */
 export function unitsAt(bytes: Bytes, unit: 1 | 2 | 4): UnitArray;
 /**
- * Returns bytes as an array of units of `unit` bytes, without a copy. The bytes must begin at a multiple of
- * `unit` in their buffer. An incomplete last unit is dropped.
+ * Returns bytes as an array of units of `unit` bytes, without a copy. The byte offset must be a multiple of
+ * `unit`. An incomplete last unit is dropped.
  */
 export function unitsAt(bytes: Bytes, unit: 1 | 2 | 4 | 8): UnitArray | BigUint64Array;
 /**
- * Returns bytes as an array of units of `unit` bytes, without a copy. The bytes must begin at a multiple of
- * `unit` in their buffer. An incomplete last unit is dropped.
+ * Returns bytes as an array of units of `unit` bytes, without a copy. The byte offset must be a multiple of
+ * `unit`. An incomplete last unit is dropped.
  */
 export function unitsAt(
   { buffer, byteLength, byteOffset }: Bytes,
@@ -187,9 +180,8 @@ export function unitsAt(
 }
 
 /**
- * Function that returns the index value at a 0-based position of an input. The number is exact if its
- * magnitude is at most 2^53. Otherwise it is rounded, but still lies outside every extent. `exact` returns
- * the exact bigint.
+ * Function that returns the index value at a 0-based position of an input. Values up to 2^53 in magnitude are
+ * exact; larger values are rounded but stay out of range. `exact`: returns the exact bigint.
  */
 export interface IndexReader {
   (position: number): number;
@@ -224,8 +216,8 @@ function beyond(position: number): never {
 type IndexList = InstanceType<(typeof elementTypes)[IndexDType]["array"]>;
 
 /**
- * Returns the index values in bytes as a typed array of type `dtype`. Bytes that are not aligned are copied,
- * and an incomplete last value is dropped. Throws an InternalError if `dtype` is not an index type.
+ * Returns the index values in bytes as a typed array of type `dtype`. Misaligned bytes are copied; an
+ * incomplete last value is dropped. Throws an InternalError if `dtype` is not an index type.
  */
 export function indexList(bytes: Uint8Array, dtype: DType): IndexList {
   if (!isIndexDType(dtype)) throw new InternalError(`${dtype} is no index type`);
@@ -242,8 +234,8 @@ export interface IndexWords {
 }
 
 /**
- * Returns index values as an array of integers (words) of at most 32 bits, two for each 64-bit value. Bytes
- * that are not aligned are copied. Throws an InternalError if `dtype` is not an index type.
+ * Returns index values as an array of words of at most 32 bits, two words for a 64-bit value. Throws an
+ * InternalError if `dtype` is not an index type.
  */
 export function indexWords(bytes: Uint8Array, dtype: DType): IndexWords {
   const isWide = dtype === "i64" || dtype === "u64";
@@ -268,8 +260,8 @@ export function coordinates(position: number, shape: Shape): number[] {
 }
 
 /**
- * Returns the host tensor of an operand, with the element type that the program reads. Callers may give the
- * bytes of a bool operand another element type. Throws an InternalError if the tensor is missing.
+ * Returns the host tensor of an operand, with the element type that the program reads. Throws an
+ * InternalError if the tensor is missing.
  */
 export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
   checkArgument("inputTensor", "object", inputs);

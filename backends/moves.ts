@@ -8,13 +8,8 @@ import type { TileFunc } from "../ir/func.js";
 import { ubBuffers } from "../ir/regions.js";
 
 /**
- * Method by which a kernel carries out a statement.
- *
- * `elided`: nothing moves, and the bytes are used in place. `copy`: contiguous ranges of bytes. `rows`: contiguous ranges, each selected by one index value. `across`: ranges as in `rows`, but one access may write the end of a range and the start of the next.
- *
- * `groups`: several elements at a time, each with a separate index. `words`: one element at a time. `packed`: elements that share 32-bit words. `computed`: elements that arithmetic computes, several neighbours at a time if the kernel supports it.
- *
- * `table`: indices are resolved into a table before anything moves. `sites`: index values are read inside the loops over output dims. `barrier`: lanes wait for each other.
+ * Method by which a kernel moves the bytes of a statement. `elided` moves no bytes. `copy`, `rows`, `groups`,
+ * `words` and `packed` name the unit of one move.
  */
 export type How =
   | "elided"
@@ -29,12 +24,12 @@ export type How =
   | "sites"
   | "barrier";
 
-/** Numbers and texts of a report, by name. A name that contains `bytes` stands for a number of bytes. */
+/** Numbers and texts of a report, by name. Values whose name contains `bytes` are in bytes. */
 export type Figures = Readonly<Record<string, number | string>>;
 
 /**
- * Plan for one statement of a tile program: the method by which a kernel moves its bytes, with numbers for
- * the report.
+ * Plan for one statement of a tile program: the method by which a kernel moves bytes, and numbers for the
+ * report.
  */
 export interface Move {
   /** The statement, as its program prints it. */
@@ -46,8 +41,7 @@ export interface Move {
 }
 
 /**
- * Plan of a kernel in printable form: the method by which it moves the bytes of each statement of the tile
- * program.
+ * Plan of a kernel in printable form: for each statement of the tile program, the method by which bytes move.
  */
 export interface MovePlan {
   readonly backend: "wgsl" | "wasm";
@@ -59,10 +53,7 @@ export interface MovePlan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/**
- * Returns the text of a kernel's plan: one line for the kernel, then for each statement its text and a line
- * about how its bytes move.
- */
+/** Returns the text of a kernel's plan: one line for the kernel, then two lines for each statement. */
 export const printMoves = ({ backend, figures, moves }: MovePlan): string =>
   [
     `${backend}: ${printFigures(figures)}`,
@@ -79,9 +70,8 @@ const printFigures = (figures: Figures): string =>
     .join(", ");
 
 /**
- * Returns a list with a hint (TC908) that the second copies of double-buffered tiles are never used. Returns
- * an empty list if no tile is double-buffered. Callers use it for machines on which loads never overlap
- * gathers, because the same lanes or thread do both.
+ * Returns a list with a hint (TC908) that second copies of double-buffered tiles are never used; an empty
+ * list without double buffering. For machines on which loads never overlap gathers.
  */
 export function singleCopies(func: TileFunc): Diagnostic[] {
   const double = [...ubBuffers(func).values()].filter((buffer) => buffer.buffers === 2);

@@ -8,9 +8,8 @@ import { InternalError } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
 
 /**
- * Prefix of the identifiers of one kind in generated code. `gm`: operand. `ub`: buffer in the unified buffer
- * (UB). `turn`: number of the current copy of a double-buffered buffer. `iv`: loop variable. `view`: part of
- * an operand in one loop iteration. `tilec_kernel`: kernel.
+ * Prefix of the identifiers of one kind in generated code. `gm` is for operands, `ub` for buffers, `turn` for
+ * the current copy of a double buffer, and `iv` for loop variables.
  */
 export type IdentifierKind = "gm" | "ub" | "turn" | "iv" | "view" | "tilec_kernel";
 
@@ -40,7 +39,7 @@ export class Identifiers {
   }
 }
 
-/** Identifiers of a generated kernel, by the names that its tile program uses. */
+/** Functions that return the identifiers of a generated kernel for the names of the tile program. */
 export interface Names {
   /** Returns the identifier of an operand or a UB buffer. */
   readonly buffer: (name: string) => string;

@@ -17,12 +17,9 @@ import { elementReads } from "./element-reads.js";
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Computes the output of a scatter point by point and returns its bytes. If the scatter writes in place,
- * these are the memory of the base (the initial values), which is changed. Yields the progress as a number of
- * output elements.
- *
- * Throws a RunError before anything is written: TC601 for the first point with an index out of range. If
- * there is none, the error is TC607 for the first duplicate under `duplicates = error`.
+ * Computes a scatter's output one iteration at a time and returns the bytes, which may be the base's own
+ * memory. Yields the number of finished output elements. Throws a RunError before any write: TC601 (index) or
+ * TC607 (duplicate).
  */
 export function* pointByPoint(mapped: MappedInputs, addresses: MapAddresses): Generator<number, Uint8Array> {
   const { map } = mapped;
@@ -55,8 +52,8 @@ export function* pointByPoint(mapped: MappedInputs, addresses: MapAddresses): Ge
 }
 
 /**
- * Returns the bytes of a scatter's output before any point is written. These are the memory of an operand
- * that is written in place, a copy of the base (the initial values), or an array filled with constant bits.
+ * Returns the bytes of a scatter's output before any write. The bytes are the memory of an in-place operand,
+ * a copy of the base (initial values), or constant bits.
  */
 export function baseBytes(mapped: MappedInputs, write: Write, output: Operand): Uint8Array {
   const bits = baseFill(write);
@@ -75,8 +72,8 @@ export function baseBytes(mapped: MappedInputs, write: Write, output: Operand): 
 }
 
 /**
- * Returns a function that writes one output element of a scatter: with the value of the point that
- * `addresses` selects, or with the fill bits if `isFill` is true.
+ * Returns a function that writes one output element of a scatter. The element gets the value of the iteration
+ * that `addresses` selects, or the fill bits if `isFill` is true.
  */
 function pointWriter(
   mapped: MappedInputs,

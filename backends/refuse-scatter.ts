@@ -5,8 +5,8 @@ import type { AccessFunc, TileFunc } from "../ir/func.js";
 import { hasScatter } from "../ir/tile.js";
 
 /**
- * Throws a CompileError (TC505) if a program contains a scatter. `backend`: name, for the message, of the
- * backend that has no code for scatters.
+ * Throws a CompileError (TC505) if a program contains a scatter. `backend`: name of the backend in the
+ * message.
  */
 export function refuseScatter(func: AccessFunc | TileFunc, backend: string): void {
   if (func.level === "access" ? !isScatter(func.map) : !hasScatter(func.body)) return;

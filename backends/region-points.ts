@@ -2,8 +2,8 @@
 import { at } from "../ir/types.js";
 
 /**
- * Yields the coordinates of every point of a region of the given sizes, in row-major order; nothing if a size
- * is 0. The yielded array is a single one that is changed in place.
+ * Yields the coordinates of each point of a region in row-major order; nothing if a size is 0. The yielded
+ * array is reused and changes in place.
  */
 export function* pointsOf(sizes: readonly number[]): Generator<readonly number[]> {
   if (sizes.includes(0)) return;

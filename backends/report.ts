@@ -25,8 +25,8 @@ export interface OperandReport {
 }
 
 /**
- * Locality of an index tensor as a cache would see it: statistics of how each index value differs from the
- * value before.
+ * Locality of an index tensor: statistics of the difference between successive index values, which show how
+ * well a cache works.
  */
 export interface IndexLocality {
   readonly count: number;

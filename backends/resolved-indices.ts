@@ -34,8 +34,8 @@ import { coordinates, indexReader, inputTensor, type HostInputs } from "./memory
 import { joinRuns } from "./plan/join-runs.js";
 
 /**
- * Access map, and the operands that it refers to: the inputs in the order of their indices in the map, then
- * the output. Used to locate an index out of range.
+ * Access map and the operands of the map: the inputs in order, then the output. An index out of range is
+ * located with the operands.
  */
 export interface MappedOperands {
   readonly map: AccessMap;
@@ -44,14 +44,14 @@ export interface MappedOperands {
   readonly tile?: TileFunc;
 }
 
-/** Access map, with the operands that it refers to and the tensors of the inputs. */
+/** Access map with the operands of the map and the tensors of the inputs. */
 export interface MappedInputs extends MappedOperands {
   readonly inputs: HostInputs;
 }
 
 /**
- * Returns a generator that resolves the index operands of one output point of a program. It yields the
- * position of each index value to read and is sent that value, as {@link resolvingIndices} does.
+ * Yields the position of each index value that one output element needs and is sent the value, as {@link
+ * resolvingIndices} does. Returns the resolved index operands.
  */
 export function indicesAt(
   { map: stated, operands, tile }: MappedOperands,
@@ -89,8 +89,8 @@ export function indicesAt(
 }
 
 /**
- * Returns the state of a scatter point (one update to write) before its first index operand is resolved.
- * `steps`: steps that compute the index operands.
+ * Returns the initial state of a scatter iteration, before any index operand is resolved. `steps`: steps that
+ * compute the index operands.
  */
 function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
   const walk = new IndexWalk(steps);
@@ -102,10 +102,8 @@ function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
 }
 
 /**
- * Returns the dim along which an index operand selects elements. `axis`: position of the dim in the output of
- * a scatter if it is written by this index, otherwise in the data. `axis` is -1 for a dim of another input, a
- * segment bound or a sum. `picks`: phrase for messages, such as `data dim 1`. `index`: position of the index
- * operand in the map.
+ * Returns the dim along which index operand `index` selects elements. `axis`: index of a dim of the data, or
+ * of a scatter's output; -1 for anything else. `picks`: phrase for messages, for example `data dim 1`.
  */
 export function pickedBy(
   map: AccessMap,
@@ -134,9 +132,8 @@ export function pickedBy(
 const noLoops: Env = new Map();
 
 /**
- * Returns the error (TC601) of a run that failed on an index out of range. `outputElement`: 0-based row-major
- * number of the first output element with such an index. The error names the first out-of-range index operand
- * of that element, for every backend.
+ * Returns the error (TC601) for a failed execution with an index out of range. `outputElement`: row-major
+ * index of the first output element with an index out of range.
  */
 export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
   checkArgument("indexOutOfRange", "program", mapped);
@@ -144,7 +141,7 @@ export function indexOutOfRange(mapped: MappedInputs, outputElement: number): Ru
 }
 
 /**
- * Returns the error (TC601) for the first out-of-range index operand of an output point. Throws an
+ * Returns the error (TC601) for the first out-of-range index operand of an output element. Throws an
  * InternalError if no index operand is out of range.
  */
 export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunError {
@@ -154,13 +151,13 @@ export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunE
   return badIndex(bad, writtenIndices(mapped.map).has(bad.at.index));
 }
 
-/** Returns the coordinates of an output element, given its 0-based row-major number. */
+/** Returns the coordinates of an output element. `outputElement`: row-major index of the element. */
 export const pointOf = ({ operands }: Pick<MappedOperands, "operands">, outputElement: number): number[] =>
   coordinates(outputElement, outputOf({ operands }).type.shape);
 
 /**
- * Returns the index operands of one output point with their values, read from the host tensors. The list ends
- * with the first operand whose value selects no element or is rejected by the policy.
+ * Returns the index operands of one output element with values from the host tensors. The list ends with the
+ * first value that selects no element or is rejected.
  */
 export function resolvedIndices(mapped: MappedInputs, point: readonly number[]): readonly ResolvedIndex[] {
   const walk = indicesAt(mapped, point);
@@ -175,8 +172,8 @@ export function resolvedIndices(mapped: MappedInputs, point: readonly number[]):
 }
 
 /**
- * Returns the error (TC607) for two points of a scatter that write one element, which `duplicates = error`
- * forbids. `extents`: those in which points are numbered.
+ * Returns the error (TC607) for two scatter iterations that write the same element, which `duplicates =
+ * error` forbids. `extents`: shape in which iterations are numbered.
  */
 export function duplicateWrite(
   { map, operands }: MappedOperands,
@@ -191,9 +188,8 @@ export function duplicateWrite(
 }
 
 /**
- * Returns the error (TC601) for an out-of-range value of an index operand. `isWritten`: true if the value
- * determines where a scatter point writes. The hint then suggests to skip the point instead of reading a
- * zero.
+ * Returns the error (TC601) for an out-of-range value of an index operand. `isWritten`: true if the index
+ * determines the written position, which changes the hint.
  */
 export function badIndex(index: ResolvedIndex, isWritten = false): RunError {
   const { segment } = index;

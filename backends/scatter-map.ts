@@ -7,7 +7,7 @@ import { scatterOverTensors } from "../ir/scatter-over-tensors.js";
 
 /**
  * Returns the access map over whole tensors of a program's scatter. Throws a CompileError (TC505) if the
- * program's tiles do not cover the scatter's domain exactly once, in an order that gives the same bits.
+ * program's tiles do not execute every iteration once, in a valid order.
  */
 export const scatterMapOf = derivedOnce((tile: TileFunc): AccessMap => {
   const map = scatterOverTensors(tile);
@@ -18,6 +18,6 @@ export const scatterMapOf = derivedOnce((tile: TileFunc): AccessMap => {
   ]);
 });
 
-/** True if a tile program writes its output in the memory of an input. */
+/** True if a tile program writes the output in the memory of an input. */
 export const isInPlace = ({ operands }: Pick<TileFunc, "operands">): boolean =>
   operands.some(({ inout }) => inout === true);

@@ -32,9 +32,8 @@ import {
 } from "./memory.js";
 
 /**
- * Elements of a tensor as a JavaScript array, row-major. f16 and bf16 elements are bits in a Uint16Array, and
- * a bool is a byte of 0 or 1. A complex element is a pair of numbers. u4, i4, u2 and i2 elements are packed
- * bytes as in ONNX. They may also be given as one number for each element, in a Uint8Array or Int8Array.
+ * Elements of a tensor as a JavaScript array, row-major. f16 and bf16 elements are bits in a Uint16Array.
+ * Packed types are ONNX bytes, or one number for each element in a Uint8Array or Int8Array.
  */
 export type TensorData =
   | Uint8Array
@@ -50,7 +49,8 @@ export type TensorData =
   | readonly string[];
 
 /**
- * Host tensor with its strings. The elements of a string tensor are handles: indices in the list `strings`.
+ * Host tensor with a list of strings. The elements of a string tensor are handles: indices in the list
+ * `strings`.
  */
 export interface HostValue extends HostTensor {
   /** Strings that the handles of a string tensor refer to; handle 0 is the empty string. */
@@ -58,9 +58,8 @@ export interface HostValue extends HostTensor {
 }
 
 /**
- * Wraps an array as a host tensor. Copies only strings, and packed elements that are given as one number
- * each. Throws a CompileError: TC702 for data of another type or length, TC104 for an unknown element type,
- * TC502 for more than 4 GiB unless `mayBeLarge` returns true.
+ * Wraps an array as a host tensor, normally without a copy. Throws a CompileError: TC702 for a wrong type or
+ * length, TC104 for an unknown element type, TC502 for more than 4 GiB.
  */
 export function toHost(
   name: string,
@@ -94,7 +93,7 @@ const largeHint =
 
 /**
  * Converts an array of strings to a tensor of handles (indices in a list of strings). Throws a CompileError
- * (TC702) if `given` is not an array of strings, or if its length is not the number of elements.
+ * (TC702) if `given` is not an array of strings of the right length.
  */
 function stringsToHost(name: string, type: TensorType, given: unknown): HostValue {
   const refused = (shown: string): CompileError => mismatch(name, type, shown, passHint(type));
@@ -140,7 +139,7 @@ function packed(
 
 /**
  * Returns the number that an element of a packed type (several elements in a byte) represents. `element`:
- * 0-based number of the element.
+ * index of the element.
  */
 export function packedValue(bytes: Uint8Array, dtype: PackedType, element: number): number {
   const bits = packedBits(bytes, dtype, element);
@@ -167,14 +166,12 @@ const mismatch = (name: string, type: TensorType, shown: string, hint: string): 
     error("TC702", `${name} is ${formatType(type)}, ${byteCount(type)} bytes; got ${shown}`, { hint }),
   ]);
 
-/**
- * Maximum number of strings in an array. JavaScript engines end the process for far longer arrays of strings.
- */
+/** Maximum number of strings in an array. JavaScript engines crash on far longer arrays of strings. */
 export const maxStrings = 2 ** 24;
 
 /**
- * Returns the elements of a tensor as a JavaScript array of its type. `strings`: strings to which the handles
- * of a string tensor refer. Throws a CompileError (TC502) for more than 2^24 strings.
+ * Returns the elements of a tensor as a JavaScript array. `strings`: the list in which handles of a string
+ * tensor are indices. Throws a CompileError (TC502) for more than 2^24 strings.
  */
 export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly string[] = []): TensorData {
   checkArgument("fromHost", "type", type);
@@ -198,8 +195,8 @@ export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly 
 }
 
 /**
- * Returns the output of a run as a JavaScript array of its type. If the program writes in place, this is the
- * array that the caller passed. `bytes`: bytes of the output.
+ * Returns the output as a JavaScript array. For a program that writes in place, the result is the caller's
+ * input array. `bytes`: bytes of the output.
  */
 export function outputData(
   func: Pick<Func, "operands">,
@@ -227,14 +224,14 @@ function writeOver(target: readonly string[], from: readonly string[]): readonly
 }
 
 /**
- * Input arrays of a program, by operand key or by the operand's name in the program text. The keys are `data`
- * and `indices` if there are no other inputs.
+ * Input arrays of a program, by operand key or by the operand's name in the program text. A simple gather has
+ * the keys `data` and `indices`.
  */
 export type GatherData = Readonly<Record<string, TensorData>>;
 
 /**
  * Converts the input arrays of a program to host tensors, by key. Throws a CompileError (TC702) if an array
- * is missing or does not have the type of its operand. {@link toHost} lists the other errors.
+ * is missing or has a wrong type.
  */
 export function toHosts(
   func: Pick<Func, "operands">,
@@ -259,9 +256,8 @@ export function toHosts(
 }
 
 /**
- * Checks that each tensor has as many bytes as its input operand, and that no input shares memory with the
- * input that is written in place. Throws a CompileError (TC702) if not. `mayBeLarge` returns true for an
- * operand that may exceed 4 GiB.
+ * Throws a CompileError (TC702) if a tensor has a wrong number of bytes or shares memory with the input that
+ * is written in place. `mayBeLarge`: returns true for an operand that may exceed 4 GiB.
  */
 export function checkTensors(
   func: Pick<Func, "operands">,
@@ -286,8 +282,7 @@ export function checkTensors(
 }
 
 /**
- * Checks that no other input shares memory with the input that the program writes in place. Throws a
- * CompileError (TC702) if one does.
+ * Throws a CompileError (TC702) if an input shares memory with the input that the program writes in place.
  */
 function checkOverlap(func: Pick<Func, "operands">, tensors: HostInputs): void {
   const written = inputsOf(func).find(({ inout }) => inout === true);
@@ -317,8 +312,8 @@ const stringTables = (hosts: StringInputs): readonly (readonly string[])[] => [
 ];
 
 /**
- * Returns the strings to which the handles in the output refer: the string tables of all inputs, one after
- * the other. Entry 0 is the empty string.
+ * Returns the strings to which the handles in the output refer: the lists of strings of all inputs in
+ * sequence. Entry 0 is the empty string.
  */
 export function stringsOf(hosts: StringInputs): readonly string[] {
   const tables = stringTables(hosts);
@@ -327,9 +322,8 @@ export function stringsOf(hosts: StringInputs): readonly string[] {
 }
 
 /**
- * Returns the inputs with their string handles renumbered to refer to one shared table, the result of {@link
- * stringsOf}. Equal handles then stand for equal strings in all inputs. Unchanged if the inputs have at most
- * one table.
+ * Returns the inputs with string handles that refer to one shared list, the result of {@link stringsOf}.
+ * Unchanged if the inputs have at most one list of strings.
  */
 export function shareStrings<T extends HostTensor & Pick<HostValue, "strings">>(
   hosts: Readonly<Record<string, T>>,

@@ -13,9 +13,8 @@ const leastCalls = 3;
 const mostCalls = 200;
 
 /**
- * Calls two functions in the order A, B, B, A. This order cancels a steady drift of the machine's speed,
- * which would favour one function. A is the first function, `own`, if `ownFirst` is true; otherwise it is
- * `other`. Resolves to the two results of `own`, followed by the two results of `other`.
+ * Calls the functions `own` and `other` twice each, in the order A, B, B, A, where A is `own` if `ownFirst`
+ * is true. Resolves to the two results of `own` and the two results of `other`.
  */
 export async function inTurns<T>(
   [own, other]: Pair<() => Promise<T>>,
@@ -43,8 +42,7 @@ interface Timed {
 
 /**
  * Measures one implementation in two tilec builds in alternation. Resolves to the fastest call of each build,
- * in milliseconds. `verified` is true if the outputs of both builds are correct. `ownFirst` is true if this
- * build is measured before the other.
+ * in milliseconds. `verified` is true if the outputs of the two builds are correct.
  */
 async function timedOnce([own, other]: Pair<Side>, key: SubjectKey, ownFirst: boolean): Promise<Timed> {
   const opened: Opened[] = [];
@@ -70,12 +68,9 @@ function summaryOf(times: readonly Pair<number>[]): { readonly ms: Pair<number>;
 
 /**
  * Measures the implementations in `keys` with two tilec builds. Resolves to one {@link Comparison} for each
- * key: the ratio of the times, first build divided by second, with a confidence interval over the runs.
+ * key: the ratio of the first build's time to the second build's time, with a confidence interval.
  *
- * For each of the `runs` runs, `start` loads both builds anew, each in its own process or page. Memory
- * placement and compiled code do not change within one process. Rejects if an implementation fails in the
- * first run. A later run in which it fails does not count for its key: a busy machine may not start its
- * threads in time.
+ * `start` loads the two builds anew for each of the `runs` runs. Rejects if an implementation fails in the first run; a later failure excludes the run.
  */
 export async function compareBuilds(
   start: () => Promise<Pair<Side>>,

@@ -53,8 +53,8 @@ export function benchArguments(all: readonly Workload[] = workloads): BenchArgum
 const runsAgainst = 9;
 
 /**
- * Returns the number of runs that `--runs` requests. Without `--runs`, returns 9 for a comparison with
- * another build and 1 otherwise. Ends the process with an error if the value is not an integer of at least 1.
+ * Returns the number of runs that `--runs` requests; by default 9 for a comparison with another build, and 1
+ * without a comparison. Ends the process with an error if the value is not an integer of at least 1.
  */
 export function runsOf(text: string | undefined, against: string | undefined): number {
   const runs = text === undefined ? (against === undefined ? 1 : runsAgainst) : Number(text);
@@ -77,8 +77,8 @@ export function folderOf(text: string): string {
 }
 
 /**
- * Returns the workloads that a comma-separated list of workload and group names selects, each once. Without a
- * list, returns `all`. Ends the process with an error if a name is unknown.
+ * Returns the workloads that a comma-separated list of workload and group names selects, without duplicates.
+ * Without a list, returns `all`. Ends the process with an error if a name is unknown.
  */
 export function workloadsOf(
   only: string | undefined,

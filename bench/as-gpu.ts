@@ -1,6 +1,6 @@
 /** A device that says it runs on a GPU: kernels for GPUs run on adapters in software too. */
 
-/** Returns a device with the behaviour of another, but with the information of an adapter on a GPU. */
+/** Returns a proxy of a device that reports the adapter information of a hardware GPU. */
 export const asGpu = (device: GPUDevice): GPUDevice =>
   new Proxy(device, {
     get(device, name) {

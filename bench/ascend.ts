@@ -52,8 +52,8 @@ const others: readonly Named[] = [
 const all: readonly Named[] = [...gathers.slice(0, 10), ...others];
 
 /**
- * Returns a row of the bench:ascend table for a gather on a target. It has the estimated cycles, a lower
- * bound for any schedule in cycles, and the estimate divided by that bound.
+ * Returns a row of the bench:ascend table for a gather on a target: estimated cycles, lower bound of the
+ * cycles of any schedule, and ratio.
  */
 function row(name: string, func: SourceFunc, target: Target) {
   const { tile, access } = compile(func, { target, residency: "auto" });

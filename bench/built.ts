@@ -18,8 +18,8 @@ export function builtFile(folder: string, entryPoint: EntryPoint): string {
 }
 
 /**
- * Imports entry points of the tilec build in a folder and resolves to one object with all their exports.
- * Rejects if a file is missing.
+ * Imports entry points of the tilec build in a folder and resolves to one object with all exports. Rejects if
+ * a file is missing.
  */
 export async function importBuilt(folder: string, entryPoints: readonly EntryPoint[]): Promise<object> {
   const modules = await Promise.all(

@@ -28,7 +28,7 @@ export interface Adapter extends Readonly<Record<string, string | boolean>> {
   readonly software: boolean;
 }
 
-/** Controls of a browser page that runs the WebGPU benchmarks, with the log of the page. */
+/** Controls of a browser page that runs the WebGPU benchmarks, with the page's log and adapter. */
 export interface BenchPage {
   readonly adapter: Adapter;
   readonly log: readonly string[];
@@ -42,8 +42,8 @@ export interface BenchPage {
 }
 
 /**
- * Opens the benchmark page in a browser and resolves to its controls. `gpu` selects the Chrome of this
- * machine and its GPU. Rejects if the browser does not start or has no WebGPU.
+ * Opens the benchmark page in a browser and resolves to the controls of the page. If `gpu` is true, the
+ * installed Chrome with the machine's GPU is used. Rejects if the browser does not start or has no WebGPU.
  */
 export async function openBenchPage(gpu = false): Promise<BenchPage> {
   const opened = await openPage(html, gpu);

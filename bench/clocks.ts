@@ -1,12 +1,9 @@
 /** Clocks in milliseconds, of Node. */
 
-/** Returns a timestamp of a monotonic wall clock in milliseconds; the difference of two is a duration. */
+/** Returns a timestamp of a monotonic wall clock in milliseconds. */
 export const wallMs = (): number => performance.now();
 
-/**
- * Returns the CPU time that all threads of the process have used, in milliseconds. Other processes that
- * compete for the cores hardly change it.
- */
+/** Returns the CPU time that all threads of the process have used, in milliseconds. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

@@ -12,16 +12,13 @@ import { expectedOf } from "./workloads.js";
 /** Gathers that one process is given, each another. */
 const mostRuns = 200;
 
-/**
- * Computes the expected output, as bytes, of gather 0 of the series with `rows` rows (see {@link
- * unseenGather}).
- */
+/** Computes the expected output, as bytes, of gather 0 with `rows` rows (see {@link unseenGather}). */
 export const unseenOutput = (rows: number): Uint8Array =>
   expectedOf(unseenGather(rows, 0), unseenInputs(rows, 0)(0));
 
 /**
- * Returns an implementation to measure (a {@link Subject}) with the name `subject` and one thread. Each run
- * calls `call`, which reports the milliseconds and the output of the run.
+ * Returns a {@link Subject} (implementation to measure) with the name `subject` and one thread. Each run
+ * calls `call`, which returns the milliseconds and the output.
  */
 function subjectOf(subject: string, call: () => Promise<Called>): Subject {
   let output: Uint8Array = new Uint8Array();
@@ -38,15 +35,15 @@ function subjectOf(subject: string, call: () => Promise<Called>): Subject {
 }
 
 /**
- * Returns an implementation to measure (a {@link Subject}): a library's first gather in a process. Each run
- * starts a new process, in which only the library is loaded before the measured call.
+ * Returns a {@link Subject} (implementation to measure) for a library's first gather in a process. Each run
+ * starts a new process.
  */
 export const firstCalls = (library: Library, rows: number): Subject =>
   subjectOf(`${library}-cold`, () => inProcess(library, rows));
 
 /**
  * Starts a process that loads the library and runs one gather with `rows` rows. Resolves to the milliseconds
- * of the gather call and its output. Rejects if the process ends without an answer.
+ * and the output of the gather call. Rejects if the process ends without an answer.
  */
 async function inProcess(library: Library, rows: number): Promise<Called> {
   const child = fork(packageFile("dist/bench/cold-process.js"), [library, String(rows)], {
@@ -62,8 +59,8 @@ async function inProcess(library: Library, rows: number): Promise<Called> {
 }
 
 /**
- * Resolves to an implementation to measure (a {@link Subject}): a library that gets a gather with a new row
- * length in each run. All runs are in this process. The 201st run throws an Error.
+ * Resolves to a {@link Subject} (implementation to measure) that gives a library a gather with a new row
+ * length in each run. The 201st run throws an Error.
  */
 export async function newCalls(library: Library, rows: number): Promise<Subject> {
   const call = await callOf(library);

@@ -14,9 +14,8 @@ const rounds = 2;
 const figures = { median, "99th percentile": percentile99 } as const;
 
 /**
- * Measures a compile step of programs in two tilec builds, in alternation and after warm-up passes.
- * `programs` has the 0-based positions of the programs among the loaded ones. Resolves to two lists, one for
- * each build, with the fastest time of each program in milliseconds of CPU time.
+ * Measures a compile step of programs in two tilec builds. Resolves to two lists, one for each build, with
+ * the fastest time of each program in milliseconds of CPU time. `programs` has the indices of the programs.
  */
 async function timedPrograms(
   [own, other]: Pair<CompileSide>,
@@ -38,10 +37,9 @@ async function timedPrograms(
 }
 
 /**
- * Compares the compile times of two tilec builds on the programs of the conformance cases that both builds
- * compile. Resolves to a {@link Comparison} of the median and one of the 99th percentile for each compile
- * step. Every run calls `start` to load both builds anew. The confidence interval is over the ratios of the
- * runs.
+ * Compares the compile times of two tilec builds on the programs of the conformance suite. Resolves to a
+ * {@link Comparison} of the median and of the 99th percentile for each compile step. Every run calls `start`
+ * to load the builds anew.
  */
 export async function compareCompilers(
   start: () => Promise<Pair<CompileSide>>,

@@ -3,14 +3,14 @@ import { cpuMs } from "./clocks.js";
 import type { CompileLibrary } from "./library.js";
 import type { ProgramDescription, SourceFunc } from "../src/index.js";
 
-/** Names of the compile steps that bench:compile measures. The second step includes the first. */
+/** Names of the compile steps that bench:compile measures. Emitting WGSL includes compiling. */
 export const compileSteps = ["compile", "compile and emit WGSL"] as const;
 /** Name of a compile step that bench:compile measures; see {@link compileSteps}. */
 export type CompileStep = (typeof compileSteps)[number];
 
 /**
- * Object that loads programs and measures their compile times in one of the two tilec builds that
- * bench:compile compares.
+ * Object that loads programs and measures compile times in one of the two tilec builds that bench:compile
+ * compares.
  */
 export interface CompileSide {
   /**
@@ -23,8 +23,8 @@ export interface CompileSide {
 }
 
 /**
- * Compiles a program for the `webgpu` target and, if the step includes it, emits the WGSL. The results are
- * discarded, because only the time matters. Throws if the program does not compile.
+ * Compiles a program for the `webgpu` target and, depending on the step, emits the WGSL. The results are
+ * discarded. Throws if the program does not compile.
  */
 export function takeStep(library: CompileLibrary, func: SourceFunc, step: CompileStep): void {
   const { compile, defaultLimits, emitWgsl, targets } = library;

@@ -51,8 +51,7 @@ const own: CompileLibrary = { compile, onnx, program, targets, defaultLimits, em
 
 /**
  * Measures a compile step over all programs and returns the median, the 99th percentile and the greatest
- * time, in milliseconds. Each round compiles every program, so that a short stall does not affect only one
- * program.
+ * time, in milliseconds.
  */
 function overPrograms(funcs: readonly SourceFunc[], step: CompileStep) {
   const round = (): readonly number[] =>
@@ -68,7 +67,7 @@ function overPrograms(funcs: readonly SourceFunc[], step: CompileStep) {
 }
 
 /**
- * Measures the compile times of all programs in the conformance cases, and of one gather at five tensor
+ * Measures the compile times of all programs of the conformance suite, and of one gather at five tensor
  * sizes, in milliseconds.
  */
 function measured() {

@@ -23,8 +23,8 @@ const scheduleLine = (program: string, verdict: string, of: ScheduleFigures, mor
 };
 
 /**
- * Compiles a program and adds it to the data set, together with legal and refused schedules on the target. A
- * program that does not compile gets one line with the verdict `refused`.
+ * Compiles a program and adds the program to the data set, with legal and refused schedules on the target. A
+ * program that does not compile gets one line with `refused`.
  */
 async function add(id: string, func: Func): Promise<void> {
   programs.push(line({ program: id, text: printFunc(func) }));

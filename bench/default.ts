@@ -17,8 +17,8 @@ import { count } from "./workloads.js";
 const target = targets.ascendA2;
 
 /**
- * Returns the candidate schedule with the fewest estimated cycles in a residency (memory that holds the data:
- * `ub` or `gm`), and the number of candidates. `best` is undefined if there is no candidate.
+ * Returns the candidate schedule with the fewest estimated cycles for a residency (memory in which an operand
+ * is kept), and the number of candidates. `best` is undefined if there is no candidate.
  */
 function bestOf(gather: AccessFunc, residency: "ub" | "gm") {
   let best: { readonly cycles: number; readonly tiling: Tiling } | undefined;
@@ -32,9 +32,9 @@ function bestOf(gather: AccessFunc, residency: "ub" | "gm") {
 }
 
 /**
- * Returns a row of the bench:default table: the estimated cycles of the compiler's default schedule and of
- * the best candidate. If `inItsResidency` is true, only candidates with the default schedule's residency
- * (memory that holds the data) are considered.
+ * Returns a row of the bench:default table: estimated cycles of the default schedule and of the best
+ * candidate. If `inItsResidency` is true, only candidates with the default's residency (memory in which an
+ * operand is kept) are considered.
  */
 function rowOf(name: string, func: SourceFunc, inItsResidency: boolean) {
   const { tile } = compile(func, { target, residency: "auto" });

@@ -60,7 +60,7 @@ func @pages(%cache: tensor<2048x16x8x128xf16>, %pages: tensor<Nx32xi32>) -> tens
 ];
 
 /**
- * Returns the program with its dynamic size N bound to a value. Throws a CompileError if the value is not
+ * Returns the program with the dynamic size N bound to a value. Throws a CompileError if the value is not
  * legal for N.
  */
 export function boundTo(func: Func, N: number): Func {
@@ -72,8 +72,8 @@ export function boundTo(func: Func, N: number): Func {
 const cyclesAt = (kernel: Kernel, N: number): number => cyclesOf(kernel.bind({ N }).tile, target).cycles;
 
 /**
- * Estimated cycles of three schedules at one value of N (`size`). `best` is of the best schedule found,
- * `table` of the one that the tuned table selects, `plain` of the one selected without a table.
+ * Estimated cycles of three schedules at one value of N (`size`): the best schedule found (`best`), the tuned
+ * schedule (`table`), and the default schedule (`plain`).
  */
 export interface SizeCosts {
   readonly size: number;
@@ -83,7 +83,7 @@ export interface SizeCosts {
 }
 
 /**
- * Program with the dynamic size N and the results of its tuning: number of ranges in the tuned table, and
+ * Program with the dynamic size N and the tuning results: number of ranges of N with separate schedules, and
  * estimated cycles at each value of N.
  */
 export interface TunedFamily {
@@ -97,8 +97,8 @@ export interface TunedFamily {
 }
 
 /**
- * Tunes a program over its values of N. Resolves to the number of ranges in the tuned table and the estimated
- * cycles at each value. Rejects if the text has no function.
+ * Tunes a program over several values of N. Resolves to the number of ranges of N with separate schedules,
+ * and the estimated cycles at each value. Rejects if the text has no function.
  */
 export async function tunedFamily({ name, text, sizes }: Family): Promise<TunedFamily> {
   const [func] = parseModule(text, name).module.funcs;
@@ -119,8 +119,8 @@ export async function tunedFamily({ name, text, sizes }: Family): Promise<TunedF
 }
 
 /**
- * Computes the documentation table of the embedding program with the dynamic size N. For each N, it has the
- * estimated cycles of the best schedule, with the tuned table and without it.
+ * Computes the documentation table of the embedding program with the dynamic size N. For each N, a row has
+ * the estimated cycles of the best schedule, of the tuned schedules, and without tuning.
  */
 export async function familyTable(): Promise<Rows> {
   const [embedding] = families;

@@ -33,15 +33,15 @@ const programs: readonly (readonly [name: string, func: SourceFunc, why: string]
 ];
 
 /**
- * Formats the residency (memory that holds the data) and the tile of a schedule as Markdown for a table cell.
+ * Formats the residency (memory in which an operand is kept) and the tile of a schedule as Markdown for a
+ * table cell.
  */
 export const shownSchedule = ({ residency, tile }: ResolvedSchedule): string =>
   `\`${formatEntry(residency)}\` \`${formatShape(tile)}\``;
 
 /**
- * Computes the documentation table of five programs. Each row has the best schedule found for a program, the
- * estimated cycles, and the reduction in percent from the default schedule. The last column explains why this
- * schedule is the best.
+ * Computes the documentation table of five programs. Each row has the best schedule, the estimated cycles,
+ * the reduction from the default schedule in percent, and an explanation.
  */
 export async function fiveProgramsTable(): Promise<Rows> {
   const rows: (readonly (string | number)[])[] = [];

@@ -27,9 +27,8 @@ interface Step {
 }
 
 /**
- * Returns the step that computes the Add node of the benchmark's ONNX model in a kernel of its own, for
- * `tokens` tokens. The step has the names of the tensors that the kernel reads and writes. It is needed if no
- * gather kernel includes the Add.
+ * Returns the step that computes the Add node of the benchmark's ONNX model as a separate kernel, for
+ * `tokens` tokens.
  */
 function addOf(tokens: number): Step {
   const type = `tensor<1x${tokens}x${columns}xf32>`;
@@ -42,8 +41,8 @@ function addOf(tokens: number): Step {
 }
 
 /**
- * Returns the kernels of the benchmark's ONNX model, in execution order, under a fold policy. The policy
- * decides whether gather kernels include the nodes around the gather.
+ * Returns the kernels of the benchmark's ONNX model, in execution order. The fold policy decides whether
+ * gather kernels include the adjacent nodes.
  */
 function stepsOf(tokens: number, fold: FoldPolicy): readonly Step[] {
   const gathers = findGathers(readModel(tokenModel(tokens), "m.onnx"), {}, { target: targets.webgpu, fold });
@@ -76,10 +75,7 @@ function inputsFor(tokens: number): Readonly<Record<string, Uint8Array | Int32Ar
   };
 }
 
-/**
- * Computes the expected output of the benchmark's ONNX model as bytes. For each token, a row of the f32 table
- * is added to the corresponding row of the dequantized 4-bit table.
- */
+/** Computes the expected output of the benchmark's ONNX model as bytes. */
 function expectedOf({ wte, ids, wq, ws }: ReturnType<typeof inputsFor>): Uint8Array {
   const sums = Array.from(ids ?? []).flatMap((row) =>
     Array.from({ length: columns }, (_, column) => {
@@ -98,9 +94,9 @@ interface Prepared {
 }
 
 /**
- * Measures the kernels of the benchmark's ONNX model for a number of tokens, under each fold policy. A fold
- * policy decides whether gather kernels include the nodes around the gather. Resolves to `rows` with the
- * measured times, and to `cycles` with the estimated cycles of each policy's kernels, launches included.
+ * Measures the kernels of the benchmark's ONNX model for a number of tokens, under each fold policy (rule for
+ * merging nodes into gather kernels). Resolves to the measured times (`rows`) and the estimated cycles with
+ * launches (`cycles`).
  */
 async function measureTokens(runner: Runner, tokens: number, rounds: number, now: () => number) {
   const { device } = runner;
@@ -153,10 +149,7 @@ async function measureTokens(runner: Runner, tokens: number, rounds: number, now
   return { rows: await measure(`${tokens} tokens`, subjects, expected, rounds), cycles };
 }
 
-/**
- * Measures the time of one kernel launch in microseconds, with a kernel of four elements that is launched 400
- * times in a pass.
- */
+/** Measures the time of one kernel launch, in microseconds. */
 async function measureLaunch(runner: Runner, rounds: number, now: () => number): Promise<number> {
   const { device } = runner;
   const source = `func @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -182,10 +175,9 @@ async function measureLaunch(runner: Runner, rounds: number, now: () => number):
 }
 
 /**
- * Measures the kernels of the benchmark's ONNX model for 64 and 512 tokens, under each fold policy. A fold
- * policy decides whether gather kernels include the nodes around the gather. Resolves to one row of times for
- * each policy and number of tokens. Prints the ratio of policy `cost` to each other policy, in time and in
- * estimated cycles. If the adapter is implemented in software, times are CPU times of this process.
+ * Measures the kernels of the benchmark's ONNX model for 64 and 512 tokens, under each fold policy (rule for
+ * merging nodes into gather kernels). Resolves to one row of times for each policy and number of tokens.
+ * Prints the ratios of policy `cost` to the remaining policies.
  */
 export async function measureFolds({ device, software }: NodeGpu, rounds: number): Promise<readonly Row[]> {
   const runner = await createRunner(device);

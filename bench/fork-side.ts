@@ -6,8 +6,8 @@ import type { CompileSide } from "./compile-side.js";
 import type { Side } from "./side.js";
 
 /**
- * Types of the objects that measure a tilec build, by the kind of measurement. `sim` measures the fast
- * executor (WebAssembly), `webgpu` the WebGPU kernels on Dawn, `compile` the compiler.
+ * Types of the objects that measure a tilec build: the fast executor (`sim`), the WebGPU kernels on Dawn
+ * (`webgpu`), and the compiler (`compile`).
  */
 export interface Sides {
   readonly sim: Side;
@@ -32,8 +32,7 @@ interface Answer {
 
 /**
  * Starts a process that loads the tilec build in a folder. Resolves to an object that measures the build in
- * that process; `kind` selects the type of the object (see {@link Sides}). Rejects if the process ends early,
- * for example because the folder has no build.
+ * the process; `kind` selects the type of the object ({@link Sides}). Rejects if the process ends early.
  */
 export async function forkSide<K extends SideKind>(kind: K, folder: string): Promise<Sides[K]> {
   const child = fork(packageFile("dist/bench/side-process.js"), [kind, folder], {

@@ -50,7 +50,7 @@ const others: readonly Named[] = [
   ],
 ];
 
-/** Twenty gathers for the benchmarks of schedules: the ten workloads of {@link workloads} and ten others. */
+/** Twenty gathers for the benchmarks of schedules, {@link workloads} included. */
 export const gathers: readonly Named[] = [
   ...workloads.map((w) => [describe(w), sourceOf(w)] as const),
   ...others,

@@ -59,7 +59,7 @@ const segments = torch.embeddingBag({
   longestBag: 1024,
 });
 
-/** Kernels that cover each form of WGSL code that the backend emits. Kernels that copy rows come first. */
+/** Kernels for every kind of WGSL code that the backend emits. Kernels that copy rows come first. */
 export const gpuKernels: readonly GpuKernel[] = [
   {
     name: "rows-f32",
@@ -100,10 +100,7 @@ export const gpuKernels: readonly GpuKernel[] = [
   { name: "segments-f32", func: segments, schedule: {} },
 ];
 
-/**
- * Compiles a program for the `webgpu` target and emits its WGSL for the limits of that target. Returns the
- * kernel and the WGSL.
- */
+/** Compiles a program for the `webgpu` target, and returns the kernel and the emitted WGSL. */
 export function compileGpuKernel({ func, schedule }: GpuKernel): {
   readonly kernel: Kernel;
   readonly wgsl: WgslKernel;

@@ -4,9 +4,8 @@ import type { GpuLibrary } from "./library.js";
 import { keptTensors, localSide, type Side } from "./side.js";
 
 /**
- * Returns an object (a {@link Side}) that measures the WebGPU kernels of a tilec build on `device`. `library`
- * is the API of the build. Each measured call makes `launches` launches. `now` returns the time in
- * milliseconds.
+ * Returns a {@link Side} (object that measures a tilec build) for WebGPU kernels on `device`. `library` is
+ * the API of the build. Each measured call makes `launches` launches. `now` returns the time in milliseconds.
  */
 export function gpuSide(library: GpuLibrary, device: GPUDevice, launches: number, now: () => number): Side {
   const tensorsOf = keptTensors();

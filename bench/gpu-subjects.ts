@@ -11,8 +11,8 @@ import { bytesOf, count, outputBytes, type Inputs, type Workload } from "./workl
 const usage = { mapRead: 1, copySrc: 4, copyDst: 8, storage: 128 } as const;
 
 /**
- * GPU buffers of one workload: inputs, output and status word. All implementations that are measured on the
- * workload share these buffers. `outputBytes` is the size of the output in bytes.
+ * GPU buffers of one workload: inputs, output and status word. `outputBytes` is the size of the output in
+ * bytes. All measured implementations of the workload share the buffers.
  */
 export interface Resident {
   readonly data: GPUBuffer;
@@ -23,10 +23,7 @@ export interface Resident {
   destroy(): void;
 }
 
-/**
- * Creates a storage buffer of `size` bytes on the device. The buffer is filled from `contents` if given,
- * otherwise with zeros.
- */
+/** Creates a storage buffer of `size` bytes on the device, filled from `contents` or else with zeros. */
 export function storageBuffer(device: GPUDevice, size: number, contents?: Uint8Array): GPUBuffer {
   const buffer = device.createBuffer({ size, usage: usage.storage | usage.copySrc | usage.copyDst });
   if (contents !== undefined) device.queue.writeBuffer(buffer, 0, contents as Uint8Array<ArrayBuffer>);
@@ -34,13 +31,15 @@ export function storageBuffer(device: GPUDevice, size: number, contents?: Uint8A
 }
 
 /**
- * Creates a 4-byte status buffer in which a kernel reports an index out of range. The initial value, all bits
- * set, means that none is reported.
+ * Creates a 4-byte status buffer in which a kernel reports an index out of range. The initial value (all bits
+ * set) means no report.
  */
 export const statusBuffer = (device: GPUDevice): GPUBuffer =>
   storageBuffer(device, 4, new Uint8Array(4).fill(0xff));
 
-/** Creates the GPU buffers of a workload and uploads its inputs. The caller calls `destroy` on the result. */
+/**
+ * Creates the GPU buffers of a workload and uploads the inputs. The caller must call `destroy` on the result.
+ */
 export function upload(device: GPUDevice, workload: Workload, inputs: Inputs): Resident {
   const buffers = {
     data: storageBuffer(device, inputs.data.byteLength, inputs.data),
@@ -57,10 +56,7 @@ export function upload(device: GPUDevice, workload: Workload, inputs: Inputs): R
   };
 }
 
-/**
- * Resolves to the first `bytes` bytes of a GPU buffer, then fills the entire buffer with zeros. A later run
- * that writes nothing is therefore detected.
- */
+/** Resolves to the first `bytes` bytes of a GPU buffer, and then fills the entire buffer with zeros. */
 export async function download(device: GPUDevice, buffer: GPUBuffer, bytes: number): Promise<Uint8Array> {
   const readback = device.createBuffer({ size: bytes, usage: usage.mapRead | usage.copyDst });
   const encoder = device.createCommandEncoder();
@@ -94,9 +90,8 @@ export async function timed(
 }
 
 /**
- * Resolves to four implementations of a workload to measure on the GPU (see {@link Subject}). They are
- * tilec's kernel, a plain kernel, a hand-written kernel, and a copy of as many bytes as the output has. Each
- * run makes `launches` launches, because one launch can be too short to time.
+ * Resolves to four implementations of a workload to measure on the GPU ({@link Subject}): tilec's kernel, a
+ * plain kernel, a hand-written kernel, and a copy. Each run makes `launches` launches.
  */
 export async function gpuSubjects(
   library: GpuLibrary,
@@ -129,15 +124,15 @@ export async function gpuSubjects(
 }
 
 /**
- * Returns a function that copies an implementation to measure (a {@link Subject}) and adds an `output`
- * method. The method downloads the output buffer of the workload, which all implementations share, as bytes.
+ * Returns a function that adds an `output` method to a {@link Subject} (implementation to measure). The
+ * method downloads the output buffer of the workload as bytes.
  */
 export const withOutput =
   (device: GPUDevice, { output, outputBytes }: Resident) =>
   (subject: Subject): Subject => ({ ...subject, output: () => download(device, output, outputBytes) });
 
 /**
- * Resolves to an implementation to measure (a {@link Subject}): tilec's kernel for a workload on the GPU.
+ * Resolves to a {@link Subject} (implementation to measure): tilec's kernel for a workload on the GPU.
  * `library` is the API of any build of tilec. `now` returns the time in milliseconds.
  */
 export async function tilecOnGpu(
@@ -178,8 +173,8 @@ interface HandKernel {
 }
 
 /**
- * Returns an implementation to measure (a {@link Subject}) that runs the WGSL in `code` on the GPU. A launch
- * has workgroups of 256 invocations. More than 65535 workgroups are spread over the dims x and y.
+ * Returns a {@link Subject} (implementation to measure) that runs the WGSL in `code` on the GPU, with
+ * workgroups of 256 invocations.
  */
 function handKernel(
   device: GPUDevice,
@@ -215,8 +210,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 `;
 
 /**
- * Returns the WGSL of a plain (untiled) kernel for a workload. Each invocation writes one 32-bit word of the
- * output: one element, or several packed ones.
+ * Returns the WGSL of a plain (not tiled) kernel for a workload. Each invocation writes one 32-bit word of
+ * the output.
  */
 function plainCode(w: Workload): string {
   const perWord = 4 / bytesOf[w.dtype];

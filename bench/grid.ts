@@ -11,8 +11,8 @@ import {
 import { gridOf, ScheduleSpace, withDefaults } from "../passes/index.js";
 
 /**
- * Yields the candidate schedules of a gather in a residency (memory that holds the data: `ub` or `gm`). A
- * candidate is yielded if its buffers fit the usable bytes of the target's unified buffer (UB).
+ * Yields the candidate schedules of a gather for a residency (memory in which an operand is kept: `ub` or
+ * `gm`). Only candidates whose buffers fit the target's unified buffer (UB) are yielded.
  */
 export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target): Generator<Tiling> {
   const space = new ScheduleSpace(withDefaults(gather, residency, target), target.ubSafeBytes);
@@ -23,8 +23,8 @@ export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target
 }
 
 /**
- * Returns the residencies that a gather may have on a target: the unified buffer (`ub`) always, global memory
- * (`gm`) if the gather allows it.
+ * Returns the residencies (memory in which an operand is kept) that a gather may have on a target: `ub`, and
+ * `gm` if permitted.
  */
 export const residenciesOf = (gather: AccessFunc, target: Target): readonly ("ub" | "gm")[] =>
   gmAllowed(gather, target) ? ["ub", "gm"] : ["ub"];

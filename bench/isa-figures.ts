@@ -1,6 +1,9 @@
 /** Texts that bench:isa reads: Dawn's dump of its SPIR-V, and what the driver prints of each kernel. */
 
-/** Figures of RADV, by the names that it has for them. */
+/**
+ * Names of the statistics that the Mesa driver RADV prints for a compiled kernel, by the names used in the
+ * benchmark.
+ */
 export const figures = {
   code: "Code size",
   instructions: "Instructions",
@@ -10,19 +13,19 @@ export const figures = {
   throughput: "Inverse Throughput",
 } as const;
 
-/** Name of a figure of a compiled kernel. */
+/** Name of a statistic of a compiled kernel. */
 export type Figure = keyof typeof figures;
 
-/** Figures of a compiled kernel; NaN for one that the driver did not print. */
+/** Statistics of a compiled kernel. A statistic that the driver did not print is NaN. */
 export type Counts = Readonly<Record<Figure, number>>;
 
-/** SPIR-V of a kernel, as text. */
+/** SPIR-V of a kernel as text, with the name of the kernel. */
 export interface NamedSpirv {
   readonly name: string;
   readonly spirv: string;
 }
 
-/** Returns the SPIR-V of each kernel that isa-dump.js printed. */
+/** Parses the output of isa-dump.js, and returns the SPIR-V of each kernel. */
 export const spirvIn = (printed: string): readonly NamedSpirv[] =>
   printed
     .split(/^@@@@ /m)
@@ -35,7 +38,10 @@ export const spirvIn = (printed: string): readonly NamedSpirv[] =>
       return { name: part.slice(0, part.indexOf("\n")), spirv: spirv ?? "" };
     });
 
-/** Returns the figures that isa.c printed of kernels with these names, in their order. */
+/**
+ * Parses the output of isa.c, and returns the statistics of each kernel by name. `names` has the kernel names
+ * in the order of the output.
+ */
 export function countsIn(printed: string, names: readonly string[]): ReadonlyMap<string, Counts> {
   const parts = printed.split(/^@@ .*\n/m).slice(1);
   const valueIn = (part: string, name: string): number =>

@@ -58,7 +58,7 @@ process.on("exit", () => {
   rmSync(work, { recursive: true, force: true });
 });
 
-/** Runs a command and returns its standard output. Ends the process with an error if the command fails. */
+/** Runs a command and returns the standard output. Ends the process with an error if the command fails. */
 function run(command: string, args: readonly string[], input = "", more: NodeJS.ProcessEnv = {}): string {
   const done = spawnSync(command, args, {
     input,
@@ -101,9 +101,8 @@ function tools(): { readonly assembler: string; readonly icd: string; readonly c
 }
 
 /**
- * Returns the WGSL of the benchmark kernels, as a tilec build emits it. `arithmetics` has the arithmetic
- * modes of the WGSL emitter to use. The first mode gives one entry for each kernel. If the second mode
- * changes the WGSL of a kernel, an entry with the suffix `, native` is added.
+ * Returns the WGSL of the benchmark kernels, as a tilec build emits the WGSL. `arithmetics` has the
+ * arithmetic modes of the emitter; the second mode adds an entry for each kernel whose WGSL differs.
  */
 function textsOf({ compile, emitWgsl, targets }: Build, arithmetics: readonly Arithmetic[]): NamedText[] {
   const target = targets.webgpu;
@@ -142,7 +141,7 @@ function assembled(texts: readonly NamedText[]): ReadonlyMap<string, string> {
 
 /**
  * Compiles SPIR-V files with Mesa's driver RADV for a GPU family. Returns the compiler's statistics of each
- * kernel, such as code size; a statistic that is not reported is NaN.
+ * kernel, for example the code size. A statistic that is not reported is NaN.
  */
 function counted(files: ReadonlyMap<string, string>, family: string): ReadonlyMap<string, Counts> {
   const printed = run(compiled, [...files.values()], "", {

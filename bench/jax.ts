@@ -29,8 +29,8 @@ export interface Jax {
 }
 
 /**
- * Returns an implementation to measure (a {@link Subject}) that gathers with jax-js. Each run makes
- * `launches` launches. The return type includes undefined, but the function never returns it.
+ * Returns a {@link Subject} (implementation to measure) that gathers with jax-js. Each run makes `launches`
+ * launches.
  */
 export function jaxGather(
   { numpy: np }: Jax,

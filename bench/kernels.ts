@@ -3,10 +3,7 @@ import type { Kernel, Target } from "../src/index.js";
 import type { Compiler } from "./library.js";
 import type { Workload } from "./workloads.js";
 
-/**
- * Compiles a benchmark workload with tilec for a target. `gather_nd` uses the DirectML operator with ONNX's
- * out-of-range policy, because ONNX accepts only 64-bit indices.
- */
+/** Compiles a benchmark workload with tilec for a target. */
 export function kernelOf({ compile, onnx, program }: Compiler, workload: Workload, target: Target): Kernel {
   const { op, dtype, indexType, axis } = workload;
   const types = {

@@ -8,7 +8,7 @@ import type * as tilec from "../src/index.js";
 export type Compiler = Pick<typeof tilec, "compile" | "onnx" | "program" | "targets">;
 
 /**
- * Part of the tilec API that bench:sim uses: the compiler, the simulator and its fast executor (WebAssembly).
+ * Part of the tilec API that bench:sim uses: the compiler, the simulator and the fast executor (WebAssembly).
  */
 export type SimLibrary = Compiler &
   Pick<typeof sim, "FastExecutor" | "simulate"> &

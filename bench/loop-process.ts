@@ -17,8 +17,8 @@ export interface Compiled {
 }
 
 /**
- * Compiles a C file of `bench/` for this machine and returns the executable. Returns undefined and prints a
- * line on stderr if `cc` is missing or fails.
+ * Compiles a C file of `bench/` and returns the executable. Returns undefined and prints a line on stderr if
+ * `cc` is missing or fails.
  */
 export function compileC(file: string): Compiled | undefined {
   const folder = newFolder();
@@ -39,8 +39,8 @@ export function compileC(file: string): Compiled | undefined {
 }
 
 /**
- * Input tensors written to files in a temporary folder, for benchmark loops in other processes. A process
- * writes its output to the path `out`. `remove` deletes the folder.
+ * Input tensors written to files in a temporary folder. `out` is the path to which another process writes the
+ * output. `remove` deletes the folder.
  */
 export interface InputFiles {
   /** In the order of the inputs. */
@@ -66,9 +66,8 @@ export function inputFiles(inputs: readonly NodeJS.ArrayBufferView[]): InputFile
 }
 
 /**
- * Description of a loop that another process runs as an implementation to measure. It has the name and the
- * threads of the implementation, and the command word of the loop (`what`). `hasOutput` is true if the loop
- * has an output to verify.
+ * Description of a benchmark loop that another process runs: name, threads, and the command word of the loop
+ * (`what`). `hasOutput` is true if the loop has an output to verify.
  */
 export interface Asked extends Pick<Subject, "subject" | "threads"> {
   readonly what: string;
@@ -76,9 +75,8 @@ export interface Asked extends Pick<Subject, "subject" | "threads"> {
 }
 
 /**
- * Starts a process that runs benchmark loops, and returns an implementation to measure (a {@link Subject})
- * for each loop in `asked`. The process answers each run with its time in nanoseconds, and writes an output
- * to the file `out` on request. `close` of the first implementation ends the process.
+ * Starts a process that runs benchmark loops, and returns a {@link Subject} (implementation to measure) for
+ * each loop in `asked`. `close` of the first subject ends the process.
  */
 export function loopSubjects(
   command: string,

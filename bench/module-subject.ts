@@ -14,8 +14,8 @@ interface GatherModule {
 }
 
 /**
- * Resolves to an implementation to measure (a {@link Subject}): tilec's kernel on the GPU, emitted as a
- * JavaScript module. The module is compiled for the target of the device. Each run makes `launches` launches.
+ * Resolves to a {@link Subject} (implementation to measure): tilec's kernel on the GPU, emitted as a
+ * JavaScript module. Each run makes `launches` launches.
  */
 export async function moduleOnGpu(
   library: GpuLibrary,

@@ -4,7 +4,7 @@ import type { Workload } from "./workloads.js";
 
 const names = { gather: "Gather", gather_elements: "GatherElements", gather_nd: "GatherND" } as const;
 
-/** ONNX model with one gather node, as bytes, and whether its indices have 64 bits. */
+/** ONNX model with one gather node, as bytes. `wide` is true if the indices have 64 bits. */
 export interface OnnxModel {
   readonly model: Uint8Array;
   /** True if the model takes 64-bit indices: for workloads of i64 indices, and for GatherND. */

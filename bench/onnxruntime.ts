@@ -35,10 +35,7 @@ export interface OnnxRuntime {
 export type FoundOnnxRuntime =
   { readonly ok: true; readonly ort: OnnxRuntime } | { readonly ok: false; readonly reason: string };
 
-/**
- * Loads onnxruntime-node and resolves to its module. If the package is not installed or has no build for this
- * machine, resolves to the reason instead of rejecting.
- */
+/** Loads onnxruntime-node and resolves to the module, or to the reason why the package cannot be loaded. */
 export async function findOnnxRuntime(): Promise<FoundOnnxRuntime> {
   try {
     return { ok: true, ort: (await importPeer("onnxruntime-node/dist/index.js")) as OnnxRuntime };

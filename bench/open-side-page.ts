@@ -8,9 +8,8 @@ import type { Side } from "./side.js";
 const served = "/dist/bench/side-page.js";
 
 /**
- * Bundles the tilec build in a folder, with its dependencies, into one JavaScript module. Resolves to the
- * code of the module, which publishes an object that measures the build in a browser page. Each measured call
- * makes `launches` launches.
+ * Bundles the tilec build in a folder into one JavaScript module that measures the build in a browser page.
+ * Resolves to the code of the module. Each measured call makes `launches` launches.
  */
 async function pageScript(folder: string, launches: number): Promise<string> {
   const wanted = `import { serveSide } from "${served}";
@@ -35,10 +34,9 @@ await serveSide({ compile, onnx, program, targets, createRunner }, ${launches});
 }
 
 /**
- * Opens a browser page that loads the tilec build in `folder`. Resolves to an object (a {@link Side}) that
- * measures the WebGPU kernels of the build in that page. If `gpu` is true, the page runs in the Chrome of
- * this machine, on its GPU. Each measured call makes `launches` launches. Rejects if the browser does not
- * start or has no WebGPU.
+ * Opens a browser page that loads the tilec build in `folder`. Resolves to a {@link Side} (object that
+ * measures a tilec build) for the WebGPU kernels of the build. Rejects if the browser does not start or has
+ * no WebGPU.
  */
 export async function openSidePage(folder: string, launches: number, gpu: boolean): Promise<Side> {
   const script = await pageScript(folder, launches);

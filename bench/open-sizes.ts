@@ -44,8 +44,8 @@ const fast: Subject = {
 };
 
 /**
- * Resolves to a WebGPU device in Node to measure (a {@link Subject}): its name, its target and a function
- * that runs a kernel on it. Rejects if no device is available.
+ * Resolves to a WebGPU device in Node, to be measured: name, target, and a function that runs a kernel.
+ * Rejects if no device is available.
  */
 async function device(): Promise<Subject> {
   const found = await acquireGpu();
@@ -75,10 +75,8 @@ interface Measured {
 }
 
 /**
- * Measures a program with the dynamic size N at 41 values of N, with three times for each value. `newSize` is
- * the time of the first call, and `again` of the second. `compiled` is the time to compile the program for
- * the value and call it. Resolves to the median of each time in milliseconds. `verified` is true if the first
- * call and the compiled program give equal outputs.
+ * Measures a program with the dynamic size N at 41 values of N. Resolves to median times in milliseconds.
+ * `verified` is true if the outputs with dynamic and static N are equal.
  */
 async function measure({ name, target, call }: Subject): Promise<Measured> {
   const [func] = parseModule(text, "rows.tir").module.funcs;

@@ -12,8 +12,8 @@ type Given = Readonly<
 >;
 
 /**
- * Resolves to an implementation to measure (a {@link Subject}): a kernel on the fast executor (WebAssembly),
- * with `threads` threads. The inputs are copied into the executor once, so that a run copies nothing.
+ * Resolves to a {@link Subject} (implementation to measure): a kernel on the fast executor (WebAssembly),
+ * with `threads` threads. Inputs are copied into the executor before the first run.
  */
 export async function tilec(
   { FastExecutor, spawnThread }: Pick<SimLibrary, "FastExecutor" | "spawnThread">,
@@ -40,9 +40,8 @@ export async function tilec(
 }
 
 /**
- * Returns an implementation to measure (a {@link Subject}): calls of `simulate` with the fast executor
- * (WebAssembly), one in each run. A call reads the caller's arrays and returns a new array, as in the
- * README's example.
+ * Returns a {@link Subject} (implementation to measure) that calls `simulate` with the fast executor
+ * (WebAssembly), once in each run. A call reads the caller's arrays and returns a new array.
  */
 export function tilecCall(
   { simulate }: Pick<SimLibrary, "simulate">,

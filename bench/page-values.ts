@@ -6,9 +6,8 @@ import type { ValueWorkload } from "./value-workloads.js";
 import { onnxRuntimeWebModel } from "./web-subjects.js";
 
 /**
- * Measures tilec on a workload that does arithmetic on gathered elements. Measures onnxruntime-web too if the
- * workload has an ONNX model. Resolves to one row of times for each. Inputs and outputs stay on the GPU
- * between runs.
+ * Measures tilec, and onnxruntime-web if the workload has an ONNX model, on a workload that does arithmetic
+ * on gathered elements. Resolves to one row of times for each implementation.
  */
 export async function valueRows(
   { compile, createRunner }: GpuLibrary,

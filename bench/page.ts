@@ -25,7 +25,7 @@ async function adapter(): Promise<Readonly<Record<string, string | boolean>>> {
 
 /**
  * Measures tilec, the kernels written for comparison, and the libraries on the workload `name` in the page.
- * Resolves to one row of times for each. A library that fails is left out, with a line in the page's log.
+ * Resolves to one row of times for each implementation. A library that fails is left out.
  */
 async function run(name: string, rounds: number, launches: number): Promise<readonly Row[]> {
   const workload = workloadOf(name);

@@ -71,10 +71,7 @@ interface Inputs {
   readonly expected: Uint8Array;
 }
 
-/**
- * Returns the inputs of a workload with a page table, random from a fixed seed, and the expected output. The
- * page table has no page twice.
- */
+/** Returns random inputs of a workload with a page table, from a fixed seed, and the expected output. */
 function inputsOf({ dtype, page, topK }: Paged): Inputs {
   const rowBytes = columns * (dtype === "f16" ? 2 : 4);
   const next = lcg(1);
@@ -96,10 +93,7 @@ function inputsOf({ dtype, page, topK }: Paged): Inputs {
   return { kv, topk, bt, expected };
 }
 
-/**
- * Writes the cache row of each token, computed from the page table, into `index`. A host needs this loop if
- * its gather cannot read through a page table.
- */
+/** Writes the cache row of each token, computed from the page table, into `index`. */
 function tokenIndex(
   { page, topK }: Paged,
   { topk, bt }: Pick<Inputs, "topk" | "bt">,
@@ -113,7 +107,7 @@ function tokenIndex(
 
 /**
  * Returns two implementations to measure on the fast executor (WebAssembly); see {@link Subject}. `paged`
- * gathers through the page table. `token-index` gathers by row indices that the host computes in each run.
+ * gathers through the page table, and `token-index` by row indices computed on the host.
  */
 function onExecutor(workload: Paged, inputs: Inputs): readonly Subject[] {
   const paged = FastExecutor.create(pagedKernel(workload, targets.cpu).tile);
@@ -152,8 +146,8 @@ function onExecutor(workload: Paged, inputs: Inputs): readonly Subject[] {
 }
 
 /**
- * Resolves to two implementations to measure on a GPU (see {@link Subject}). `paged` gathers through the page
- * table. `token-index` gathers by row indices that the host computes and uploads in each run.
+ * Resolves to two implementations to measure on a GPU; see {@link Subject}. `paged` gathers through the page
+ * table, and `token-index` by row indices computed on the host.
  */
 async function onDevice(device: GPUDevice, workload: Paged, inputs: Inputs): Promise<readonly Subject[]> {
   const runner = await createRunner(device);

@@ -9,12 +9,12 @@ import { fail } from "./arguments.js";
 
 const folder = packageFile("bench/node_modules");
 
-/** Shell command that installs the packages that the benchmarks compare tilec with. */
+/** Shell command that installs the packages with which the benchmarks compare tilec. */
 export const installPeers = "npm ci --prefix bench";
 
 /**
- * Imports a file of a package in `bench/node_modules`, such as `onnxruntime-node/dist/index.js`. Rejects if
- * the import fails.
+ * Imports a file of a package in `bench/node_modules`, for example `onnxruntime-node/dist/index.js`. Rejects
+ * if the import fails.
  */
 export const importPeer = (file: string): Promise<unknown> => import(pathToFileURL(join(folder, file)).href);
 

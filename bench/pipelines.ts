@@ -34,9 +34,8 @@ function timed(device: GPUDevice, code: string): number {
 }
 
 /**
- * Measures the milliseconds to create a pipeline for each workload and kernel (tilec's and the hand-written
- * one) on a new device. An empty pipeline is created first, so that one-time costs of the device do not
- * count. Rejects if no device is available.
+ * Measures the milliseconds to create a pipeline on a new device, for each workload, with tilec's kernel and
+ * with the hand-written kernel. Rejects if no device is available.
  */
 async function onNewDevice(): Promise<Timed[]> {
   const found = await acquireGpu();

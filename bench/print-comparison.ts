@@ -12,9 +12,8 @@ const verdictText: Readonly<Record<Verdict, string>> = {
 };
 
 /**
- * Returns a one-line summary of a comparison of two tilec builds. It names the rows with the verdict
- * `slower`, the rows with the verdict `undecided`, and the rows with wrong outputs. It also has the geometric
- * mean of the time ratios.
+ * Returns a one-line summary of a comparison of two tilec builds: slower, undecided and wrong rows, and the
+ * geometric mean of the time ratios.
  */
 export function summaryOf(rows: readonly Comparison[]): string {
   const named = (chosen: readonly Comparison[]): string =>
@@ -32,8 +31,7 @@ export function summaryOf(rows: readonly Comparison[]): string {
 
 /**
  * Prints the comparison of two tilec builds as a table, or as JSON if `json` is true. Sets exit code 1 if an
- * output is wrong or a row has the verdict `slower` (more than 5 % slower), otherwise 0. `against` names the
- * other build.
+ * output is wrong or a row is slower, else 0. `against` is the name of the second build.
  */
 export function reportComparison(rows: readonly Comparison[], against: string, json: boolean): void {
   if (json) console.log(JSON.stringify({ schema: 1, against, rows }, null, 2));

@@ -9,7 +9,10 @@ import type { Row } from "./rows.js";
  */
 const own = ["tilec", "tilec-call", "tilec-cold", "tilec-new"];
 
-/** Prints benchmark rows as tables or as JSON. Sets exit code 1 if an output is wrong, otherwise 0. */
+/**
+ * Prints benchmark rows as tables, or as JSON if `json` is true. Sets exit code 1 if an output is wrong, else
+ * 0.
+ */
 export function report(rows: readonly Row[], json: boolean): void {
   if (json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
   else printRows(rows);
@@ -17,9 +20,8 @@ export function report(rows: readonly Row[], json: boolean): void {
 }
 
 /**
- * Prints benchmark rows as tables of median and least milliseconds, followed by tables of speed ratios. One
- * ratio is another implementation's time divided by tilec's time, at the same number of threads. The other is
- * the time with one thread divided by the time with two.
+ * Prints benchmark rows as tables of median and least milliseconds, and of speed ratios: implementation to
+ * tilec, and one thread to two threads.
  */
 function printRows(rows: readonly Row[]): void {
   const keys = [...new Set(rows.map((row) => `${row.subject} ${row.threads}`))];
@@ -65,7 +67,7 @@ function printRows(rows: readonly Row[]): void {
 }
 
 /**
- * Prints a table of ratios by workload, with their geometric mean and minimum. Prints nothing if there are no
+ * Prints a table of ratios by workload, with geometric mean and minimum. Prints nothing if there are no
  * workloads or no columns.
  */
 function printRatios(

@@ -8,8 +8,8 @@ import type { Rows } from "./markdown-table.js";
 const target = targets.ascendA2;
 
 /**
- * Returns the estimated cycles, on one core, of the first statement of a kind in a tile program. The result
- * is NaN if the program has no statement of that kind.
+ * Returns the estimated cycles, on one core, of the first statement with the given name in a tile program.
+ * Returns NaN if the program has no statement with the name.
  */
 export const cyclesIn = (func: TileFunc, name: "load" | "gather", on: Target = target): number =>
   walkOf(func, on).events.find((event) => event.name === name)?.cycles ?? NaN;
@@ -19,8 +19,8 @@ export const vectorCycles = (work: Partial<Work>): number =>
   cyclesOfWork({ ...noWork, ...work }, "V", target, 1, 0);
 
 /**
- * Row of a documentation table that compares a published cycle count with the cost model's estimate. `cells`
- * are the columns before these two.
+ * Row of a documentation table with a published cycle count, the cost model's estimate, and the preceding
+ * columns (`cells`).
  */
 export interface PublishedRow {
   readonly cells: readonly (string | number)[];
@@ -54,10 +54,7 @@ const tloads: readonly (readonly [
   ["f32 255x64, by columns", "f32", [2, 2, 2, 8, 255], 8, 8352],
 ];
 
-/**
- * Published and estimated cycles of loads from global memory into the unified buffer (UB). The estimate adds
- * the full load latency for each instruction.
- */
+/** Published and estimated cycles of loads from global memory into the unified buffer (UB). */
 export const loads: readonly PublishedRow[] = tloads.map(([name, dtype, box, instructions, cycles]) =>
   rowOf(
     [name, box.join("x"), instructions],
@@ -107,19 +104,13 @@ const instructions: readonly (readonly [
   ["sub i32", [64, 64], 2, 132],
 ];
 
-/**
- * Published and estimated cycles of element-wise vector instructions. The cost model charges such
- * instructions for arithmetic on index values.
- */
+/** Published and estimated cycles of element-wise vector instructions. */
 export const steps: readonly PublishedRow[] = instructions.map(([name, [height, width], read, cycles]) => {
   const stepRepeats = read * height * Math.ceil((width * 4) / target.vectorBytes);
   return rowOf([name, `${height}x${width}`], cycles, vectorCycles({ steps: 1, stepRepeats }));
 });
 
-/**
- * Measured and estimated cycles of a gather of one row on an Ascend 910B3. The estimate excludes the two
- * vector instructions that bring index values into range.
- */
+/** Measured and estimated cycles of a gather of one row on an Ascend 910B3. */
 export const rowGather: PublishedRow = rowOf(
   ["64 f32 in UB"],
   46.6,
@@ -140,9 +131,8 @@ export const copiesTable = (): Rows => tableOf(["Copy", "Instructions"], copies)
 /** Returns the documentation table of published and estimated cycles of vector instructions. */
 export const stepsTable = (): Rows => tableOf(["Step", "Tile"], steps);
 /**
- * Returns the documentation table of the one-row gather. It has three cycle counts: measured on an Ascend
- * 910B3, estimated by the cost model that the source of the measurement publishes, and estimated by tilec's
- * cost model.
+ * Returns the documentation table of the one-row gather: cycles measured on an Ascend 910B3, estimated by a
+ * published cost model, and estimated by tilec.
  */
 export const rowGatherTable = (): Rows => [
   ["Row", "Measured on a 910B3", "Executable cost model", "Model"],

@@ -2,14 +2,14 @@
 import { median } from "../src/tune/median.js";
 
 /**
- * Pair of values from two tilec builds: `own` from this build, `other` from the build that it is compared
- * with.
+ * Pair of values from two tilec builds: the current build (`own`) and the build used for comparison
+ * (`other`).
  */
 export type Pair<T> = readonly [own: T, other: T];
 
 /**
- * Median of several ratios of this build's time to the other build's time. `low` and `high` are the ends of
- * the median's confidence interval.
+ * Median of several ratios of the current build's time to the time of a second build. `low` and `high` are
+ * the ends of the confidence interval.
  */
 export interface Spread {
   readonly median: number;
@@ -18,10 +18,8 @@ export interface Spread {
 }
 
 /**
- * Returns the median of independent ratios with its confidence interval. The interval contains the true
- * median with a probability of at least 95 %, for any distribution. It is the sign test's interval, from
- * order statistics. For fewer than six ratios, the interval spans all of them, and the probability is lower.
- * Throws an Error if there are no ratios.
+ * Returns the median of independent ratios with a 95 % confidence interval (sign test). Throws an Error if
+ * there are no ratios.
  */
 export function spreadOf(ratios: readonly number[]): Spread {
   const sorted = [...ratios].sort((a, b) => a - b);
@@ -42,29 +40,27 @@ export function spreadOf(ratios: readonly number[]): Spread {
 }
 
 /**
- * Limit of the ratio of this build's time to the other build's time. This build counts as slower if the ratio
- * is above the limit.
+ * Limit of the ratio of the current build's time to the time of a second build. The current build counts as
+ * slower above the limit.
  */
 export const slowerAbove = 1.05;
 
 /**
- * Verdict on the ratio of this build's time to the other build's time. `slower`: the confidence interval lies
- * above {@link slowerAbove}. `not slower`: the interval ends at or below this limit. `undecided`: the
- * interval extends to both sides of the limit.
+ * Result of comparing the times of two tilec builds with {@link slowerAbove}. The confidence interval of the
+ * ratio lies above the limit (`slower`), does not exceed the limit (`not slower`), or contains the limit
+ * (`undecided`).
  */
 export type Verdict = "slower" | "undecided" | "not slower";
 
 /**
- * Returns the verdict on the confidence interval of a time ratio. The verdict is `slower` if the interval
- * begins above {@link slowerAbove}, and `not slower` if it ends at or below this limit. Otherwise, the
- * verdict is `undecided`.
+ * Returns the result of comparing the times of two tilec builds, from the confidence interval of the time
+ * ratio and {@link slowerAbove}.
  */
 export const verdictOf = ({ low, high }: Spread): Verdict =>
   low > slowerAbove ? "slower" : high > slowerAbove ? "undecided" : "not slower";
 
 /**
- * Comparison of the times of two tilec builds. It is either for one implementation on one workload, or for
- * the median or the 99th percentile of a compile step.
+ * Comparison of the times of two tilec builds, for an implementation on one workload or for a compile step.
  */
 export interface Comparison {
   readonly name: string;

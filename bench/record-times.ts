@@ -41,9 +41,8 @@ interface Recorded {
 }
 
 /**
- * Starts a schedule search for a gather, limited to one candidate, to obtain its internal data. Resolves to
- * the data from which a measurer is opened (`task`), the search space, and the id of the default schedule
- * (`own`).
+ * Starts a schedule search for a gather to obtain internal data. Resolves to the input of a measurer
+ * (`task`), the search space, and the id of the default schedule (`own`).
  */
 async function opened(func: SourceFunc) {
   let task: MeasuredTask | undefined;

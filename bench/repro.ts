@@ -66,7 +66,7 @@ const measured: readonly Artifact[] = [
 ];
 
 /**
- * Runs the command that produces an artifact and writes the artifact into the folder. Throws an Error if the
+ * Runs the command that produces an artifact, and writes the artifact into the folder. Throws an Error if the
  * command fails.
  */
 function make(folder: string, [file, script, args, by]: Artifact): void {

@@ -2,8 +2,8 @@
 import { median } from "../src/tune/median.js";
 
 /**
- * Measured times, in milliseconds, of one implementation on one workload. `verified` is true if the output
- * was correct, or if the implementation has no output to check.
+ * Measured times of one implementation on one workload, in milliseconds. `verified` is true if the output was
+ * correct, or if the implementation has no output.
  */
 export interface Row {
   readonly workload: string;
@@ -16,8 +16,8 @@ export interface Row {
 }
 
 /**
- * Implementation that a benchmark measures, such as tilec, a library or a plain loop: its name, its threads,
- * and a method that runs it once.
+ * Implementation that a benchmark measures, for example a library or a plain loop: the name, the number of
+ * threads, and a method for one run.
  */
 export interface Subject {
   readonly subject: string;
@@ -34,10 +34,9 @@ export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.byteLength === b.byteLength && a.every((byte, k) => byte === b[k]);
 
 /**
- * Measures implementations (`subjects`) in rounds and resolves to one row of times for each. Before the first
- * round, each output is compared with `expected`, and each implementation runs for `warmUpMs` milliseconds.
- * In a round, each implementation runs twice: the first run wakes threads and warms the caches, and only the
- * second is timed.
+ * Measures implementations (`subjects`) in rounds and resolves to one row of times for each. Outputs are
+ * compared with `expected` before the first round. Each implementation is warmed up for `warmUpMs`
+ * milliseconds.
  */
 export async function measure(
   workload: string,

@@ -4,9 +4,9 @@ import { median } from "../src/tune/median.js";
 import type { Row } from "./rows.js";
 
 /**
- * Runs this benchmark `runs` times in sequence, each in a new process, and combines the rows of all runs. A
- * combined row has the median of the median times and the minimum of the least times, in milliseconds. Throws
- * an Error if the runs have different rows; ends the process if a run prints nothing.
+ * Runs the benchmark `runs` times, each in a new process, and combines the rows. A combined row has the
+ * median of the median times and the minimum of the least times, in milliseconds. Throws an Error if the runs
+ * have different rows.
  */
 export function rowsOfRuns(runs: number): Row[] {
   const all = Array.from({ length: runs }, (_, run) => {

@@ -134,9 +134,7 @@ function elements(): Scatter {
   };
 }
 
-/**
- * Returns the scatter that adds 65,536 rows of 128 f32 to 4096 rows. Each of the 4096 rows gets 16 additions.
- */
+/** Returns the scatter that adds 65,536 rows of 128 f32 to 4096 rows, 16 additions to each row. */
 function sums(): Scatter {
   const [rows, columns, tokens] = [4096, 128, 65_536];
   const indices = BigInt64Array.from(shuffled(tokens), (k) => BigInt(k % rows));
@@ -195,9 +193,8 @@ const repeated = (subject: string, calls: number, call: () => void, result: () =
 });
 
 /**
- * Returns the implementations of a scatter to measure (see {@link Subject}) that need no npm package. These
- * are `tilec`, `tilec-code`, a JavaScript loop and, if available, a C loop. `tilec` is a call of tilec's
- * simulator on the caller's arrays. `tilec-code` runs only the compiled WebAssembly, in its own memory.
+ * Returns the implementations of a scatter to measure ({@link Subject}) without npm packages: tilec's
+ * simulator, the compiled WebAssembly alone, and loops in JavaScript and C.
  */
 function own(scatter: Scatter, expected: Uint8Array): readonly Subject[] {
   const { base, calls, inPlace, indices: i, updates: u } = scatter;
@@ -245,9 +242,8 @@ function own(scatter: Scatter, expected: Uint8Array): readonly Subject[] {
 const binary = compileC("scatter.c");
 
 /**
- * Returns a list with one implementation to measure (a {@link Subject}): a C loop that scatters in place. The
- * list is empty if no C compiler is available or the scatter has no C loop. The output of an addition is not
- * compared, because its sums grow from run to run. Outputs of 64 MiB or more are not compared either.
+ * Returns a list with one {@link Subject} (implementation to measure): a C loop that scatters in place.
+ * Returns an empty list if no C compiler is available or the scatter has no C loop.
  */
 function inC(
   { base, c, indices, points, shape, updates, dtype }: Scatter,
@@ -274,8 +270,9 @@ function inC(
 }
 
 /**
- * Resolves to a list with one implementation of the scatter to measure (a {@link Subject}): onnxruntime-node
- * on one thread. The list is empty if the package does not load or the scatter has no ONNX operator.
+ * Resolves to a list with one {@link Subject} (implementation to measure): the scatter on onnxruntime-node
+ * with one thread. Resolves to an empty list if the package does not load or the scatter has no ONNX
+ * operator.
  */
 async function onnxruntime({
   base,

@@ -60,7 +60,7 @@ const shapes: readonly (readonly [name: string, text: string])[] = [
 ];
 
 /**
- * Parses a program and returns its first function as a gather with an access map (source of each data
+ * Parses a program and returns the first function as a gather with an access map (source of each data
  * coordinate). Throws an Error if the text has no function or the function has no access map.
  */
 function gatherOf(name: string, text: string): AccessFunc {
@@ -74,8 +74,8 @@ function gatherOf(name: string, text: string): AccessFunc {
 
 /**
  * Measures a kernel on the fast executor (WebAssembly) and returns the median time of five runs, in
- * milliseconds. An additional first run is not timed. Throws an Error if the output of the first run is not
- * bit-identical to the output that the access map of `gather` defines.
+ * milliseconds. Throws an Error if the output is not bit-identical to the output defined by the access map of
+ * `gather`.
  */
 function milliseconds(kernel: ReturnType<typeof compile>, gather: AccessFunc): number {
   const inputs = randomInputs(kernel, 1);
@@ -109,9 +109,8 @@ const rowsOf = (
   });
 
 /**
- * Computes the documentation table of five gathers on `ascend-a2`. For each residency (memory that holds the
- * data), it has the number of legal tiles and the default tile. It also has that tile's bytes in the unified
- * buffer (UB), bytes moved and estimated cycles.
+ * Computes the documentation table of five gathers on `ascend-a2`: number of legal tiles, and default tile
+ * with bytes and estimated cycles. There is one row for each residency (memory in which an operand is kept).
  */
 export const shapesTable = (): Rows => [
   ["gather", "residency", "legal tiles", "default tile", "UB (B)", "moved (B)", "cycles"],
@@ -126,8 +125,8 @@ export const shapesTable = (): Rows => [
 ];
 
 /**
- * Measures the fast executor (WebAssembly) on five gathers on this machine. Returns a table of milliseconds
- * with a row for each gather and residency (memory that holds the data). A cell is empty if no tile is legal.
+ * Measures the fast executor (WebAssembly) on five gathers. Returns a table of milliseconds with a row for
+ * each gather and residency (memory in which an operand is kept). A cell is empty if no tile is legal.
  */
 export const shapesTimesTable = (): Rows => [
   ["gather", "residency", "ms"],

@@ -10,8 +10,8 @@ export interface SubjectKey {
 }
 
 /**
- * Result of preparing an implementation for measurement. `verified` is true if its output is correct.
- * `leastMs` is the time of its fastest warm-up call, in milliseconds.
+ * Result of preparing an implementation for measurement. `verified` is true if the output is correct.
+ * `leastMs` is the time of the fastest warm-up call, in milliseconds.
  */
 export interface Opened {
   readonly verified: boolean;
@@ -20,8 +20,8 @@ export interface Opened {
 }
 
 /**
- * Object that measures one of the two tilec builds that a benchmark compares. It has at most one
- * implementation open, that is, ready to run.
+ * Object that measures one of the two tilec builds that a benchmark compares. At most one implementation is
+ * open (ready to run) at a time.
  */
 export interface Side {
   /**
@@ -38,8 +38,8 @@ export interface Side {
 }
 
 /**
- * Implementation that is ready to run, with its expected output as bytes. `now` returns the current time in
- * milliseconds, for an implementation that does not measure its own time.
+ * Implementation that is ready to run, with the expected output as bytes. `now` returns the current time in
+ * milliseconds.
  */
 export interface Ready {
   readonly subject: Subject;
@@ -48,17 +48,14 @@ export interface Ready {
   now(): number;
 }
 
-/** Workload with its input tensors and its expected output as bytes. */
+/** Workload with the input tensors, and with the expected output as bytes. */
 export interface Tensors {
   readonly workload: Workload;
   readonly inputs: Inputs;
   readonly expected: Uint8Array;
 }
 
-/**
- * Returns a function that maps a workload's name to its inputs and its expected output. The result for the
- * latest workload is cached.
- */
+/** Returns a function that maps a workload's name to the inputs and the expected output. */
 export function keptTensors(): (name: string) => Tensors {
   let kept: Tensors | undefined;
   return (name) => {
@@ -76,7 +73,7 @@ const defaultWarmUpMs = 100;
 const warmUpCalls = 3;
 
 /**
- * Returns an object (a {@link Side}) that measures implementations in this process or page. `makeReady`
+ * Returns a {@link Side} (object that measures a tilec build) for the current process or page. `makeReady`
  * prepares the implementation with a given key. `warmUpMs` is the minimum duration of the warm-up in
  * milliseconds.
  */

@@ -6,9 +6,8 @@ import { tilec, tilecCall } from "./own-subjects.js";
 import { keptTensors, localSide, type Side } from "./side.js";
 
 /**
- * Returns an object (a {@link Side}) that measures the fast executor (WebAssembly) of a tilec build in this
- * process. `library` is the API of the build. With one thread, CPU time is measured; with several threads,
- * wall-clock time.
+ * Returns a {@link Side} (object that measures a tilec build) for the fast executor (WebAssembly). `library`
+ * is the API of the build. CPU time is measured with one thread, and wall-clock time with several threads.
  */
 export function simSide(library: SimLibrary): Side {
   const tensorsOf = keptTensors();

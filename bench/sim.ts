@@ -61,9 +61,8 @@ const own: SimLibrary = {
 };
 
 /**
- * Runs bench:sim once and resolves to a row for each workload and implementation. If onnxruntime-node, a C
- * compiler or PyTorch does not work, its implementations are left out, with a line on stderr. Ends the
- * process with an error if a required npm package is not installed.
+ * Runs bench:sim once and resolves to a row for each workload and implementation. Implementations that cannot
+ * be loaded are left out. Ends the process with an error if a required npm package is not installed.
  */
 async function once(): Promise<Row[]> {
   requirePeers(["onnxruntime-node", "@jax-js/jax"]);

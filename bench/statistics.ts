@@ -5,8 +5,8 @@ export const geometricMean = (values: readonly number[]): number =>
   Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / Math.max(1, values.length));
 
 /**
- * Returns the 99th percentile of the values: about one in a hundred is greater. For fewer than a hundred
- * values, returns the greatest; for an empty list, 0.
+ * Returns the 99th percentile of the values. Returns the greatest value for fewer than a hundred values, and
+ * 0 for an empty list.
  */
 export const percentile99 = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(0.99 * values.length)] ?? 0;
@@ -19,8 +19,8 @@ const ranks = (values: readonly number[]): number[] =>
   });
 
 /**
- * Returns Spearman's rank correlation of two equally long lists: Pearson's correlation of the ranks. The
- * result is NaN if all values of a list are equal.
+ * Returns Spearman's rank correlation of two lists of equal length. The result is NaN if all values of a list
+ * are equal.
  */
 export function spearman(x: readonly number[], y: readonly number[]): number {
   const [a, b] = [ranks(x), ranks(y)];

@@ -12,9 +12,8 @@ import { bytesOf, count, outputBytes, plainGather, type Inputs, type Workload } 
 const ortDtypes = { f32: "float32", f16: "float16", i8: "int8", u8: "uint8" } as const;
 
 /**
- * Resolves to an implementation to measure (a {@link Subject}) that runs a workload on onnxruntime-node, with
- * `threads` threads. If `preallocated` is true, all runs write into one output array of the caller, which is
- * unusual in practice.
+ * Resolves to a {@link Subject} (implementation to measure) that runs a workload on onnxruntime-node, with
+ * `threads` threads. If `preallocated` is true, all runs write into one output array of the caller.
  */
 export async function onnxRuntime(
   ort: OnnxRuntime,
@@ -67,8 +66,8 @@ export async function onnxRuntime(
 }
 
 /**
- * Resolves to an implementation to measure (a {@link Subject}) that runs a workload on jax-js, compiled to
- * WebAssembly. Resolves to undefined unless the data is f32 and the indices are i32.
+ * Resolves to a {@link Subject} (implementation to measure) that runs a workload on jax-js, compiled to
+ * WebAssembly. Resolves to undefined if the data is not f32 or the indices are not i32.
  */
 export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
   if (workload.dtype !== "f32" || workload.indexType !== "i32") return undefined;
@@ -79,8 +78,8 @@ export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject
 }
 
 /**
- * Returns an implementation to measure (a {@link Subject}) that gathers with a plain JavaScript loop. All
- * runs write into one output array.
+ * Returns a {@link Subject} (implementation to measure) that gathers with a plain JavaScript loop into a
+ * single output array for all runs.
  */
 export function plainJs(workload: Workload, inputs: Inputs): Subject {
   const output = new Uint8Array(outputBytes(workload));
@@ -96,8 +95,8 @@ export function plainJs(workload: Workload, inputs: Inputs): Subject {
 }
 
 /**
- * Returns an implementation to measure (a {@link Subject}) that gathers with a plain JavaScript loop. Each
- * run allocates a new output array.
+ * Returns a {@link Subject} (implementation to measure) that gathers with a plain JavaScript loop into a new
+ * output array in each run.
  */
 export function plainJsCall(workload: Workload, inputs: Inputs): Subject {
   let output = new Uint8Array();
@@ -114,8 +113,8 @@ export function plainJsCall(workload: Workload, inputs: Inputs): Subject {
 }
 
 /**
- * Returns an implementation to measure (a {@link Subject}) that only copies the bytes in `expected`, the
- * output of a gather. Its time is the lower limit for every implementation of that gather.
+ * Returns a {@link Subject} (implementation to measure) that only copies the bytes in `expected`, the output
+ * of a gather. The time is the lower limit for every implementation of the gather.
  */
 export function limit(expected: Uint8Array): Subject {
   const target = new Uint8Array(expected.byteLength);
@@ -130,10 +129,8 @@ export function limit(expected: Uint8Array): Subject {
 }
 
 /**
- * Returns implementations to measure (see {@link Subject}) that run loops in C, each loop on one thread and
- * on two. The loops are the gather and a copy of the output's bytes. A `gather_elements` along a dim other
- * than the last has a third loop. It first copies blocks of the data's columns to contiguous memory and
- * gathers from there.
+ * Returns C loops to measure ({@link Subject}), each loop with one thread and with two: the gather, and a
+ * copy of the output's bytes. A `gather_elements` along a dim other than the last has a third loop.
  */
 export function plainC(workload: Workload, binary: string, { paths, out }: InputFiles): Subject[] {
   const { op, axis } = workload;
@@ -161,7 +158,7 @@ export function plainC(workload: Workload, binary: string, { paths, out }: Input
 
 /**
  * Returns the command of the first Python that can import PyTorch: `python3` on the path, or
- * `/usr/bin/python3`, the system's Python on Debian. Returns undefined if neither can.
+ * `/usr/bin/python3`. Returns undefined if no Python can import PyTorch.
  */
 export const pythonWithTorch = (): string | undefined =>
   ["python3", "/usr/bin/python3"].find((python) => {
@@ -174,8 +171,8 @@ export const pythonWithTorch = (): string | undefined =>
   });
 
 /**
- * Returns two implementations to measure (see {@link Subject}) that run a workload on PyTorch, with one
- * thread and with two. The indices are widened to 64 bits before the measurement.
+ * Returns two implementations to measure ({@link Subject}) that run a workload on PyTorch, with one thread
+ * and with two.
  */
 export function torch(workload: Workload, python: string, { paths, out }: InputFiles): Subject[] {
   const { op, dtype, indexType, axis } = workload;

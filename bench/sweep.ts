@@ -59,8 +59,8 @@ async function openWebgpu(): Promise<Device> {
 }
 
 /**
- * Returns the schedules of a gather to measure, the default first. At most `most` others follow: `most / 4`
- * with the fewest estimated cycles, then schedules evenly spaced in the list sorted by cycles.
+ * Returns the schedules of a gather to measure: the default, and at most `most` further schedules. A quarter
+ * of the further schedules have the fewest estimated cycles; the rest are evenly spaced by cycles.
  */
 function chosen(func: SourceFunc, target: Target, most: number): Schedule[] {
   const gather = accessOf(func, { target });
@@ -89,9 +89,8 @@ function chosen(func: SourceFunc, target: Target, most: number): Schedule[] {
 }
 
 /**
- * Measures schedules of a gather in rounds and resolves to the schedules with their times in milliseconds. In
- * each round, all schedules run once. Their times are divided by the geometric mean of the round, so that a
- * slow phase of the machine does not distort the result. Rejects if a schedule cannot be measured.
+ * Measures schedules of a gather in rounds and resolves to the schedules with times in milliseconds. Times
+ * are corrected for the machine's speed in each round. Rejects if a schedule cannot be measured.
  */
 async function measured(
   source: SourceFunc,

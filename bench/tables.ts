@@ -11,7 +11,7 @@ import { copiesTable, loadsTable, rowGatherTable, stepsTable } from "./published
 import { shapesTable, shapesTimesTable } from "./shapes.js";
 import { tuneTable, tuneTimesTable } from "./tune.js";
 
-/** Table of the documentation: the function that computes it, and the page that shows it. */
+/** Table of the documentation: the function that computes the table, and the page that shows the table. */
 export interface DocumentedTable {
   readonly make: () => Rows | Promise<Rows>;
   /** The page that shows it; absent: no page does. */
@@ -26,8 +26,8 @@ const costModel = "docs/cost-model.md";
 const tuning = "docs/tuning.md";
 
 /**
- * Tables of the documentation by name. The name is also used for the file in `repro/` and for the marker
- * comments around the table in its page.
+ * Tables of the documentation by name. The name is also the name of the file in `repro/` and of the marker
+ * comments in the page.
  */
 export const tables = {
   loads: { page: costModel, make: loadsTable },
@@ -67,7 +67,7 @@ export function shownTable(page: string, name: TableName): string {
 }
 
 /**
- * Replaces the text of a table between its marker comments in its documentation page. Does nothing if no page
+ * Replaces the text of a table between the marker comments in the documentation page. Does nothing if no page
  * shows the table. Throws an Error if the page has no opening marker.
  */
 export function writeTable(name: TableName, text: string): void {

@@ -33,8 +33,8 @@ function bestOfGrid(name: string, func: SourceFunc) {
 const budget = 50;
 
 /**
- * Computes the documentation table of schedule searches that estimate 50 schedules each. For each gather, it
- * compares the best schedule found with the best of all candidates and the default.
+ * Computes the documentation table of schedule searches with 50 estimated schedules. Each row compares the
+ * best schedule found, the best of all candidates, and the default.
  */
 export async function tuneTable(): Promise<Rows> {
   const rows: (readonly (string | number)[])[] = [];
@@ -58,10 +58,7 @@ export async function tuneTable(): Promise<Rows> {
   return [[...head, "costed", "grid"], ...rows];
 }
 
-/**
- * Measures schedule searches that estimate 50 schedules each, and returns a table of seconds for each gather
- * on this machine.
- */
+/** Measures schedule searches with 50 estimated schedules, and returns a table of seconds for each gather. */
 export async function tuneTimesTable(): Promise<Rows> {
   const rows: (readonly string[])[] = [];
   for (const [name, func] of gathers) {

@@ -25,8 +25,8 @@ export const unseenSizes = [
 ] as const;
 
 /**
- * Returns gather `nth`, counted from 0, of a series of gathers. Data and indices have `rows` rows. The
- * gathers differ only in the row length of the data, 64 + `nth`, so that each needs a new kernel.
+ * Returns gather number `nth` (0-based) of a series of gathers whose data and indices have `rows` rows. The
+ * row length of the data is 64 + `nth`, therefore each gather needs a new kernel.
  */
 export const unseenGather = (rows: number, nth: number): Workload => ({
   name: "",
@@ -40,9 +40,8 @@ export const unseenGather = (rows: number, nth: number): Workload => ({
 });
 
 /**
- * Returns a function that maps `nth` to the inputs of gather `nth` of a series with `rows` rows (see {@link
- * unseenGather}). `nth` is at most `most`. All gathers have the same indices. The data of each gather is a
- * prefix of one array.
+ * Returns a function that maps `nth` (at most `most`) to the inputs of gather `nth` of a series with `rows`
+ * rows; see {@link unseenGather}.
  */
 export function unseenInputs(rows: number, most: number): (nth: number) => Inputs {
   const { data } = inputsOf(unseenGather(rows, most));
@@ -60,7 +59,7 @@ export interface Called {
 }
 
 /**
- * Function that runs one gather on the caller's arrays and measures the call, which includes compilation or
+ * Function that runs one gather on the caller's arrays and measures the call, including compilation or
  * session creation.
  */
 export type Call = (workload: Workload, inputs: Inputs) => Promise<Called>;
@@ -88,8 +87,8 @@ export async function callOf(library: Library): Promise<Call> {
 }
 
 /**
- * Loads onnxruntime-node and resolves to a function that measures one gather call on one thread, in
- * milliseconds. The time includes the creation of the session. Rejects if the package is not installed.
+ * Loads onnxruntime-node and resolves to a function that measures one gather call, in milliseconds, including
+ * the creation of the session. Rejects if the package is not installed.
  */
 async function callOnnxRuntime(): Promise<Call> {
   const found = await findOnnxRuntime();

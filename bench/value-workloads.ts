@@ -27,9 +27,8 @@ export interface Peer {
 }
 
 /**
- * Workload of bench:values: a program that does arithmetic on the gathered elements, such as dequantizing or
- * summing them. It has the program's inputs and `loop`, a plain JavaScript loop that writes the expected
- * output.
+ * Workload of bench:values: a program that does arithmetic on the gathered elements, with the inputs. `loop`
+ * is a plain JavaScript loop that writes the expected output.
  */
 export interface ValueWorkload {
   readonly name: string;
@@ -57,7 +56,7 @@ const halves = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
 const words = new Float32Array(1);
 const wordBits = new Uint32Array(words.buffer);
 /**
- * Returns the 16 bits of the f16 value nearest to a number, with ties to even. The number must be within the
+ * Returns the 16 bits of the f16 value nearest to a number, with ties to even. The number must be in the
  * range of f16.
  */
 function halfOf(value: number): number {
@@ -200,8 +199,8 @@ export function cacheRows(): ValueWorkload {
 
 /**
  * Computes each row of `y` as a weighted sum of rows of `x`. For an output row, `places` returns the range
- * [from, to) of positions in `ids` and `factors`, which are added in ascending order. `ids` has 0-based row
- * indices of `x`. `factors` has the weights; without it, each weight is 1.
+ * [from, to) of indices in `ids` (row indices of `x`) and `factors` (weights). Without `factors`, each weight
+ * is 1.
  */
 function weightedRows(
   y: Float32Array,

@@ -33,8 +33,8 @@ import {
 } from "./value-workloads.js";
 
 /**
- * Returns an implementation to measure (a {@link Subject}): the workload's plain JavaScript loop. All runs
- * write into one output array.
+ * Returns a {@link Subject} (implementation to measure): the workload's plain JavaScript loop, with a single
+ * output array for all runs.
  */
 function plainJs({ loop, outputBytes }: ValueWorkload): Subject {
   const output = new Uint8Array(outputBytes);
@@ -56,8 +56,8 @@ function plainC({ name, sizes }: ValueWorkload, binary: string, { paths, out }: 
 }
 
 /**
- * Resolves to an implementation to measure (a {@link Subject}) that runs an ONNX model on onnxruntime-node,
- * with `threads` threads.
+ * Resolves to a {@link Subject} (implementation to measure) that runs an ONNX model on onnxruntime-node, with
+ * `threads` threads.
  */
 async function onnxRuntime(
   ort: OnnxRuntime,
@@ -95,9 +95,9 @@ async function onnxRuntime(
 const own = { FastExecutor, simulate, spawnThread };
 
 /**
- * Runs bench:values once on this machine's CPU and resolves to a row for each workload and implementation. If
- * onnxruntime-node does not load or a C compiler is missing, its implementations are left out, with a line on
- * stderr. Ends the process with an error if onnxruntime-node is not installed.
+ * Runs bench:values once on the CPU and resolves to a row for each workload and implementation.
+ * Implementations that cannot be loaded are left out. Ends the process with an error if onnxruntime-node is
+ * not installed.
  */
 async function once(): Promise<Row[]> {
   requirePeers(["onnxruntime-node"]);
@@ -131,7 +131,7 @@ async function once(): Promise<Row[]> {
 
 /**
  * Measures tilec and onnxruntime-web on the embedding workload in a headless Chromium page. Resolves to one
- * row of times for each of the two.
+ * row of times for each library.
  */
 async function onWeb(): Promise<readonly Row[]> {
   requirePeers(pagePeers);

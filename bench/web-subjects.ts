@@ -47,8 +47,8 @@ interface Given {
 }
 
 /**
- * Resolves to an implementation to measure (a {@link Subject}) that runs an ONNX model with one output on
- * onnxruntime-web, with WebGPU. Inputs and output stay on the GPU. Each run calls the model `launches` times.
+ * Resolves to a {@link Subject} (implementation to measure) that runs an ONNX model with one output on
+ * onnxruntime-web, with WebGPU. Each run calls the model `launches` times.
  */
 export async function onnxRuntimeWebModel(
   model: Uint8Array,
@@ -97,9 +97,8 @@ export async function onnxRuntimeWebModel(
 }
 
 /**
- * Resolves to an implementation to measure (a {@link Subject}) that runs a workload on onnxruntime-web, with
- * WebGPU. Resolves to undefined unless the data is f32: without shader-f16, onnxruntime-web has no gather of
- * 16- or 8-bit elements. GatherND indices are widened to 64 bits, as the ONNX operator requires.
+ * Resolves to a {@link Subject} (implementation to measure) that runs a workload on onnxruntime-web, with
+ * WebGPU. Resolves to undefined if the data is not f32.
  */
 export async function onnxRuntimeWeb(
   workload: Workload,
@@ -124,8 +123,8 @@ export async function onnxRuntimeWeb(
 }
 
 /**
- * Resolves to an implementation to measure (a {@link Subject}) that runs a workload on jax-js, with WebGPU.
- * Resolves to undefined unless the data is f32 and the indices are i32.
+ * Resolves to a {@link Subject} (implementation to measure) that runs a workload on jax-js, with WebGPU.
+ * Resolves to undefined if the data is not f32 or the indices are not i32.
  */
 export async function jaxWebGpu(
   workload: Workload,
@@ -155,8 +154,8 @@ interface Tf {
 }
 
 /**
- * Resolves to an implementation to measure (a {@link Subject}) that runs a workload on TensorFlow.js (tfjs),
- * with WebGPU. Resolves to undefined if the data is not f32, or for `gather_elements`, which tfjs lacks.
+ * Resolves to a {@link Subject} (implementation to measure) that runs a workload on TensorFlow.js (tfjs),
+ * with WebGPU. Resolves to undefined if the data is not f32, or for `gather_elements`.
  */
 export async function tensorFlow(
   workload: Workload,

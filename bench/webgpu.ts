@@ -56,7 +56,7 @@ async function foldsOnDawn(): Promise<readonly Row[]> {
 
 /**
  * Measures tilec's kernel, a plain kernel, a hand-written kernel and a copy of the output's bytes on Dawn in
- * this process. Resolves to one row of times for each of these four on each selected workload.
+ * Node. Resolves to one row of times for each implementation and selected workload.
  */
 async function onDawn(): Promise<Row[]> {
   const { device } = await openDawn();
@@ -77,8 +77,8 @@ async function onDawn(): Promise<Row[]> {
 
 /**
  * Measures tilec, the kernels written for comparison, and the libraries on each selected workload in a
- * Chromium page. Resolves to one row of times for each implementation and workload. With `--gpu`, also writes
- * the rows to `bench/webgpu-gpu.json`. Rejects if `--gpu` finds only an adapter implemented in software.
+ * Chromium page. Resolves to one row of times for each implementation and workload. Rejects if `--gpu` finds
+ * only an adapter implemented in software.
  */
 async function inChromium(): Promise<Row[]> {
   requirePeers(pagePeers);

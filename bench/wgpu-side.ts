@@ -11,7 +11,10 @@ import { readCases } from "../src/formats/cases.js";
 import { checkCase } from "../src/testing/check-case.js";
 import { asGpu } from "./as-gpu.js";
 
-/** Line of the result of a case. `kernels`: the class of devices that the kernels are generated for. */
+/**
+ * Output line with the result of a conformance test case. `kernels` is the class of devices for which the
+ * kernels are generated.
+ */
 export interface WgpuResult {
   readonly kernels: "software" | "GPU";
   readonly file: string;
@@ -20,7 +23,7 @@ export interface WgpuResult {
   readonly message?: string;
 }
 
-/** First line: the adapter. */
+/** First output line: the WebGPU adapter. `software` is true if the adapter is implemented in software. */
 export interface WgpuAdapter {
   readonly adapter: string;
   readonly software: boolean;

@@ -78,8 +78,8 @@ export const workloads: readonly Workload[] = [
 ];
 
 /**
- * Workloads for which bench:sim measures tilec only by entire calls, from the caller's arrays to a new array.
- * They gather few elements or rows of a large table; one is a small gather.
+ * Workloads for which bench:sim measures entire calls of tilec's simulator, from the caller's arrays to a new
+ * array.
  */
 export const calls: readonly Workload[] = [
   named("W11", [262_144, 1024], [64, 1024]),
@@ -104,7 +104,7 @@ const others: readonly Workload[] = [
 /** All workloads that the benchmarks can run by name. */
 export const everyWorkload: readonly Workload[] = [...workloads, ...calls, ...others];
 
-/** Returns the benchmark workload with this name. Throws an Error if no workload has this name. */
+/** Returns the benchmark workload with the given name. Throws an Error if no workload has the name. */
 export function workloadOf(name: string): Workload {
   const found = everyWorkload.find((workload) => workload.name === name);
   if (found === undefined) throw new Error(`no workload ${name}`);
@@ -126,7 +126,7 @@ export const bytesOf = { f32: 4, f16: 2, i8: 1, u8: 1, i32: 4, i64: 8 } as const
 export const count = (shape: readonly number[]): number =>
   shape.reduce((product, extent) => product * extent, 1);
 
-/** Formats a workload as text, such as `gather f32 [50257,768] axis 0 by i32 [4096]`. */
+/** Formats a workload as text, for example `gather f32 [50257,768] axis 0 by i32 [4096]`. */
 export const describe = (w: Workload): string =>
   `${w.op} ${w.dtype} [${w.data.join()}] axis ${w.axis} by ${w.indexType} [${w.indices.join()}]`;
 
@@ -137,8 +137,7 @@ export interface Inputs {
 }
 
 /**
- * Returns random inputs for a workload, from a fixed seed; the indices are in range. Floats are in [1, 2), so
- * that libraries that examine values meet no NaN.
+ * Returns random inputs for a workload, from a fixed seed. Indices are in range, and floats are in [1, 2).
  */
 export function inputsOf(workload: Workload): Inputs {
   let state = 0x9e3779b9;
@@ -169,10 +168,7 @@ export function inputsOf(workload: Workload): Inputs {
 
 type Units = Uint8Array | Uint16Array | Uint32Array;
 
-/**
- * Returns a view of bytes as unsigned integers of `size` bytes each, which is 1, 2 or 4. The view shares
- * memory with `bytes`.
- */
+/** Returns a typed array of unsigned integers of `size` bytes (1, 2 or 4) that shares memory with `bytes`. */
 export const unitsOf = (bytes: Uint8Array, size: number): Units =>
   size === 4
     ? new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
@@ -182,7 +178,7 @@ export const unitsOf = (bytes: Uint8Array, size: number): Units =>
 
 /**
  * Gathers with a plain loop over typed arrays into `output`. Negative indices count from the end, as in ONNX.
- * Returns true, or false if an index is out of range.
+ * Returns false if an index is out of range.
  */
 export function plainGather(workload: Workload, inputs: Inputs, output: Uint8Array): boolean {
   const size = bytesOf[workload.dtype];
@@ -204,8 +200,8 @@ export function plainGather(workload: Workload, inputs: Inputs, output: Uint8Arr
 }
 
 /**
- * Computes the expected output of a workload, as bytes, with a plain loop. Every implementation that is
- * measured on the workload must give the same bytes. Throws an Error if an index is out of range.
+ * Computes the expected output of a workload, as bytes, with a plain loop. Throws an Error if an index is out
+ * of range.
  */
 export function expectedOf(workload: Workload, inputs: Inputs): Uint8Array {
   const output = new Uint8Array(outputBytes(workload));
@@ -224,7 +220,7 @@ const split = (shape: readonly number[], axis: number) => ({
 
 /**
  * Gathers slices along the workload's axis with a plain loop into `out`. Negative indices count from the end.
- * Returns true, or false if an index is out of range.
+ * Returns false if an index is out of range.
  */
 function plainRows(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
   const { outer, extent, inner } = split(w.data, w.axis);
@@ -245,7 +241,7 @@ function plainRows(w: Workload, data: Units, index: Int32Array, out: Units): boo
 
 /**
  * Gathers single elements along the workload's axis with a plain loop into `out`, by 32-bit indices. Negative
- * indices count from the end. Returns true, or false if an index is out of range.
+ * indices count from the end. Returns false if an index is out of range.
  */
 function plainElements(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
   const { outer, extent, inner } = split(w.data, w.axis);
@@ -267,8 +263,7 @@ function plainElements(w: Workload, data: Units, index: Int32Array, out: Units):
 
 /**
  * Gathers single elements along the workload's axis with a plain loop into `out`, by 64-bit indices. Returns
- * true, or false if an index is out of range. The loop is separate from the 32-bit loop, because one loop for
- * both index types would be slower.
+ * false if an index is out of range.
  */
 function plainElementsWide(w: Workload, data: Units, index: BigInt64Array, out: Units): boolean {
   const { outer, extent, inner } = split(w.data, w.axis);
@@ -290,7 +285,7 @@ function plainElementsWide(w: Workload, data: Units, index: BigInt64Array, out: 
 
 /**
  * Gathers rows with a plain loop into `out`, by pairs of indices into the first two dims. Negative indices
- * count from the end. Returns true, or false if an index is out of range.
+ * count from the end. Returns false if an index is out of range.
  */
 function plainTuples(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
   const [rowsOf = 1, columns = 1, inner = 1] = w.data;

@@ -14,8 +14,8 @@ import { alignUp } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
 /**
- * Pass that assigns aligned, disjoint byte addresses to the buffers in the unified buffer (UB). Reports an
- * error (TC401) if they exceed the budget.
+ * Pass that assigns aligned, disjoint byte addresses to the buffers in the unified buffer (UB). The pass
+ * reports an error (TC401) if the buffers exceed the budget.
  */
 export const allocateUb = definePass({
   name: "allocate-ub",

@@ -23,8 +23,7 @@ import { definePass } from "./pass.js";
 
 /**
  * Returns the diagnostics of the rules that the access map of a user-defined operator breaks; an empty list
- * if it breaks none. If the operator returns something that cannot be read as a map, the result is one error
- * (TC201).
+ * for a valid map. A value that is not a readable map gives one error (TC201).
  */
 function mapFaults(access: AccessFunc): readonly Diagnostic[] {
   try {
@@ -35,8 +34,8 @@ function mapFaults(access: AccessFunc): readonly Diagnostic[] {
 }
 
 /**
- * Returns a gather or scatter with its access map in canonical form. If the map is canonical already,
- * `access` itself is returned. The map must be valid.
+ * Returns a gather or scatter with the access map in canonical form, or `access` unchanged if the map is
+ * already canonical. The map must be valid.
  */
 function inOneForm(access: AccessFunc): AccessFunc {
   const { symbolic } = access;
@@ -51,9 +50,9 @@ function inOneForm(access: AccessFunc): AccessFunc {
 }
 
 /**
- * Pass that replaces a source operator by one access function, with an access map
- * (docs/passes/01-canonicalize-access.md). It leaves an invalid map unchanged, so that the verifier reports
- * it.
+ * Pass that replaces a source operator by one access function with an access map
+ * (docs/passes/01-canonicalize-access.md). An invalid map stays unchanged, and the verifier reports the
+ * faults.
  */
 export const canonicalizeAccess = definePass({
   name: "canonicalize-access",
@@ -130,10 +129,8 @@ export const canonicalizeAccess = definePass({
 });
 
 /**
- * Returns a schedule for an output without the leading dims that only the framework's output has. The entries
- * of those dims are removed from tile, view and order. A list whose length is not the framework's rank is
- * left unchanged, so that a later check reports it. `output`: the framework's output shape. `rank`: number of
- * remaining dims.
+ * Returns a schedule without the entries for leading dims that only the framework's output has. `output`: the
+ * framework's output shape. `rank`: number of remaining dims.
  */
 function trimmed(schedule: Schedule, output: Shape, rank: number): Schedule {
   const extra = output.length - rank;

@@ -13,20 +13,14 @@ import { ScheduleSpace } from "./space/schedule-space.js";
 /** Schedules whose clock is read at most. */
 const clocked = 4;
 /**
- * Returns the factor over the fewest cycles up to which a schedule counts as equally fast. It is 1.01 if the
- * target's cost model is fitted to measurements, else 1. See `npm run bench:sweep`.
+ * Returns the factor on the fewest cycles up to which schedules count as equally fast. The factor is 1.01 on
+ * a target whose cost model is fitted to measurements, else 1.
  */
 export const asFast = ({ kind }: Target): number => (targetFacts[kind].fittedClock ? 1.01 : 1);
 
 /**
- * Returns the tiling with the best schedule; undefined if no tile is legal. `against`: cycles of a known
- * schedule, to prune the search. Loop orders whose cost is over 10 % above the least cost are not searched
- * further.
- *
- * The choice stays within the part of the unified buffer (UB) that libraries do not use, if some tile fits
- * it. The choice is deterministic. Fewest cycles win, then fewest idle cores in the last round, bytes of
- * traffic and bytes of UB, then the larger tile. If the target's cost model is fitted to measurements,
- * schedules within its error count as equal, and the fewest bytes of UB decide.
+ * Returns the tiling with the best schedule; undefined if no tile is legal. Fewest estimated cycles win, then
+ * the keys of {@link tieBreaks}. `against`: cycles of a known schedule, to prune the search.
  */
 export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | undefined {
   const space = new ScheduleSpace(tiling);
@@ -44,8 +38,8 @@ export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | und
 }
 
 /**
- * Returns the tiling with the fastest schedule of a search space, whose smallest tile must be legal.
- * `against`: cycles of a known schedule, to prune the search.
+ * Returns the tiling with the fastest schedule of a search space. The smallest tile of the space must be
+ * legal. `against`: cycles of a known schedule, to prune the search.
  */
 function fastest(space: ScheduleSpace, against: number): Tiling {
   const { start } = space;
@@ -71,9 +65,8 @@ function fastest(space: ScheduleSpace, against: number): Tiling {
 }
 
 /**
- * Returns at most four candidates, for which the caller computes exact cycles. The best estimate comes first.
- * Candidates with an estimate equal within {@link asFast} follow, fewest bytes of the unified buffer (UB)
- * first. Then come other candidates up to 2 % above the best estimate.
+ * Returns at most four candidates whose exact cycles the caller should compute. The best estimate comes
+ * first, then estimates equal within {@link asFast}, then estimates up to 2 % above the best.
  */
 function worthTheirClock([first, ...others]: readonly Weighed[], target: Target): readonly Weighed[] {
   if (first === undefined) return [];
@@ -84,7 +77,7 @@ function worthTheirClock([first, ...others]: readonly Weighed[], target: Target)
 }
 
 /**
- * Measures of one schedule that break ties between schedules of equal cycles ({@link tieBreaks}): idle cores,
+ * Measures of one schedule that decide between schedules of equal cycles ({@link tieBreaks}): idle cores,
  * traffic, bytes of the unified buffer, and tile size.
  */
 export interface Tie {
@@ -97,9 +90,8 @@ export interface Tie {
 }
 
 /**
- * Returns the sort keys that decide between schedules of equal cycles; smaller keys win. They are idle cores
- * in the last round, bytes of traffic, bytes of the unified buffer (UB), and the negated tile size. So a
- * larger tile wins.
+ * Returns the sort keys that decide between schedules of equal cycles; smaller keys win. The keys are idle
+ * cores, bytes of traffic, bytes of the unified buffer (UB), and negated tile size.
  */
 export const tieBreaks = ({ idleCores, bytes, ubBytes, elements }: Tie): readonly number[] => [
   idleCores,
@@ -116,7 +108,7 @@ const tieOf = (tiling: Tiling): Tie => ({
 });
 
 /**
- * Compares two sort keys entry by entry, the most significant first. Returns a negative number, 0 or a
+ * Compares two sort keys entry by entry, the most significant entry first. Returns a negative number, 0 or a
  * positive number.
  */
 export function compareKeys(a: readonly number[], b: readonly number[]): number {

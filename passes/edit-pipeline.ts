@@ -5,8 +5,8 @@ import { defaultPipeline } from "./default-pipeline.js";
 import type { Pass } from "./pass.js";
 
 /**
- * Change to a pipeline. It inserts a pass after or before another, replaces a pass (`insteadOf`), appends a
- * pass, or removes the pass of a name (`no`).
+ * Change to a pipeline: an inserted pass (`after` or `before`), a replaced pass (`insteadOf`), an appended
+ * pass, or a removed pass (`no`).
  */
 export type PipelineEdit =
   | { readonly pass: Pass; readonly after: string }
@@ -15,7 +15,7 @@ export type PipelineEdit =
   | { readonly pass: Pass }
   | { readonly no: string };
 
-/** True if a list of passes equals the default pipeline, in its order. */
+/** True if a list of passes equals the default pipeline, including the order. */
 export const isDefaultPipeline = (passes: readonly Pass[]): boolean =>
   passes.length === defaultPipeline.length && passes.every((pass, k) => pass === defaultPipeline[k]);
 
@@ -25,8 +25,8 @@ const refusal = (message: string, hint: string): CompileError =>
 const namesOf = (passes: readonly Pass[]): string => passes.map(({ name }) => name).join(", ");
 
 /**
- * Returns the 0-based position of the only pass with a name. Throws a CompileError (TC702) if no pass has the
- * name, or if several have it.
+ * Returns the index of the only pass with a name. Throws a CompileError (TC702) if no pass or several passes
+ * have the name.
  */
 function placeOf(name: string, passes: readonly Pass[]): number {
   const place = passes.findIndex((pass) => pass.name === name);
@@ -40,8 +40,8 @@ function placeOf(name: string, passes: readonly Pass[]): number {
 }
 
 /**
- * Returns the list of passes after one edit. Throws a CompileError (TC702) if the pass that the edit refers
- * to is not in the list, or is in it twice.
+ * Returns the list of passes after one edit. Throws a CompileError (TC702) if the edit names a pass that is
+ * absent or occurs twice.
  */
 function edited(passes: readonly Pass[], edit: PipelineEdit): readonly Pass[] {
   if ("no" in edit) return passes.toSpliced(placeOf(edit.no, passes), 1);
@@ -53,8 +53,8 @@ function edited(passes: readonly Pass[], edit: PipelineEdit): readonly Pass[] {
 }
 
 /**
- * Returns a pipeline after applying edits in order; without `pipeline`, the default pipeline is edited.
- * Throws a CompileError (TC702) if an edit refers to a pass that is not in the pipeline, or is in it twice.
+ * Returns a pipeline after edits in order; without `pipeline`, the default pipeline is edited. Throws a
+ * CompileError (TC702) if an edit names a pass that is absent or occurs twice.
  */
 export const editPipeline = (
   edits: readonly PipelineEdit[],
@@ -71,9 +71,8 @@ const grammar =
 const words: readonly string[] = ["default", "no", "after", "before", "instead", "of"];
 
 /**
- * Throws a CompileError (TC702) if the name of a pass cannot be used in the text of a pipeline. Such a name
- * is a keyword, has several words or a comma, or is the name of another pass. Names of the default pipeline's
- * passes count too.
+ * Throws a CompileError (TC702) if the name of a pass cannot be used in the text of a pipeline. Invalid names
+ * are keywords, names with several words or a comma, and names already in use.
  */
 export function checkPassNames(passes: readonly Pass[]): void {
   checkArgument("checkPassNames", "list", passes);
@@ -94,11 +93,9 @@ export function checkPassNames(passes: readonly Pass[]): void {
 }
 
 /**
- * Parses the text of a pipeline and returns its passes. It may name the passes of the default pipeline and
- * those of `extra`. The text lists names in order (`canonicalize-access, mine, lower-to-tile`) or edits the
- * default pipeline. Edits are `default, mine after select-tile`, `default, mine before hoist-loads`,
- * `default, mine instead of insert-sync` and `default, no hoist-loads`. Throws a CompileError (TC702) for any
- * other text, and for extra passes whose names {@link checkPassNames} rejects.
+ * Returns the passes that a pipeline text names: a list (`canonicalize-access, mine, lower-to-tile`) or edits
+ * (`default, mine after select-tile`). Throws a CompileError (TC702) for invalid text and invalid names of
+ * `extra` passes.
  */
 export function parsePipeline(list: string, extra: readonly Pass[] = []): readonly Pass[] {
   checkArgument("parsePipeline", "text", list);
@@ -124,8 +121,8 @@ export function parsePipeline(list: string, extra: readonly Pass[] = []): readon
 }
 
 /**
- * Parses one entry of a pipeline text, split into words, and returns it as an edit. `find` returns the pass
- * of a name. Throws a CompileError (TC702) for an invalid entry.
+ * Returns the edit for one entry of a pipeline text, split into words. `find`: returns the pass of a name.
+ * Throws a CompileError (TC702) for an invalid entry.
  */
 function editOf(item: readonly string[], find: (name: string) => Pass): PipelineEdit {
   const text = item.join(" ");

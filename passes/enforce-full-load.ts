@@ -20,8 +20,8 @@ import { definePass } from "./pass.js";
 import { remedies } from "./remedies.js";
 
 /**
- * Pass that derives the tiles of the operands. It rejects a schedule whose tile or view covers only part of a
- * gather dim (data dim that indices select along); see docs/passes/03-enforce-full-load.md.
+ * Pass that derives the tiles of the operands (docs/passes/03-enforce-full-load.md). Rejects a tile or view
+ * tile that contains only part of a gather dim (data dim that indices select along).
  */
 export const enforceFullLoad = definePass({
   name: "enforce-full-load",
@@ -43,9 +43,8 @@ export const enforceFullLoad = definePass({
 });
 
 /**
- * Returns an error (TC201) for each input whose tile, as the program text states it, differs from the tile
- * that the schedule yields; an empty list if none differs. `tiles`: the tiles that the schedule yields, by
- * input.
+ * Returns an error (TC201) for each input whose tile in the program text differs from the derived tile; an
+ * empty list if none differs. `tiles`: the derived tile of each input.
  */
 function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) {
   return inputsOf(func).flatMap(({ role }, table) => {
@@ -57,9 +56,8 @@ function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) 
 }
 
 /**
- * Returns a list with one warning (TC906) if the schedule's tile is larger in a dim than the tile can cover
- * there. A tile can cover the view (outer tile) or the extent of the dim; see {@link judgedTile}. The warning
- * is for the first such dim. The list is empty if there is none.
+ * Returns a warning (TC906) if the schedule's tile is larger along a dim than the view tile or the extent;
+ * else an empty list.
  */
 function reportLarger(tiling: Tiling) {
   const { gather, schedule, tile } = tiling;

@@ -31,8 +31,8 @@ export const fitUb = definePass({
 });
 
 /**
- * Returns a warning (TC905) if the kernel of a legal schedule needs more of the unified buffer (UB) than
- * libraries leave free. The list is empty otherwise, and if the schedule states another UB budget.
+ * Returns a warning (TC905) if the kernel needs more of the unified buffer (UB) than libraries leave free;
+ * else an empty list. A schedule with an explicit UB budget gives no warning.
  */
 export function aboveSafe(tiling: Tiling): Diagnostic[] {
   const { target, gather } = tiling;

@@ -14,7 +14,8 @@ import { formsOfStmt, type ForStmt, type LoadStmt, type Stmt } from "../ir/tile.
 import { definePass } from "./pass.js";
 
 /**
- * Pass that moves loads out of serial loops whose variables they do not use (docs/passes/06-hoist-loads.md).
+ * Pass that moves loads out of serial loops if the loop variable is not used in the load
+ * (docs/passes/06-hoist-loads.md).
  */
 export const hoistLoads = definePass({
   name: "hoist-loads",
@@ -35,8 +36,8 @@ function hoistIn(body: readonly Stmt[]): readonly Stmt[] {
 }
 
 /**
- * Returns the statements that replace a loop: first the loads that do not use its variable, then the loop
- * without them. Loads stay in a parallel loop.
+ * Returns the statements that replace a loop: first the loads that do not use the loop's variable, then the
+ * loop without the hoisted loads. A parallel loop keeps all loads.
  */
 function hoistFrom(loop: ForStmt): Stmt[] {
   const body = hoistIn(loop.body);

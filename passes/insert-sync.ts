@@ -20,8 +20,8 @@ import { accessLookup, pipeOf, type UbAccess } from "../ir/regions.js";
 import { definePass } from "./pass.js";
 
 /**
- * Pass that inserts syncs to order accesses of different hardware pipes (instruction queues) to the same
- * bytes of the unified buffer (UB); see docs/passes/08-insert-sync.md.
+ * Pass that inserts syncs between accesses of different hardware pipes (instruction queues) to the same bytes
+ * of the unified buffer (docs/passes/08-insert-sync.md).
  */
 export const insertSync = definePass({
   name: "insert-sync",
@@ -39,10 +39,8 @@ interface PipeAccess extends UbAccess {
 }
 
 /**
- * Returns the statements of a loop body or program body, with the needed syncs inserted. A sync orders
- * conflicting accesses of different hardware pipes (instruction queues) to the unified buffer (UB).
- * `carried`: true for the body of a loop in which accesses of one iteration may conflict with those of the
- * next.
+ * Returns the statements of a loop or program body with syncs between conflicting accesses of different
+ * hardware pipes (instruction queues). `carried`: true if accesses of consecutive iterations may conflict.
  */
 function syncBody(
   body: readonly Stmt[],
@@ -97,8 +95,8 @@ const conflict = (a: PipeAccess, b: PipeAccess): boolean =>
   a.pipe !== b.pipe && (a.write || b.write) && shareBytes(a.buffer, b.buffer);
 
 /**
- * True if two buffers in the unified buffer (UB) are one buffer or their byte ranges overlap. The range of a
- * buffer includes all its copies.
+ * True if two buffers in the unified buffer (UB) are the same buffer or overlap in bytes. All copies of a
+ * buffer count.
  */
 function shareBytes(a: UbBuffer, b: UbBuffer): boolean {
   if (a.name === b.name) return true;
@@ -112,8 +110,8 @@ function shareBytes(a: UbBuffer, b: UbBuffer): boolean {
 }
 
 /**
- * Returns a function that lists the accesses of a statement to the unified buffer (UB), each with its
- * hardware pipe (instruction queue). For a loop, it lists the accesses of all statements inside.
+ * Returns a function that lists a statement's accesses to the unified buffer (UB), with the hardware pipe
+ * (instruction queue) of each access. For a loop, the list includes the accesses of all inner statements.
  */
 function pipeAccesses(func: TileFunc): (stmt: Stmt) => readonly PipeAccess[] {
   const lookup = accessLookup(func);

@@ -14,14 +14,12 @@ import { insertSync } from "./insert-sync.js";
 import { dynamicTileProgram, tileProgram } from "./tile-program.js";
 import { contextFor } from "./pass.js";
 
-/**
- * Returns the tile program of a tiling as the pipeline produces it, with hoisted loads, addresses and syncs.
- */
+/** Returns the final tile program of a tiling, with hoisted loads, addresses and syncs. */
 export const lowered = (tiling: Tiling): TileFunc => finished(tileProgram(decided(tiling)), tiling);
 
 /**
- * Returns one tile program for all sizes of a gather's symbols (dynamic extents). The tiling's schedule was
- * chosen for the largest sizes. Undefined for a scatter, which is compiled separately for each size.
+ * Returns one tile program for all sizes of a gather's symbols (dynamic extents). The tiling's schedule must
+ * be for the largest sizes. Undefined for a scatter.
  */
 export const dynamicLowered = (tiling: Tiling, symbolic: Symbolic): DynamicTile | undefined =>
   tiling.scatter === undefined
@@ -29,8 +27,8 @@ export const dynamicLowered = (tiling: Tiling, symbolic: Symbolic): DynamicTile 
     : undefined;
 
 /**
- * Returns a tile program after the passes that hoist loads, allocate addresses and insert syncs. The
- * diagnostics of these passes are discarded.
+ * Returns a tile program after the passes that hoist loads, allocate addresses and insert syncs. Diagnostics
+ * are discarded.
  */
 function finished(program: TileFunc, { target }: Tiling): TileFunc {
   // A tile over its budget has cycles too: explain shows them beside the refusal.
@@ -50,9 +48,8 @@ function finished(program: TileFunc, { target }: Tiling): TileFunc {
 const clocks = new WeakMap<Tiling, ClockResult>();
 
 /**
- * Returns the simulated timing of the program of a tiling, in cycles; executing the program reports these
- * cycles too. The result is cached by tiling. Buffers that the lowering adds in the unified buffer (UB) do
- * not change the cycles.
+ * Returns the simulated timing of the program of a tiling, in cycles. Executing the program reports the same
+ * cycles. Results are cached by tiling.
  */
 export function clockOf(tiling: Tiling): ClockResult {
   const clock = clocks.get(tiling) ?? cyclesOf(finished(tileProgram(tiling), tiling), tiling.target);
@@ -61,8 +58,8 @@ export function clockOf(tiling: Tiling): ClockResult {
 }
 
 /**
- * Returns the tiling with the lowering that is fastest in the simulated timing of its program. The footprint
- * of the result includes the bytes of the unified buffer (UB) that this lowering adds.
+ * Returns the tiling with the lowering that has the fewest simulated cycles. The footprint of the result
+ * includes the bytes that the lowering adds in the unified buffer (UB).
  */
 export function decided(tiling: Tiling): Tiling {
   const lowering = tiling.decided(() => {

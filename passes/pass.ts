@@ -18,8 +18,8 @@ export interface PassContext {
 }
 
 /**
- * Returns a new context for passes that run outside a pipeline. Diagnostics are discarded unless `report` is
- * given.
+ * Returns a new context for passes outside a pipeline. Diagnostics go to `report`; the default discards
+ * diagnostics.
  */
 export const contextFor = (target: Target, report: PassContext["report"] = () => undefined): PassContext => ({
   target,
@@ -28,8 +28,8 @@ export const contextFor = (target: Target, report: PassContext["report"] = () =>
 });
 
 /**
- * Compiler pass: a pure function that transforms a program function. It states which properties its input
- * must have, and which properties its result has.
+ * Compiler pass: a pure function that transforms a program function. `requires` lists the properties of the
+ * input, and `ensures` the properties of the result.
  */
 export interface Pass {
   readonly name: string;
@@ -55,5 +55,5 @@ export function isPass(value: unknown): value is Pass {
   );
 }
 
-/** Freezes a pass object and returns it. Each file that declares a pass calls this function. */
+/** Freezes and returns a pass object. */
 export const definePass = (pass: Pass): Pass => Object.freeze(pass);

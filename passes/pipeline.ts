@@ -21,8 +21,8 @@ import { contextFor, type Pass, type PassContext } from "./pass.js";
 const builtIn: ReadonlySet<Pass> = new Set(defaultPipeline);
 
 /**
- * Options of {@link runPipeline}: functions to call before and after each pass, and whether results are
- * verified.
+ * Options of {@link runPipeline}: functions that are called before and after each pass, and a switch for the
+ * verification of results.
  */
 export interface PipelineOptions {
   /** Called before each pass with what it is given. */
@@ -42,8 +42,8 @@ export interface PipelineResult {
 }
 
 /**
- * Error for a bug in a pass. The pass crashed, returned no function, or returned a function that breaks a
- * structure rule or lacks a property that the pass ensures. `input`: function that the pass received.
+ * Error for a bug in a pass: a crash, or a result that is not a valid function with the ensured properties.
+ * `input`: function that the pass received.
  */
 export class PassError extends InternalError {
   /** The pass's name. */
@@ -70,8 +70,8 @@ export class PassError extends InternalError {
 }
 
 /**
- * Runs a pass and returns its result. Throws a PassError if the pass crashes or returns no function. After a
- * crash it first calls `verifyEarlier`, which throws if an earlier pass caused the crash.
+ * Runs a pass and returns the result. Throws a PassError if the pass crashes or returns no function.
+ * `verifyEarlier`: called after a crash, to throw if an earlier pass is the cause.
  */
 function runPass(pass: Pass, func: Func, context: PassContext, verifyEarlier: () => void): Func {
   let result: Func;
@@ -120,7 +120,7 @@ const brokenBy = (
 
 /**
  * Verifies the results of consecutive passes. Throws a PassError for the first pass whose result breaks a
- * structure rule or lacks a property that the pass ensures.
+ * structure rule or lacks an ensured property.
  */
 function verifyRun(runs: readonly PassRun[], context: PassContext): void {
   const [first, last] = [runs[0], runs.at(-1)];
@@ -134,8 +134,8 @@ function verifyRun(runs: readonly PassRun[], context: PassContext): void {
 }
 
 /**
- * Verifies the result of a user-defined pass by calling `verifyThem`. Throws a PassError if the verification
- * throws, for example because the result is not a valid program.
+ * Verifies the result of a user-defined pass by calling `verifyThem`. Throws a PassError if `verifyThem`
+ * throws.
  */
 function verifyCustom(pass: Pass, func: Func, verifyThem: () => void): void {
   try {
@@ -148,9 +148,8 @@ function verifyCustom(pass: Pass, func: Func, verifyThem: () => void): void {
 }
 
 /**
- * Runs passes in order and verifies the properties that each requires and ensures. Returns the last function
- * with all diagnostics. It stops at the first pass that reports an error or lacks a required property. Throws
- * a PassError if a pass crashes or if its result lacks an ensured property.
+ * Runs passes in order and returns the last function with all diagnostics. The pipeline stops at the first
+ * error or missing required property. Throws a PassError if a pass crashes or lacks an ensured property.
  */
 export function runPipeline(
   input: Func,

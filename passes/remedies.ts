@@ -23,7 +23,7 @@ import { withBuffers } from "./with-buffers.js";
 import { defaultOrder, withDefaults } from "./with-defaults.js";
 
 /**
- * Legal alternative to a schedule that was rejected: its tiling, and the command-line flags that select it.
+ * Legal alternative to a rejected schedule: the tiling, and the command-line flags that select the tiling.
  */
 export interface Remedy {
   readonly tiling: Tiling;
@@ -32,23 +32,21 @@ export interface Remedy {
 }
 
 /**
- * Entries of a schedule that a search must not change. The residency (memory of the operands) is always one
- * of them, the tile never. The compiler chooses all absent entries.
+ * Entries of a schedule that a search must not change, without the tile. The compiler chooses all absent
+ * entries. The residency (memory in which an operand is kept) is always present.
  */
 export type PinnedEntries = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residencies };
 
 /**
- * True if a schedule states its tile, view, profile, lowering or rotation. These entries matter when the
- * complete data is loaded into the unified buffer (UB). Such a schedule is checked under the target's default
- * residency (memory of the operands) unless it states a residency.
+ * True if a schedule sets an entry that assumes data in the unified buffer (UB): tile, view, profile,
+ * lowering or rotation. Residency (memory in which an operand is kept) then gets the default, if not set.
  */
 export const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedule): boolean =>
   [tile, view, profile, lowering, rotate].some((entry) => entry !== undefined);
 
 /**
- * Returns the schedule that the compiler chooses with the `pinned` entries fixed, and the command-line flags
- * that select it. Undefined if no tile is legal under these entries. Also undefined if they leave the data in
- * global memory and the target does not allow that.
+ * Returns the best schedule with the `pinned` entries fixed, and the command-line flags that select the
+ * schedule. Undefined if no tile is legal, or if the target does not allow data in global memory.
  */
 export function remedyTo(gather: AccessFunc, pinned: PinnedEntries, target: Target): Remedy | undefined {
   const { residency } = pinned;
@@ -77,8 +75,8 @@ function withTargets(gather: AccessFunc, given: Schedule, target: Target): Sched
 }
 
 /**
- * Returns the command-line flags that select a tiling when they are added to the user's flags. They state the
- * tile, and each schedule entry that differs from the default for that tile.
+ * Returns the command-line flags that select a tiling when added to the user's flags. The flags set the tile
+ * and each schedule entry that differs from the tile's default.
  */
 export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): string {
   const { view, order, buffers: resolved, ...followed } = schedule;
@@ -97,10 +95,9 @@ export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): strin
 }
 
 /**
- * Returns legal alternatives to a rejected schedule: one for each residency (memory of the operands) other
- * than its own under which some tile is legal. Each profile (interpretation of PyPTO's full-load rule) that
- * follows the schedule's profile gives an alternative in the same way. If there are none and the user states
- * a lowering, the list has at most one entry, under another out-of-range policy.
+ * Returns legal alternatives to a rejected schedule, with another residency (memory in which an operand is
+ * kept) or another PyPTO rule profile. If there are none, another out-of-range policy is tried for a
+ * requested lowering.
  */
 export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
   const [first, ...residencies] = residencyChoices(gather, target, ["ub", "gm"]);
@@ -121,9 +118,8 @@ export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
 }
 
 /**
- * Returns a list with one legal alternative, under the first out-of-range policy that allows the lowering
- * (gather instructions) that the user states. The data may then be in the unified buffer or in global memory.
- * Returns an empty list if no policy allows the lowering.
+ * Returns one legal alternative, under the first out-of-range policy that allows the lowering that the user
+ * requests. The list is empty if no policy allows the lowering.
  */
 function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
   for (const policy of readPolicies) {
@@ -137,8 +133,8 @@ function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
 }
 
 /**
- * Returns the user's schedule without its tile, and without its view if it states a tile. If the compiler has
- * already completed the schedule, a default loop order and a buffer count of 1 are left out too.
+ * Returns the user's schedule without the tile, and without the view tile if a tile is present. In a
+ * completed schedule, a default loop order and a buffer count of 1 are also removed.
  */
 export function unpinnedSchedule(gather: AccessFunc): Omit<Schedule, "tile"> {
   const { tile, view, order, buffers, ...kept } = gather.schedule;

@@ -113,8 +113,8 @@ export function scatterProgram(tiling: ScatterTiling): TileFunc {
 }
 
 /**
- * Returns the bounds of the output region that a task writes, in elements, one entry for each output dim.
- * Along a dim that is not partitioned among tasks, the region covers the full extent.
+ * Returns the bounds of the output region that a task writes, in elements, one entry for each output dim. The
+ * full extent is written along dims that are not split among tasks.
  */
 function writtenBounds(
   { scatter, tasks }: ScatterTiling,
@@ -162,9 +162,8 @@ interface CopiedDim {
 }
 
 /**
- * Returns the statements (`body`) that copy a part of a scatter's base (the output's initial values) to the
- * output. Also returns the buffer in the unified buffer (UB) that they use (`buffer`). A tensor base is
- * loaded piece by piece. A constant base fills the buffer once.
+ * Returns the statements (`body`) that copy part of a scatter's base (initial values of the output) to the
+ * output. `buffer`: the buffer in the unified buffer (UB) for the copy.
  */
 function copied(
   tiling: ScatterTiling,
@@ -211,9 +210,8 @@ function copied(
 }
 
 /**
- * Returns, for each output dim, the part of a scatter's base (the output's initial values) that a task
- * copies. An entry has the offset and size of the part, in elements, and the loop over its pieces. It has no
- * loop if one piece covers the part along that dim.
+ * Returns the part of a scatter's base (initial values of the output) that a task copies, one entry for each
+ * output dim. An entry has an offset and size in elements, and a loop if several chunks are copied.
  */
 function copiedDims(
   { scatter, tasks, written, tile }: ScatterTiling,

@@ -52,7 +52,7 @@ import { withBuffers } from "./with-buffers.js";
 import { withDefaults } from "./with-defaults.js";
 
 /**
- * Pass that completes a schedule: keeps the entries that the user states and chooses all others
+ * Pass that completes a schedule: the user's entries are preserved and absent entries are chosen
  * (docs/passes/02-select-tile.md).
  */
 export const selectTile = definePass({
@@ -101,8 +101,8 @@ export const selectTile = definePass({
 });
 
 /**
- * Returns a list with a warning (TC906) if the stated tile has more entries than the output has dims. Only
- * the first entries then count. Otherwise returns an empty list.
+ * Returns a list with a warning (TC906) if the tile has more entries than the output has dims; else an empty
+ * list. Surplus entries at the end are ignored.
  */
 function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
   const { schedule } = gather;
@@ -115,9 +115,8 @@ function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
 }
 
 /**
- * Returns a list with a hint (TC907) if no tile is legal under the target's default residency, because the
- * unified buffer (UB) is too small. Some tables of the gather then stay in global memory. Returns an empty
- * list if the residency is the default, if the schedule states it, or if the gather only copies elements.
+ * Returns a hint (TC907) if some tensors stay in global memory because the default leaves no legal tile; else
+ * an empty list. `residency`: memory in which each operand is kept.
  */
 function reportAvailableUb(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const name = formatEntry(residency);
@@ -138,9 +137,8 @@ const rotationFaults: Readonly<Record<SlabSharing, string | undefined>> = {
 };
 
 /**
- * Returns a list with a hint (TC913), which gives the reason, if the schedule states `rotate = on` but
- * rotation changes nothing. Rotation lets each core start at a different task. Returns an empty list if
- * rotation is off or changes something.
+ * Returns a list with a hint (TC913) if the schedule sets `rotate = on` but rotation changes nothing; else an
+ * empty list. Rotation lets each core start at a different task.
  */
 function reportRotation(tiling: Tiling): Diagnostic[] {
   const { gather, schedule, target } = tiling;
@@ -154,8 +152,8 @@ function reportRotation(tiling: Tiling): Diagnostic[] {
 }
 
 /**
- * Returns hints (TC908) about second copies of tiles (double buffering) that the schedule requests but that
- * would not be used. An empty list if there are none.
+ * Returns hints (TC908) about requested double buffers (second copies of tiles) that would not be used; an
+ * empty list if there are none.
  */
 function reportSingle(tiling: Tiling): Diagnostic[] {
   const { gather, schedule, target } = tiling;
@@ -187,9 +185,8 @@ const complete = (tiling: Tiling, against?: number): Tiling | undefined =>
   tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling, against) : withBuffers(tiling);
 
 /**
- * Returns the tiling that is described in messages about a rejected schedule. It is the schedule of the
- * program, with a default for each entry that the schedule does not state. The tiling has the first candidate
- * residency (memories of the operands) under which some tile is legal. If there is none, it has the first
+ * Returns the tiling that messages about a rejected schedule describe: the user's schedule with defaults for
+ * absent entries. The tiling has the first candidate residency with a legal tile, or else the first
  * candidate.
  */
 export function spokenOf(
@@ -206,18 +203,9 @@ export function spokenOf(
 }
 
 /**
- * Returns the candidate residencies (memories of the operands) of a program, in order of preference.
- * `writtenResidencies` lists those of a scatter. A stated residency, in its shortest form, is the only
- * candidate, with one exception below. With `auto`, all residencies are candidates. If none is stated, the
- * target's default comes first, then all others. The default is then the only candidate in three cases: no
- * tile is legal under it, `pinsResidency` is true, or `typed` is true.
- *
- * Operators of some frameworks load the complete data into the unified buffer (UB). If `typed` is true, such
- * an operator leaves its data in global memory only if the schedule states `gm`. Some other operators read
- * all their inputs in global memory on Ascend cores. Their candidates are sorted by UB use, the least first,
- * and a stated `gm` can have several candidates.
- *
- * `typed`: true if the schedule is treated as one that states a tile or view. The default is whether it states one.
+ * Returns the candidate residencies (memories in which operands are kept) of a program, the preferred one
+ * first. A requested residency is normally the only candidate; `auto` allows all. `typed`: true to treat the
+ * schedule like one with a tile or view tile.
  */
 export function residenciesOf(
   func: AccessFunc,
@@ -257,9 +245,9 @@ function withAvailableUb(func: AccessFunc, target: Target, preferred: Residencie
 }
 
 /**
- * Returns the candidate residencies of a gather whose framework reads its inputs in global memory, in
- * ascending order of unified-buffer (UB) use. Candidates that do not allow a stated lowering are left out,
- * unless none allows it.
+ * Returns the candidate residencies of a gather whose framework reads inputs in global memory, by ascending
+ * use of the unified buffer (UB). Candidates that do not allow a requested lowering are removed, if any
+ * candidate remains.
  */
 function leastFirst(
   func: AccessFunc,
@@ -294,10 +282,8 @@ interface Weighed {
 }
 
 /**
- * Returns the tiling with the fewest estimated cycles among the candidate residencies. Of equally fast
- * tilings it returns the last, which uses the least unified buffer (UB). If no tile is legal, returns a
- * tiling with the stated tile; undefined if none is stated. `report` receives a hint (TC907) if the choice
- * needs an explanation.
+ * Returns the tiling with the fewest estimated cycles among the candidate residencies. Undefined if no tile
+ * is legal and the user sets no tile. `report`: receives a hint (TC907) if the choice needs an explanation.
  */
 function decideResidency(
   func: AccessFunc,

@@ -19,8 +19,8 @@ import type { Region, Stmt } from "../ir/tile.js";
 import { at } from "../ir/types.js";
 
 /**
- * Bounds of a tile along one dim, in elements. `offset`: its first element. `size`: length of its part within
- * the extent of the dim.
+ * Bounds of a tile along one dim, in elements. `offset`: the first element of the tile. `size`: the number of
+ * elements within the extent of the dim.
  */
 export interface TileBounds {
   readonly offset: Linear;
@@ -28,9 +28,8 @@ export interface TileBounds {
 }
 
 /**
- * Bounds of a tile along one dim, with the ranges of the two loops over that dim: over views (outer
- * partition) and over tiles within a view. A range is a lower bound and an exclusive upper bound, in
- * elements.
+ * Bounds of a tile along one dim, with the ranges of the loops over view tiles and over tiles within a view
+ * tile. A range is a lower bound and an exclusive upper bound, in elements.
  */
 export interface DimBounds extends TileBounds {
   readonly viewRange: readonly [Linear, Linear];
@@ -38,8 +37,8 @@ export interface DimBounds extends TileBounds {
 }
 
 /**
- * Partition of one output dim into tiles, in elements. `limit`: extent that the tiles cover. `step`: size of
- * a tile.
+ * Partition of one output dim into tiles, in elements. `limit`: the extent to partition. `step`: size of a
+ * tile.
  */
 export interface Cut {
   readonly limit: number;
@@ -48,8 +47,7 @@ export interface Cut {
 
 /**
  * Returns the offsets and sizes, in elements, of the region that a tile reads from one input. `table`: index
- * of the input, from 0. The region moves with the tile along input dims whose coordinate depends linearly on
- * output dims. It covers the full extent of the other input dims.
+ * of the input. Dims that do not depend linearly on output dims are read in full.
  */
 export function inputRegion(
   map: AccessMap,
@@ -79,8 +77,8 @@ const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
   ]);
 
 /**
- * Returns the offset and size of a tile along output dim `dim`, in elements, and the ranges of the loops over
- * views (outer partition) and over tiles.
+ * Returns the offset and size of a tile along output dim `dim`, in elements. Includes the ranges of the loops
+ * over view tiles and over tiles.
  */
 export function dimBounds(
   dim: number,

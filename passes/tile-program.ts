@@ -24,9 +24,8 @@ export const tileProgram = (tiling: Tiling): TileFunc =>
   tiling.scatter === undefined ? programOf(tiling, tiling.gather.map) : scatterProgram(tiling.scatter);
 
 /**
- * Returns one tile program for all sizes of a gather's symbols (dynamic sizes). Its tiles and buffers are
- * those for the largest sizes. The outermost extents of tensors may be symbols, and the size of the last tile
- * along a dim is limited by a minimum. Throws an InternalError for a scatter.
+ * Returns one tile program for all sizes of a gather's symbols (dynamic sizes). Tiles and buffers are sized
+ * for the largest sizes. Throws an InternalError for a scatter.
  */
 export function dynamicTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc {
   invariant(tiling.scatter === undefined, "a scatter has no program for all sizes");
@@ -37,7 +36,7 @@ export function dynamicTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc
 
 /**
  * Returns the tile program that computes an access map under a tiling. `outermost`: for each operand, the
- * symbol of its outermost extent, or null if that extent is fixed.
+ * symbol of the outermost extent, or null for a fixed extent.
  */
 function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string | null)[] = []): TileFunc {
   const { name, operands, target, span } = tiling.gather;
@@ -147,8 +146,8 @@ interface ReductionTile {
 }
 
 /**
- * Returns the bounds of the reduction elements that are loaded together (reduction tile). Includes the loop
- * over chunks if one tile does not cover the reduction. Undefined if the map has no reduction.
+ * Returns the bounds of the reduction elements that are loaded together, and the loop over chunks if there
+ * are several chunks. Undefined if the map has no reduction.
  */
 function reductionTileOf(
   { reductionTile }: Tiling,
@@ -172,8 +171,8 @@ function reductionTileOf(
 }
 
 /**
- * Returns an access map relative to the regions of a tile. Dims count from the first element of the tile, and
- * read coordinates from the first element of the region that they lie in.
+ * Returns an access map with coordinates relative to the regions of a tile. Dims start at 0 at the tile's
+ * first element, and read coordinates start at 0 at the region's first element.
  */
 function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly TileBounds[]): AccessMap {
   // What is known of a map is known by its identity.
@@ -187,9 +186,8 @@ function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly 
 }
 
 /**
- * True if an access map needs no change to become relative to the regions of a tile. Every coordinate that is
- * read is then a single output dim along which the region of its input moves, or contains no output dim. Sums
- * of index values contain no output dim either.
+ * True if an access map is already relative to the regions of a tile. Every read coordinate is then one
+ * output dim along which the input region moves, or contains no output dim.
  */
 function staysInside(map: AccessMap): boolean {
   const stay = ({ table, at: coords }: Read): boolean => {
@@ -224,9 +222,8 @@ const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly Ub
 const fullDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
 
 /**
- * Returns, for each output dim, the bounds in elements of the part of the data that belongs to a tile. These
- * are the bounds of the tile, except for an operator whose framework loads the data into the unified buffer
- * (UB). There, the part may be longer along dims that the data shares with the output.
+ * Returns the bounds, in elements, of the part of the data that belongs to a tile, one entry for each output
+ * dim. An operator that loads the data may need a longer part along shared dims than the tile has.
  */
 function cutBounds(
   tiling: Tiling,

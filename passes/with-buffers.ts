@@ -6,10 +6,8 @@ import { availableUbOf, fits } from "./space/fits.js";
 import { doubled } from "./space/variants.js";
 
 /**
- * Returns a tiling with one or two copies of each operand's tile (two for double buffering), chosen for the
- * fewest estimated cycles. Keeps one copy of each if double buffering is not faster. The copies fit the
- * unified buffer (UB): the target's safe size if the tile fits it, otherwise the capacity. Unchanged if the
- * user states buffers, the output is empty or the schedule is illegal.
+ * Returns a tiling with double buffering of the tiles for which that gives the fewest estimated cycles.
+ * Unchanged if the user sets buffers, the output is empty, or the schedule is illegal.
  */
 export function withBuffers(tiling: Tiling): Tiling {
   if (elementCount(tiling.extents) === 0 || !isLegal(tiling)) return tiling;

@@ -20,8 +20,8 @@ import {
 import { at, type Shape } from "../ir/types.js";
 
 /**
- * Returns a tiling of the user's schedule under a residency (memory of the operands). Absent entries get
- * fixed defaults without a search; the default tile is the whole output.
+ * Returns a tiling of the user's schedule under a residency (memory in which an operand is kept). Absent
+ * entries get fixed defaults; the default tile is the whole output.
  */
 export function withDefaults(func: AccessFunc, residency: Residencies, target: Target): Tiling {
   const { schedule } = func;
@@ -49,8 +49,8 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
 }
 
 /**
- * Returns the user's schedule, without its profile, completed by fixed defaults: one copy of each tile, and a
- * tile and a view that cover the extents.
+ * Returns the user's schedule without the profile. Absent entries get fixed defaults: one copy of each tile,
+ * and a tile and view tile as large as the extents.
  */
 export function plainSchedule(
   { profile: _, ...stated }: Schedule,
@@ -64,8 +64,8 @@ export function plainSchedule(
 }
 
 /**
- * Returns the output dims in default loop order, outermost first. Dims that the data depends on come first,
- * so that inner loops can reuse the loaded data tile. For a scatter the dims ascend.
+ * Returns the output dims in default loop order, outermost first. Dims that the data depends on come first;
+ * inner loops can then reuse the loaded data tile. For a scatter the dims ascend.
  */
 export function defaultOrder(func: AccessFunc): number[] {
   const dataDims = followedBy(func.map, gatheredTable);

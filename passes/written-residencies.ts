@@ -25,14 +25,9 @@ function preferred(func: AccessFunc, target: Target): Choices<Residency> {
 }
 
 /**
- * Returns the candidate residencies (memories of the operands) of a scatter, the preferred one first. A
- * stated residency, in its shortest form, is the only candidate. With `auto`, the candidates are all
- * residencies that the target and the operator allow.
- *
- * If the schedule states no residency, the candidates are those under which some tile is legal. Only the
- * first of these is returned in three cases: the target writes elements in place, the framework's operator
- * writes to global memory, or `pinsResidency` is true. If no tile is legal, the preferred residency is
- * the only candidate.
+ * Returns the candidate residencies (memories in which operands are kept) of a scatter, the preferred one
+ * first. A requested residency is the only candidate; `auto` allows all that the target and the operator
+ * support.
  */
 export function writtenResidencies(func: AccessFunc, target: Target): Choices<Residencies> {
   const { schedule, framework } = func;
@@ -51,10 +46,8 @@ export function writtenResidencies(func: AccessFunc, target: Target): Choices<Re
 }
 
 /**
- * Returns a list with one hint (TC907) that names the memory in which a scatter writes its elements, or an
- * empty list. The hint is given if no tile is legal with the preferred memory. It is also given if the
- * schedule states a tile and the target, which writes elements in place, chose the memory. The list is empty
- * if the schedule states the residency (memories of the operands).
+ * Returns a hint (TC907) if a scatter cannot write in the preferred memory; else an empty list. A requested
+ * residency gives no hint.
  */
 export function reportWritten(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const [first] = preferred(func, target);

@@ -7,20 +7,19 @@ import { invariant } from "../../ir/types.js";
 import { indexReader, indexWords, type HostTensor, type IndexReader, type IndexWords } from "../memory.js";
 
 /**
- * Maximum number of rows in a block: rows whose index values are resolved together. The addresses and flags
- * of that many rows fit the first-level cache.
+ * Maximum number of rows in a block. Index values of a block are resolved together; addresses and flags of
+ * 1,024 rows fit the first-level cache.
  */
 export const blockRows = 1024;
 
 /**
- * Array of differences between addresses in the data, in the units in which rows are moved. They are 32-bit
- * integers if every address has 32 bits, otherwise doubles.
+ * Array of differences between addresses in the data, in the units in which rows are moved. The integers have
+ * 32 bits if all addresses fit; else the elements are doubles.
  */
 export type AddressOffsets = Int32Array | Float64Array;
 
 /**
- * Returns an integer in a form that V8 treats as a 32-bit integer, if it fits. V8 may otherwise hold it as a
- * double and compute every address from it in doubles, which takes three times as long.
+ * Returns an integer in a form that V8 treats as a 32-bit integer. Larger integers are returned unchanged.
  */
 export const asInteger = (place: number): number => (Math.abs(place) < 2 ** 31 ? place | 0 : place);
 
@@ -29,7 +28,7 @@ export const offsets = (length: number, isWide: boolean): AddressOffsets =>
   isWide ? new Float64Array(length) : new Int32Array(length);
 
 /**
- * Block of at most {@link blockRows} rows of a gather, each with the address of its data relative to a base
+ * Block of at most {@link blockRows} rows of a gather, with the address of each row's data relative to a base
  * address.
  */
 export class Block {

@@ -15,16 +15,15 @@ import {
 } from "../../ir/linear.js";
 import { at, type Shape } from "../../ir/types.js";
 
-/** Linear expressions (`forms`) to evaluate at every point of a shape (`sizes`). */
+/** Linear expressions (`forms`) to evaluate for all coordinates of a shape (`sizes`). */
 export interface FormWalk {
   readonly sizes: Shape;
   readonly forms: readonly Linear[];
 }
 
 /**
- * Splits a shape into parts until no linear expression contains a quotient or remainder of a single dim.
- * Returns one walk (expressions and shape) for each part; together they give the values of the input. A walk
- * whose dims cannot be cut into blocks is returned unchanged.
+ * Splits a shape into parts on which no linear expression contains a quotient or remainder of a single dim.
+ * Returns expressions and shape for each part; a shape that cannot be split stays unchanged.
  */
 export function walksByBlocks(walk: FormWalk): readonly FormWalk[] {
   for (const d of walk.sizes.keys()) {
@@ -35,8 +34,8 @@ export function walksByBlocks(walk: FormWalk): readonly FormWalk[] {
 }
 
 /**
- * Returns the number by which linear expressions divide dim `d`. Undefined if there are several such numbers
- * or none, or if a quotient or remainder contains more than that dim.
+ * Returns the number by which linear expressions divide dim `d`. Undefined if there is not exactly one
+ * divisor, or if a quotient or remainder contains further dims.
  */
 function blockOf(forms: readonly Linear[], d: number): number | undefined {
   const by = new Set<number>();
@@ -51,8 +50,8 @@ function blockOf(forms: readonly Linear[], d: number): number | undefined {
 }
 
 /**
- * Splits dim `d` into blocks of `block` elements and a shorter last block, and returns the linear expressions
- * over each part. Two dims replace `d`: the number of the block, then the position in the block.
+ * Splits dim `d` into blocks of `block` elements and a shorter last block, and returns the expressions over
+ * each part. Two dims replace `d`: the index of the block, and the position in the block.
  */
 function inBlocks({ forms, sizes }: FormWalk, d: number, block: number): readonly FormWalk[] {
   const size = at(sizes, d);

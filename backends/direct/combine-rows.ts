@@ -8,9 +8,8 @@ import type { RowArray } from "./move-rows.js";
 import type { writeRows } from "./write-rows.js";
 
 /**
- * Returns a function that combines rows of a scatter's updates with elements of the output. Its parameters
- * are those of {@link writeRows}, with elements as units. `dtype`: element type of the output. `from`:
- * element type of the updates.
+ * Returns a function that combines rows of a scatter's updates with elements of the output, with the
+ * parameters of {@link writeRows}. `dtype`: output type. `from`: type of the updates.
  */
 export function combineRows(
   combine: Exclude<AccessMap["write"]["combine"], "set">,
@@ -38,8 +37,8 @@ function numbersIn(units: RowArray): UnitArray {
 }
 
 /**
- * Adds rows of f32 updates to rows of a scatter's output. A sum that is NaN gets the bits of the canonical
- * NaN. The parameters are those of {@link writeRows}.
+ * Adds rows of f32 updates to rows of a scatter's output; NaN sums become the canonical NaN. Takes the
+ * parameters of {@link writeRows}.
  */
 function addFloats(
   source: RowArray,
@@ -83,7 +82,7 @@ function oneNaN(bits: UnitArray, values: Float32Array, first: number, end: numbe
 }
 
 /**
- * Adds rows of 32-bit integer updates to rows of a scatter's output, modulo 2^32. The parameters are those of
+ * Adds rows of 32-bit integer updates to rows of a scatter's output, modulo 2^32. Takes the parameters of
  * {@link writeRows}.
  */
 function addWords(

@@ -6,22 +6,20 @@ import type { UnitArray } from "../memory.js";
 import { asInteger, type AddressOffsets } from "./block.js";
 
 /**
- * Array of the units (1, 2, 4 or 8 bytes) in which rows are moved. A loop over 8-byte units takes half the
- * time of a loop over 4-byte units. The units are not f64, because an engine need not preserve the bits of a
- * NaN.
+ * Array of the units (1, 2, 4 or 8 bytes) in which rows are moved. Units are never f64, because an engine
+ * need not preserve the bits of a NaN.
  */
 export type RowArray = UnitArray | BigUint64Array;
 
 /**
- * Maximum length of a row, in units, that a loop moves. A longer row is moved by a call of the JavaScript
+ * Maximum length of a row, in units, that a loop moves. Longer rows are moved by a call of the JavaScript
  * engine.
  */
 export const shortRowUnits = 48;
 
 /**
- * Copies rows `first` to `end` (exclusive) of a block between arrays of one type. A row has `row` array
- * elements. Row k is read at `base + addresses[k]`. Row `first` is written at `into`, and each later row
- * directly after the row before it. Offsets and addresses count array elements.
+ * Copies rows `first` to `end` (exclusive) of a block; a row has `row` array elements. Row k is read at `base
+ * + addresses[k]`. Rows are written contiguously from `into`; all offsets count array elements.
  */
 export function moveRows(
   source: RowArray,
@@ -47,10 +45,7 @@ export function moveRows(
   }
 }
 
-/**
- * Copies rows as {@link moveRows} does, but without reading ahead. Selects the loop for the type of the
- * arrays and for the length of a row. The parameters are those of {@link moveRows}.
- */
+/** Copies rows like {@link moveRows}, without reading ahead. Takes the parameters of {@link moveRows}. */
 function moveAtOnce(
   source: RowArray,
   target: RowArray,
@@ -103,9 +98,8 @@ function wordsOf(source: RowArray): UnitArray | undefined {
 }
 
 /**
- * Reads words from rows `first` to `end` (exclusive) of a block before the rows are copied, so that their
- * cache misses overlap. Reads one word in each of a row's first cache lines. `per`: number of words in an
- * array element of the copy.
+ * Reads words from rows `first` to `end` (exclusive) of a block before the copy, which overlaps cache misses.
+ * `per`: number of words in an array element of the copy.
  */
 function readAhead(
   words: UnitArray,
@@ -127,9 +121,8 @@ function readAhead(
 }
 
 /**
- * Copies rows longer than {@link shortRowUnits} array elements, each by one call of `set`. Makes a new view
- * of the source for each row, because `subarray` takes 1.5 times as long. The parameters are those of {@link
- * moveRows}.
+ * Copies rows longer than {@link shortRowUnits} array elements, by one call of `set` for each row. Takes the
+ * parameters of {@link moveRows}.
  */
 function moveLong(
   source: RowArray,
@@ -148,11 +141,7 @@ function moveLong(
     bytes.set(new Uint8Array(buffer, byteOffset + (base + (addresses[k] ?? 0)) * unit, length), to);
 }
 
-/**
- * Copies rows `first` to `end` (exclusive) of a block; each row is one 8-byte array element. Row k is read at
- * `base + addresses[k]`. Row `first` is written at `into`, and each later row directly after the row before
- * it. Offsets and addresses count array elements.
- */
+/** Copies rows of one 8-byte array element. Takes the parameters of {@link moveRows}. */
 function moveWides(
   source: BigUint64Array,
   target: BigUint64Array,
@@ -176,11 +165,7 @@ function moveWides(
   for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0n;
 }
 
-/**
- * Copies rows `first` to `end` (exclusive) of a block; each row is one 4-byte array element. Row k is read at
- * `base + addresses[k]`. Row `first` is written at `into`, and each later row directly after the row before
- * it. Offsets and addresses count array elements.
- */
+/** Copies rows of one 4-byte array element. Takes the parameters of {@link moveRows}. */
 function moveWords(
   source: Uint32Array,
   target: Uint32Array,
@@ -204,11 +189,7 @@ function moveWords(
   for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0;
 }
 
-/**
- * Copies rows `first` to `end` (exclusive) of a block; each row is one 2-byte array element. Row k is read at
- * `base + addresses[k]`. Row `first` is written at `into`, and each later row directly after the row before
- * it. Offsets and addresses count array elements.
- */
+/** Copies rows of one 2-byte array element. Takes the parameters of {@link moveRows}. */
 function moveHalves(
   source: Uint16Array,
   target: Uint16Array,
@@ -232,11 +213,7 @@ function moveHalves(
   for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0;
 }
 
-/**
- * Copies rows `first` to `end` (exclusive) of a block; each row is one byte. Row k is read at `base +
- * addresses[k]`. Row `first` is written at `into`, and each later row directly after the row before it.
- * Offsets and addresses are in bytes.
- */
+/** Copies rows of one byte. Takes the parameters of {@link moveRows}. */
 function moveBytes(
   source: Uint8Array,
   target: Uint8Array,
@@ -260,11 +237,7 @@ function moveBytes(
   for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0;
 }
 
-/**
- * Copies rows `first` to `end` (exclusive) of a block; each row has `row` 8-byte array elements. Row k is
- * read at `base + addresses[k]`. Row `first` is written at `into`, and each later row directly after the row
- * before it. Offsets and addresses count array elements.
- */
+/** Copies rows of `row` 8-byte array elements. Takes the parameters of {@link moveRows}. */
 function moveWideRows(
   source: BigUint64Array,
   target: BigUint64Array,
@@ -292,11 +265,7 @@ function moveWideRows(
   }
 }
 
-/**
- * Copies rows `first` to `end` (exclusive) of a block; each row has `row` 4-byte array elements. Row k is
- * read at `base + addresses[k]`. Row `first` is written at `into`, and each later row directly after the row
- * before it. Offsets and addresses count array elements.
- */
+/** Copies rows of `row` 4-byte array elements. Takes the parameters of {@link moveRows}. */
 function moveWordRows(
   source: Uint32Array,
   target: Uint32Array,
@@ -324,10 +293,7 @@ function moveWordRows(
   }
 }
 
-/**
- * Copies rows of `row` array elements of 1 or 2 bytes. These rows are rare, so one loop serves both types.
- * The parameters are those of {@link moveRows}.
- */
+/** Copies rows of `row` array elements of 1 or 2 bytes. Takes the parameters of {@link moveRows}. */
 function movePartialRows(
   source: UnitArray,
   target: UnitArray,

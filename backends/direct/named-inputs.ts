@@ -52,8 +52,8 @@ interface NamedRead {
 }
 
 /**
- * Returns the inputs of a tile program for which it is faster to copy the rows that index values select than
- * to copy the complete input.
+ * Returns the inputs of a tile program for which copying only the selected rows is estimated to be faster
+ * than copying the complete input.
  */
 export const namedInputs = derivedOnce((tile: TileFunc): readonly NamedInput[] =>
   planNamed(tile).filter(takesLess),
@@ -72,8 +72,8 @@ function takesLess({ operand, reads }: NamedInput): boolean {
 }
 
 /**
- * Returns the inputs of a tile program of which the selected rows can be copied alone, regardless of cost. An
- * empty list if the program has no gather, or is hand-written and has different maps in its tiles.
+ * Returns the inputs of a tile program whose selected rows can be copied alone, regardless of cost. Empty if
+ * the program has no gather, or is hand-written with different maps in different tiles.
  */
 export function planNamed(tile: TileFunc): readonly NamedInput[] {
   const gather = planTogether(tile);
@@ -101,8 +101,8 @@ interface ReadWalk {
 }
 
 /**
- * Returns the rows that one read of an input selects. The list has several entries if the rows are visited in
- * several parts. `table`: index of the input, from 0. Undefined if the rows cannot be enumerated.
+ * Returns the rows of one input that a read selects, in one or more parts. `table`: index of the input.
+ * Undefined if the rows cannot be enumerated.
  */
 function planRead(
   tile: TileFunc,
@@ -124,10 +124,8 @@ function planRead(
 }
 
 /**
- * Returns the iteration space of a read (`shape`), with its address and the steps that compute the index
- * values it needs. A read inside segments is taken over the complete list that the segments partition.
- * Undefined if its address or an index value depends on the segment in another way than by the position in
- * that list.
+ * Returns the iteration space of a read (`shape`), the address, and the steps that compute the index values.
+ * Undefined if the read depends on a segment in more than the position in the segmented list.
  */
 function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Linear): ReadWalk | undefined {
   const { map } = stmt;
@@ -142,10 +140,8 @@ function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Lin
 }
 
 /**
- * Returns a read inside segments as one read over the complete list that the segments partition. The extent
- * of the reduction dim is then the greatest position at which a segment can end. Undefined if that position
- * is unknown. Also undefined if the address or an index value depends on the segment in another way than by
- * the position in the list.
+ * Returns a read inside segments as one read over the complete segmented list. Undefined if the length of the
+ * list is unknown, or if the read depends on a segment in another way.
  */
 function listWalk(
   { address, shape, indices }: ReadWalk,
@@ -171,8 +167,8 @@ function listWalk(
 }
 
 /**
- * Returns the rows that a read selects: their number and size in bits, and the iterator that visits them.
- * `table`: index of the input that is read, from 0.
+ * Returns the rows that a read selects: the number of rows, the row size in bits, and the iterator over the
+ * rows. `table`: index of the input.
  */
 function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
   const { address, shape, indices } = rowsLast(walk);
@@ -208,8 +204,8 @@ function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
 }
 
 /**
- * Returns a read with its dims reordered. The dims on which index values, quotients and remainders depend
- * come first. The dims along which rows are contiguous come last.
+ * Returns a read with reordered dims. Dims on which index values, quotients and remainders depend come first;
+ * dims along which rows are contiguous come last.
  */
 function rowsLast({ address, shape, indices }: ReadWalk): ReadWalk {
   const forms = [...indices.map(({ form }) => form), { at: 0, terms: beyondSteps(address) }];

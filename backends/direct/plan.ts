@@ -41,8 +41,8 @@ export interface DirectPlan {
 const weighedOnce = derivedOnce(weighed);
 
 /**
- * Returns the plan of a gather that reads the caller's arrays in place. Undefined if copies and WebAssembly
- * take less time, or if {@link planDirect} has no plan.
+ * Returns the plan of a gather that reads the caller's arrays in place. Undefined if {@link planDirect} has
+ * no plan, or if copying to WebAssembly is estimated to be faster.
  */
 export function directPlanOf(tile: TileFunc): DirectPlan | undefined {
   const plan = weighedOnce(tile);
@@ -56,8 +56,7 @@ function weighed(tile: TileFunc): DirectPlan | "copied" {
 
 /**
  * Returns the plan of a gather that reads the caller's arrays in place, regardless of cost. Undefined if the
- * program has no gather, or if the gather changes or combines the elements that it reads. Also undefined for
- * a hand-written program with different maps in its tiles.
+ * program has no gather or computes values, or if maps differ between tiles.
  */
 export function planDirect(tile: TileFunc): DirectPlan | undefined {
   const gather = planTogether(tile);

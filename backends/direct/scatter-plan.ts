@@ -18,16 +18,16 @@ import { scatterMapOf } from "../scatter-map.js";
 import { GatherWalk, rowOf } from "./walk.js";
 
 /**
- * Source of a scatter's updates. `input`: an input that contains the updates in the order of the domain, from
- * element `first` on. `made`: a gather that computes the updates.
+ * Source of a scatter's updates. `input`: an input with the updates in domain order, from element `first`.
+ * `made`: a gather that computes the updates.
  */
 export type Updates =
   | { readonly kind: "input"; readonly operand: Operand; readonly dtype: DType; readonly first: number }
   | { readonly kind: "made"; readonly tile: TileFunc; readonly dtype: DType };
 
 /**
- * Plan to write a scatter's updates row by row. A row is a contiguous range of updates that one set of index
- * values sends to a contiguous range of the output.
+ * Plan to write a scatter's updates row by row. A row is a contiguous range of updates that goes to a
+ * contiguous range of the output.
  */
 export interface ScatterRows {
   readonly updates: Updates;
@@ -44,7 +44,7 @@ export interface ScatterRows {
   readonly walks: Map<number, GatherWalk>;
 }
 
-/** Plan for the runs of a scatter: its access map, and the rows in which updates are written. */
+/** Plan for executing a scatter: the access map, and the rows in which updates are written. */
 export interface ScatterPlan {
   readonly tile: TileFunc;
   /** Map over whole tensors. */
@@ -58,14 +58,14 @@ export interface ScatterPlan {
 }
 
 /**
- * Returns the plan of a scatter, cached by its program. Throws a CompileError (TC505) if the program's tiles
- * do not cover the scatter's domain exactly once, in an order that gives the same bits.
+ * Returns the plan of a scatter, cached by program. Throws a CompileError (TC505) if the program's tiles do
+ * not execute every iteration once, in a valid order.
  */
 export const scatterPlanOf = derivedOnce(planScatter);
 
 /**
- * Returns the plan of a scatter. Throws a CompileError (TC505) if the program's tiles do not cover the
- * scatter's domain exactly once, in an order that gives the same bits.
+ * Returns the plan of a scatter. Throws a CompileError (TC505) if the program's tiles do not execute every
+ * iteration once, in a valid order.
  */
 function planScatter(tile: TileFunc): ScatterPlan {
   const map = scatterMapOf(tile);
@@ -80,10 +80,7 @@ function planScatter(tile: TileFunc): ScatterPlan {
   };
 }
 
-/**
- * Returns the plan to write a scatter's updates in rows; undefined if the points have to be written one by
- * one.
- */
+/** Returns the plan to write a scatter's updates in rows; undefined if updates must be written one by one. */
 function rowsOf(tile: TileFunc, map: AccessMap): ScatterRows | undefined {
   const updates = updatesOf(tile, map);
   if (updates === undefined) return undefined;
@@ -139,7 +136,7 @@ function elementOf({ operands }: TileFunc, { table, at: coords }: Read) {
   return addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
 }
 
-/** Returns the source of a scatter's updates; undefined if the points have to be written one by one. */
+/** Returns the source of a scatter's updates; undefined if updates must be written one by one. */
 function updatesOf(tile: TileFunc, map: AccessMap): Updates | undefined {
   const types = map.reads.map(({ table }) => at(tile.operands, table).type.dtype);
   const { domain, reads } = map;
@@ -164,8 +161,8 @@ function updatesOf(tile: TileFunc, map: AccessMap): Updates | undefined {
 }
 
 /**
- * Returns a gather that computes the updates of all points in a scatter's domain. The update of a point that
- * the scatter skips has an arbitrary value.
+ * Returns a gather that computes the updates of all iterations of a scatter. Skipped iterations get an
+ * arbitrary value.
  */
 function updatesGather(tile: TileFunc, map: AccessMap, dtype: DType): TileFunc {
   const used = [

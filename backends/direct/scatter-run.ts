@@ -20,7 +20,7 @@ import type { RowVisitor } from "./walk.js";
 import { writeRows } from "./write-rows.js";
 
 /**
- * Function that runs the gather that computes a scatter's updates. It returns the bytes of the updates,
+ * Function that executes the gather that computes a scatter's updates. Returns the bytes of the updates,
  * row-major over the domain, in memory that the next call may overwrite.
  */
 export type MakesUpdates = (tile: TileFunc, inputs: HostInputs) => Generator<number, Uint8Array>;
@@ -29,11 +29,8 @@ export type MakesUpdates = (tile: TileFunc, inputs: HostInputs) => Generator<num
 const elementsAtOnce = 2 ** 16;
 
 /**
- * Runs a scatter and returns the output's bytes. If the scatter writes in place, these are the memory of the
- * base (the initial values), which is changed. Yields regularly.
- *
- * Throws a RunError: TC601 for the first point with an index out of range, otherwise TC607 for the first
- * duplicate under `duplicates = error`. The caller's arrays are then unchanged.
+ * Executes a scatter and returns the output's bytes, which may be the base's own memory; yields regularly.
+ * Throws a RunError before any write: TC601 for an index out of range, TC607 for a forbidden duplicate.
  */
 export function* scatterSteps(
   plan: ScatterPlan,
@@ -67,9 +64,8 @@ export function* scatterSteps(
 }
 
 /**
- * Generates the updates of a scatter, in slices between which other work can run. The return value is the
- * bytes of the updates: those of an input, or those that a gather computes. Throws a RunError (TC601) for the
- * first output position at which that gather has an index out of range.
+ * Generates the updates of a scatter and returns the bytes; yields regularly. Throws a RunError (TC601) for
+ * the first output position whose update has an index out of range.
  */
 function* updatesIn(
   mapped: MappedInputs,

@@ -16,12 +16,12 @@ const rowTime = 120;
 const unitTime = 20;
 const setTime = 800;
 
-/** Estimated time of one WebAssembly call, as the number of bytes that are copied in that time. */
+/** Estimated time of one WebAssembly call, as the number of bytes that are copied in the same time. */
 export const callTime = 2 ** 17;
 
 /**
- * Returns the estimated time to resolve and move `rows` rows of an output, as the number of bytes that are
- * copied in that time. A row has `rowBytes` bytes, which are moved in units of `unit` bytes.
+ * Returns the estimated time to resolve and move `rows` rows, as the number of bytes that are copied in the
+ * same time. `rowBytes`: bytes of a row. `unit`: bytes of a moved unit.
  */
 export function walkTime(
   walk: GatherWalk,

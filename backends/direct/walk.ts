@@ -15,10 +15,7 @@ import type { Stage } from "../plan/stages.js";
 import { IndexWalk, type IndexStep } from "../index-walk.js";
 import { Block, blockRows, IndexLine, offsets, type AddressOffsets } from "./block.js";
 
-/**
- * Receiver of the rows that a {@link GatherWalk} visits. Rows come in the order of the output, numbered from
- * 0.
- */
+/** Receiver of the rows that a {@link GatherWalk} visits. Rows come in output order, with indices from 0. */
 export interface RowVisitor {
   /** The first `count` rows of a block, the first of which is row `first`. */
   block(block: Block, from: number, count: number, first: number): void;
@@ -103,9 +100,8 @@ export interface WalkInput extends Pick<GatherPlan, "indexSteps" | "stages"> {
 }
 
 /**
- * Returns the first dim of a row (`outer`) and the number of elements in a row. The dims from `outer` on
- * share their index values and are contiguous in the data. `by`: elements of the data between neighbours
- * along each dim. `last`: innermost dim on which index values depend, -1 if there is none.
+ * Returns the first dim of a row (`outer`) and the number of elements in a row. `by`: elements of the data
+ * between neighbours along each dim. `last`: innermost dim on which index values depend, or -1.
  */
 export function rowOf(
   sizes: readonly number[],
@@ -119,9 +115,8 @@ export function rowOf(
 }
 
 /**
- * Iterator over the rows of a gather. It resolves index values in stages. The values of a stage are resolved
- * inside the loop over the stage's dim, once for all inner loops. The values of the last stage are resolved
- * for a block of rows at a time.
+ * Iterator over the rows of a gather. Index values are resolved in stages, once for each iteration of the
+ * stage's dim. The last stage resolves a block of rows at a time.
  */
 export class GatherWalk {
   private readonly lookups: readonly Lookup[];

@@ -8,9 +8,8 @@ import { asInteger, type AddressOffsets } from "./block.js";
 import { shortRowUnits, type RowArray } from "./move-rows.js";
 
 /**
- * Writes rows `first` to `end` (exclusive) of a block into `target`. A row has `row` array elements. Row
- * `first` is read at offset `from` of `source`, and each later row directly after the row before it. Row k is
- * written at `base + addresses[k]`. Offsets and addresses count array elements.
+ * Writes rows `first` to `end` (exclusive) of a block; a row has `row` array elements. Row k is written at
+ * `base + addresses[k]`. Rows are read contiguously from `from`; all offsets count array elements.
  */
 export function writeRows(
   source: RowArray,
@@ -34,8 +33,8 @@ export function writeRows(
 }
 
 /**
- * Writes rows longer than {@link shortRowUnits} array elements by calls of `set`. One call writes all
- * consecutive rows that are adjacent in the target. The parameters are those of {@link writeRows}.
+ * Writes rows longer than {@link shortRowUnits} array elements by calls of `set`, which write adjacent rows
+ * together. Takes the parameters of {@link writeRows}.
  */
 function writeLong(
   source: RowArray,
@@ -64,11 +63,7 @@ function writeLong(
   }
 }
 
-/**
- * Writes rows `first` to `end` (exclusive) of a block; each row has `row` 8-byte array elements. Row `first`
- * is read at offset `from`, and each later row directly after the row before it. Row k is written at `base +
- * addresses[k]`. Offsets and addresses count array elements.
- */
+/** Writes rows of `row` 8-byte array elements. Takes the parameters of {@link writeRows}. */
 function writeWides(
   source: BigUint64Array,
   target: BigUint64Array,
@@ -85,11 +80,7 @@ function writeWides(
   }
 }
 
-/**
- * Writes rows `first` to `end` (exclusive) of a block; each row has `row` 4-byte array elements. Row `first`
- * is read at offset `from`, and each later row directly after the row before it. Row k is written at `base +
- * addresses[k]`. Offsets and addresses count array elements.
- */
+/** Writes rows of `row` 4-byte array elements. Takes the parameters of {@link writeRows}. */
 function writeWords(
   source: Uint32Array,
   target: Uint32Array,
@@ -106,11 +97,7 @@ function writeWords(
   }
 }
 
-/**
- * Writes rows `first` to `end` (exclusive) of a block; each row has `row` 2-byte array elements. Row `first`
- * is read at offset `from`, and each later row directly after the row before it. Row k is written at `base +
- * addresses[k]`. Offsets and addresses count array elements.
- */
+/** Writes rows of `row` 2-byte array elements. Takes the parameters of {@link writeRows}. */
 function writeHalves(
   source: Uint16Array,
   target: Uint16Array,
@@ -127,11 +114,7 @@ function writeHalves(
   }
 }
 
-/**
- * Writes rows `first` to `end` (exclusive) of a block; each row has `row` bytes. Row `first` is read at
- * offset `from`, and each later row directly after the row before it. Row k is written at `base +
- * addresses[k]`. Offsets and addresses are in bytes.
- */
+/** Writes rows of `row` bytes. Takes the parameters of {@link writeRows}. */
 function writeBytes(
   source: UnitArray,
   target: UnitArray,

@@ -11,9 +11,8 @@ import {
 } from "../../ir/values/index.js";
 
 /**
- * Returns the expression of an element of type `dtype` after a point combines it with a value of type `from`.
- * The operation is in i32, u32 or f32, and its result is rounded once. Throws a CompileError (TC104) for a
- * type in which no points combine.
+ * Returns the expression that combines an output element of type `dtype` with a value of type `from`. The
+ * result is rounded once. Throws a CompileError (TC104) for a type that cannot be combined.
  */
 export function combinedValue(
   combine: Combination,

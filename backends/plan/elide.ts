@@ -7,10 +7,7 @@ import { taskOfTile } from "../../ir/task/index.js";
 import { accessesOf, flatten, withChildren, type GatherStmt, type Stmt } from "../../ir/tile.js";
 import { within } from "./join-runs.js";
 
-/**
- * Result of {@link elide}: a tile program without the copies that its gather does not need, and the
- * statements that were removed.
- */
+/** Result of {@link elide}: a tile program without unnecessary copies, and the removed statements. */
 export interface Elided {
   readonly func: TileFunc;
   /** The statements that are left out. */
@@ -18,9 +15,8 @@ export interface Elided {
 }
 
 /**
- * Returns a tile program without the loads and the store around its gather, which then reads and writes the
- * tensors in place. `stays`: returns true for the index (from 0) of an input whose tile must still be loaded.
- * The program is unchanged if it has no gather.
+ * Returns a tile program without the loads and the store around the gather, which then reads and writes
+ * tensors in place. `stays`: true for an input index whose tile must still be loaded.
  */
 export function elide(func: TileFunc, stays: (table: number) => boolean): Elided {
   const task = taskOfTile(func);

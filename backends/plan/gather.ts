@@ -20,8 +20,8 @@ import { pageAlong, type PagedDims } from "./page.js";
 import { stagesOf, type Stage } from "./stages.js";
 
 /**
- * Plan of a gather that does not depend on the machine. It contains the addresses, the stages at which index
- * values are read, and the fill bytes of an element for which no index selects a value.
+ * Machine-independent plan of a gather: addresses, stages at which index values are read, and the fill bytes
+ * of an element that no index selects.
  */
 export interface GatherPlan {
   readonly stmt: GatherStmt;
@@ -53,7 +53,7 @@ export interface GatherPlan {
   readonly reports: boolean;
 }
 
-/** Gather statement and the loops around it, outermost first. */
+/** Gather statement and the enclosing loops, outermost first. */
 export interface GatherAt {
   readonly stmt: GatherStmt;
   readonly loops: readonly ForStmt[];
@@ -101,8 +101,8 @@ export function planGather(
 }
 
 /**
- * True if the element at `address` differs between reduction elements. The address then depends on the
- * position in the reduction, directly or through an index value. False for a map without a reduction.
+ * True if the element at `address` differs between reduction elements. The address may depend on the position
+ * in the reduction, or on an index value inside the reduction.
  */
 export const isReadInReduction = (
   address: Linear,

@@ -20,14 +20,14 @@ import {
 import { at } from "../../ir/types.js";
 
 /**
- * Returns the program with the chunks of its gather's reduction joined into one that has all reduction
- * elements. Returns the program itself if the reduction is not in chunks. The result is cached.
+ * Returns the program with all chunks of the gather's reduction joined into one chunk; unchanged without
+ * chunks. The result is cached.
  */
 export const joinRuns = derivedOnce(joined);
 
 /**
- * Returns the program with the chunks of its gather's reduction joined into one that has all reduction
- * elements. Returns the program itself if the reduction is not in chunks.
+ * Returns the program with all chunks of the gather's reduction joined into one chunk; unchanged without
+ * chunks.
  */
 function joined(func: TileFunc): TileFunc {
   const { gather } = taskOfTile(func);
@@ -46,8 +46,8 @@ function joined(func: TileFunc): TileFunc {
 }
 
 /**
- * Returns a gather of one chunk as a gather over all reduction elements. Inputs that are loaded for each
- * chunk are then read in place, because their tiles cannot hold all reduction elements.
+ * Returns a gather of one chunk as a gather over all reduction elements. Inputs that were loaded for each
+ * chunk are then read in place.
  */
 function withFullReduction(
   { chunk, ...stmt }: GatherStmt,

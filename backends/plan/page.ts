@@ -5,8 +5,8 @@
 import { dimsOf, equalLinear, type Linear, type Term } from "../../ir/linear.js";
 
 /**
- * Partition of an output dim into pages: elements that share one quotient in the addresses. Within a page the
- * index operands do not change, and the data's address advances by a constant step.
+ * Partition of an output dim into pages: ranges of elements with one quotient in the addresses. Within a
+ * page, index operands are constant and the data's address advances by a constant step.
  */
 export interface PagedDims {
   /** One more with each element of the dim. */
@@ -21,8 +21,8 @@ export interface PagedDims {
 const longestPage = 2 ** 30;
 
 /**
- * Returns the pages of output dim `d`, derived from the address of the data and the addresses of the index
- * operands. Undefined if these addresses depend on the dim in a way that pages do not express.
+ * Returns the pages of output dim `d`, derived from the addresses of the data and of the index operands.
+ * Undefined if the addresses cannot be expressed by pages.
  */
 export function pageAlong(d: number, data: Linear, indices: readonly Linear[]): PagedDims | undefined {
   const isAlong = ({ of }: Term): boolean => dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(d);

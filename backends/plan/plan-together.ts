@@ -5,8 +5,8 @@ import { taskOfTile } from "../../ir/task/index.js";
 import { planGather, type GatherPlan } from "./gather.js";
 
 /**
- * Returns the plan of a program's gather over whole tensors, with addresses in the tensors. Undefined if the
- * program has no gather, or is hand-written and has different maps in its tiles.
+ * Returns the plan of a program's gather over whole tensors. Undefined if the program has no gather, or is
+ * hand-written with different maps in different tiles.
  */
 export function planTogether(func: TileFunc): GatherPlan | undefined {
   const task = taskOfTile(func);

@@ -38,8 +38,8 @@ export const splitElements = 2 ** 20;
 const movesPerReload = 16;
 
 /**
- * Returns the program with every task that is longer than {@link splitElements} elements cut into slices.
- * Returns the program unchanged if its loops do not allow that.
+ * Returns the program with tasks longer than {@link splitElements} elements split into slices. Unchanged if
+ * the loops do not allow the split.
  */
 export function splitTasks(func: TileFunc): TileFunc {
   const around = sizesAround(func);
@@ -55,8 +55,8 @@ export function splitTasks(func: TileFunc): TileFunc {
 }
 
 /**
- * Returns a parallel loop whose iterations are parts of a task that is too long. Undefined if the task's body
- * is short enough or cannot be cut. `data`: name of the buffer from which elements are gathered.
+ * Returns a parallel loop over slices of a task that is too long. Undefined if the body is short enough or
+ * cannot be split. `data`: name of the buffer that the gather reads.
  */
 function cutTask(
   body: readonly Stmt[],
@@ -78,8 +78,8 @@ function cutTask(
 }
 
 /**
- * Returns the number of elements that statements load and gather, over all iterations of the loops in `body`.
- * `loops`: enclosing loops, outermost first.
+ * Returns the number of elements that statements load and gather, over all loop iterations. `loops`:
+ * enclosing loops, outermost first.
  */
 export function elementCopies(body: readonly Stmt[], loops: readonly ForStmt[]): number {
   return body.reduce((sum, stmt) => {
@@ -96,8 +96,8 @@ const trips = (loop: ForStmt, loops: readonly ForStmt[]): number =>
   Math.max(0, Math.ceil(boundOf(sub(loop.upper, loop.lower), { loops }, "most") / loop.step));
 
 /**
- * Returns a serial loop as a parallel loop of tasks. Each task takes the iterations that move up to `max`
- * elements, but at least one iteration. Undefined if one task takes all iterations.
+ * Returns a serial loop as a parallel loop of tasks that each move up to `max` elements, in at least one
+ * iteration. Undefined if one task takes all iterations.
  */
 function cutLoop(
   loop: ForStmt,
@@ -118,8 +118,8 @@ function cutLoop(
 }
 
 /**
- * Returns a gather as a parallel loop of tasks along the outermost dim that can be cut. Each task gathers up
- * to `max` elements. Undefined if the gather needs no cut or cannot be cut.
+ * Returns a gather as a parallel loop of tasks that each gather up to `max` elements. Undefined if the gather
+ * is small enough or cannot be split.
  */
 function cutGather(
   gather: GatherStmt,
@@ -160,8 +160,7 @@ function cutGather(
 }
 
 /**
- * Returns a gather whose reads start `start` elements further along output dim `d`. The gather's regions do
- * not change.
+ * Returns a gather whose reads start `start` elements further along output dim `d`, with unchanged regions.
  */
 function further(gather: GatherStmt, d: number, start: Linear): GatherStmt {
   const shifted = (form: Linear): Linear =>

@@ -6,8 +6,8 @@ import { dimsOf, indicesOf, type Linear, type Term } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
 
 /**
- * Stage of a gather at which index operands are read: inside the loop over one output dim, once for
- * everything that the inner loops compute.
+ * Stage of a gather at which index operands are read: inside the loop over one output dim, once for all inner
+ * loops.
  */
 export interface Stage {
   /** The innermost dim whose loop stands around them; -1: none. */
@@ -21,10 +21,7 @@ export interface Stage {
   readonly adds: Linear;
 }
 
-/**
- * True if a term of a linear expression is a multiple of an output dim, so that it advances along that dim in
- * constant steps.
- */
+/** True if a term of a linear expression is a multiple of an output dim. */
 export const isStep = ({ of }: Term): boolean => of.kind === "dim";
 
 /** True if a term of a linear expression depends on output dims or index operands. */
@@ -34,20 +31,15 @@ export const isOverPoint = (term: Term): boolean => {
 };
 
 /**
- * Returns the terms of a linear address that do not advance along output dims in constant steps: index
- * operands, and quotients and remainders of dims.
+ * Returns the terms of a linear address that do not advance in constant steps along output dims. Terms of
+ * index operands, quotients and remainders remain.
  */
 export const beyondSteps = ({ terms }: Linear): readonly Term[] =>
   terms.filter((term) => !isStep(term) && isOverPoint(term));
 
 /**
- * Returns the stages of a gather at which the index operands are read, outermost dim first. `indices`: for
- * each index operand, the address of its value, or the sum that it is. `data`: address of the data. `others`:
- * addresses of further elements that a value is computed from.
- *
- * Index operands are read in the order of the map. The first one whose value selects no element therefore
- * ends the evaluation of the output element. After the last stage, all addresses are known except for
- * constant steps along dims.
+ * Returns the stages of a gather at which the index operands are read, outermost dim first. `indices`: linear
+ * expression of each index operand's address or sum. `others`: further addresses that the value needs.
  */
 export function stagesOf(
   indices: readonly Linear[],

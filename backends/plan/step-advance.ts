@@ -7,8 +7,8 @@ import { dimsOf, substitute, scale, dim, type Atom, type Linear } from "../../ir
 import type { ForStmt } from "../../ir/tile.js";
 
 /**
- * Unrolled loop steps along output dim `dim` of a tile. Each step covers `count` elements. `loops`: enclosing
- * loops, outermost first.
+ * Unrolled loop steps of `count` elements along output dim `dim` of a tile. `loops`: enclosing loops,
+ * outermost first.
  */
 export interface UnrolledSteps {
   readonly dim: number;
@@ -17,8 +17,8 @@ export interface UnrolledSteps {
 }
 
 /**
- * Returns the constant by which a linear expression grows from one element to the next within an unrolled
- * step. Undefined if no such constant can be proved for all steps.
+ * Returns the constant by which a linear expression grows from element to element within an unrolled step.
+ * Undefined if no constant is proved for all steps.
  */
 export function advanceAlong(form: Linear, steps: UnrolledSteps): number | undefined {
   let sum = 0;
@@ -31,9 +31,8 @@ export function advanceAlong(form: Linear, steps: UnrolledSteps): number | undef
 }
 
 /**
- * Returns the constant by which an atom of a linear expression (variable, quotient, remainder or minimum)
- * grows from one element to the next within an unrolled step. Undefined if no such constant can be proved for
- * all steps.
+ * Returns the constant by which an atom (variable, quotient, remainder or minimum) grows from element to
+ * element within an unrolled step. Undefined if no constant is proved for all steps.
  */
 function advanceOf(of: Atom, steps: UnrolledSteps): number | undefined {
   if (!dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(steps.dim)) return 0;

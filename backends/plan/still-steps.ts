@@ -3,9 +3,9 @@ import { assertNever, at } from "../../ir/types.js";
 import type { ValueStep } from "../../ir/values/index.js";
 
 /**
- * Returns, for each step of a value's computation, true if neighbouring elements that a kernel computes
- * together have the same result for the step. `isStill`: true if a read gives the same element for all of
- * them. `reduced`: true if the result of the reduction is the same for all of them.
+ * Returns, for each step of a value's computation, true if all elements computed together have the same
+ * result. `isStill`: true if a read gives all elements the same value. `reduced`: true if the reduction's
+ * result is the same.
  */
 export function stillSteps(
   steps: readonly ValueStep[],

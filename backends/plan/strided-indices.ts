@@ -9,8 +9,8 @@ import type { GatherPlan } from "./gather.js";
 import { beyondSteps } from "./stages.js";
 
 /**
- * Index operand whose address depends on no other index value, with the stride by which its values move the
- * data's address.
+ * Index operand whose address depends on no index value, with the stride that converts index values to data
+ * addresses.
  */
 export interface StridedIndex {
   readonly index: number;
@@ -22,11 +22,8 @@ export interface StridedIndex {
 }
 
 /**
- * Returns the index operands of the last stage, in the order of the map, with their strides. Undefined if the
- * stage has no index operand, or if the data's address in the stage has terms other than these index
- * operands. Also undefined if an index operand is a sum, has no out-of-range policy or excludes an index
- * value. Also undefined if the position at which an index operand is read does not advance in constant steps
- * along the output dims.
+ * Returns the index operands of the last stage in map order, with strides. Undefined if the data's address in
+ * the last stage is more than a sum of strided index values with out-of-range policies.
  */
 export function stridedIndices({
   indexSteps,

@@ -3,8 +3,8 @@ import { outputOf, type TileFunc } from "../../ir/func.js";
 import { elementCount } from "../../ir/types.js";
 
 /**
- * Returns the program for which a backend generates code: without statements if the output has no elements,
- * otherwise unchanged. For an empty output, the host checks the index values (`backends/empty-output.ts`).
+ * Returns the program for which a backend generates code: `func` unchanged, or without statements if the
+ * output is empty. The host checks the index values for an empty output.
  */
 export const writtenBy = (func: TileFunc): TileFunc =>
   elementCount(outputOf(func).type.shape) === 0 ? { ...func, body: [] } : func;

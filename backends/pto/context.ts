@@ -14,8 +14,8 @@ import type { PtoPlan } from "./plan.js";
 import type { Word } from "./words.js";
 
 /**
- * Extent in rows or words: a C++ expression for its value in the running kernel (`text`), and its maximum.
- * `fixed`: true if the value is constant.
+ * Extent in rows or words: a C++ expression (`text`) and the maximum. `fixed`: true if the extent is
+ * constant.
  */
 export interface Extent {
   readonly text: string;
@@ -32,9 +32,8 @@ const numbered = (name: string, k: number): string => (k === 0 ? name : `${name}
 export const fixed = (count: number): Extent => ({ text: String(count), max: count, fixed: true });
 
 /**
- * Shape of a PTO-ISA tile: a matrix of words (C++ elements), of which a part is valid. A row takes a multiple
- * of a memory block (pto-isa include/pto/common/pto_tile.hpp:1522), and the tile's address is a multiple of a
- * block (common/buffer_limits.hpp:28).
+ * Shape of a PTO-ISA tile: a matrix of words (C++ elements), partly valid. A row takes a multiple of a memory
+ * block (pto-isa include/pto/common/pto_tile.hpp:1522).
  */
 export interface TileShape {
   readonly word: Word;
@@ -45,8 +44,8 @@ export interface TileShape {
 }
 
 /**
- * State that the emitters of one PTO-ISA kernel share: its lines of code, and the names of its tiles, types
- * and sizes.
+ * State that the emitters of one PTO-ISA kernel have in common: the lines of code, and the names of tiles,
+ * types and sizes.
  */
 export class PtoContext {
   readonly out = new Lines("    ");
@@ -299,7 +298,7 @@ export class PtoContext {
 
 const roleNames = { data: "Data", indices: "Index", output: "Output" } as const;
 
-/** Returns the product of extents as an extent: its C++ expression and its maximum. */
+/** Returns the product of extents as an extent: a C++ expression and a maximum. */
 export function product(extents: readonly Extent[]): Extent {
   const dynamic = extents.filter((extent) => !extent.fixed);
   const count = elementCount(extents.flatMap((extent) => (extent.fixed ? [extent.max] : [])));

@@ -28,9 +28,8 @@ import { resolverLines } from "./indices.js";
 import { emitTransfer } from "./transfer.js";
 
 /**
- * Emits a tile program as one C++ translation unit for PTO-ISA. Throws a CompileError: TC505 for a program
- * that PTO-ISA cannot express, TC202 for buffers without addresses, TC401 if the buffers that the lowering
- * adds exceed the unified buffer (UB).
+ * Emits a tile program as one C++ translation unit for PTO-ISA. Throws a CompileError: TC505 for an
+ * unsupported program, TC202 for buffers without addresses, TC401 if the unified buffer (UB) is too small.
  */
 export function emitPto(func: TileFunc, target: Target): PtoKernel {
   checkArgument("emitPto", "tile program", func);
@@ -109,8 +108,7 @@ const isScalar = ({ lowering, values }: PtoGather): boolean => {
 };
 
 /**
- * Emits the constants of a kernel: the addresses of its buffers in the unified buffer (UB), then its tile
- * types.
+ * Emits the constants of a kernel: the addresses of buffers in the unified buffer (UB), then the tile types.
  */
 function emitConstants(context: PtoContext): void {
   const { out, plan } = context;
@@ -140,7 +138,7 @@ const meanings: Readonly<Record<AddedName, string>> = {
   border: "a block of zeros, for index values outside",
 };
 
-/** Emits the body of a kernel: its setup, variables and tasks, and the report of indices out of range. */
+/** Emits the body of a kernel: setup, variables, tasks, and the report of indices out of range. */
 function emitBody(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { nest, buffers, func } = plan;
@@ -176,8 +174,8 @@ function emitBody(context: PtoContext, gather: PtoGather): void {
 }
 
 /**
- * Emits the setup that a core runs before its first task. Only gathers with the lowering `flat` (vector
- * instructions) have a setup.
+ * Emits the setup code that a core executes before the first task. Only gathers with the lowering `flat`
+ * (vector instructions) have a setup.
  */
 function emitSetup(context: PtoContext, gather: PtoGather): void {
   switch (gather.lowering.class) {
@@ -196,8 +194,8 @@ function emitSetup(context: PtoContext, gather: PtoGather): void {
 }
 
 /**
- * Emits the perfect nest of parallel loops as one loop over tasks, each core taking its share. Emits only the
- * statements if there are no parallel loops.
+ * Emits the perfect nest of parallel loops as one loop over tasks, which are partitioned among cores. Emits
+ * only the statements if there are no parallel loops.
  */
 function emitTasks(context: PtoContext): void {
   const { out, plan } = context;
@@ -238,8 +236,8 @@ function emitTasks(context: PtoContext): void {
 }
 
 /**
- * Emits variables for the region sizes in `body` that depend on loop variable `variable`. Sizes that also
- * depend on the variable of an inner loop or of a loop in `later` are left out.
+ * Emits variables for the region sizes in `body` that depend on loop variable `variable` but on no inner
+ * loop. Sizes that depend on a loop in `later` are excluded.
  */
 function declareSizes(
   context: PtoContext,
@@ -257,10 +255,7 @@ function declareSizes(
   }
 }
 
-/**
- * Emits the code of statements. Before every statement but a loop it emits a comment with the statement's
- * text.
- */
+/** Emits the code of statements, with the text of each statement as a comment. Loops get no comment. */
 function emitStmts(context: PtoContext, body: readonly Stmt[]): void {
   const { out } = context;
   for (const stmt of body) {
@@ -291,7 +286,7 @@ function emitStmts(context: PtoContext, body: readonly Stmt[]): void {
   }
 }
 
-/** Emits a loop with its body. */
+/** Emits a loop and the loop's body. */
 function emitFor(context: PtoContext, stmt: ForStmt): void {
   const variable = context.plan.names.iv(stmt.iv);
   const range = `int32_t ${variable} = ${context.form(stmt.lower)}; ${variable} < ${context.form(stmt.upper)}`;
@@ -304,8 +299,8 @@ function emitFor(context: PtoContext, stmt: ForStmt): void {
 }
 
 /**
- * Emits a load from global memory into a buffer in the unified buffer (UB). A double-buffered buffer switches
- * to its other copy first.
+ * Emits a load from global memory into a buffer in the unified buffer (UB). A double buffer first switches to
+ * the copy that is not in use.
  */
 function emitLoad(context: PtoContext, stmt: LoadStmt): void {
   const buffer = context.plan.buffers.get(stmt.to);
@@ -344,7 +339,7 @@ function emitStore(context: PtoContext, stmt: StoreStmt): void {
   });
 }
 
-/** Emits the instructions of the program's gather, according to its lowering. */
+/** Emits the instructions of the program's gather, according to the lowering. */
 function emitGather(context: PtoContext): void {
   const { gather } = context.plan;
   invariant(gather !== undefined, "the kernel has a gather");
@@ -386,9 +381,8 @@ function lagOf({ plan }: PtoContext, stmt: SyncStmt) {
 }
 
 /**
- * Emits a sync between two hardware pipes (instruction queues) by event flags. A sync with lag 1 sets a flag
- * in each execution and waits for the flag of its previous execution. Its executions alternate between two
- * event ids.
+ * Emits a sync between two hardware pipes (instruction queues) by event flags. A sync with lag 1 waits for
+ * the flag of the previous execution, and alternates between two event ids.
  */
 function emitSync(context: PtoContext, stmt: SyncStmt): void {
   const { out } = context;

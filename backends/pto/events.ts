@@ -11,8 +11,8 @@ const firstEvent = 1;
  */
 export const eventsOfProgram = 6;
 /**
- * Event id that the instructions of a gather's lowering use for each ordered pair of hardware pipes
- * (instruction queues). A program's syncs do not use it.
+ * Event id for the instructions of a gather's lowering, for each ordered pair of hardware pipes (instruction
+ * queues). Syncs of the program never use id 7.
  */
 export const eventOfLowering = 7;
 
@@ -25,8 +25,7 @@ interface PairEvents {
 
 /**
  * Returns the event ids of a program's syncs, numbered in program order for each ordered pair of hardware
- * pipes (instruction queues). A sync with lag 1 takes two ids. `first`: the first id of each sync. `pairs`:
- * the number of ids that each pair needs, which may exceed {@link eventsOfProgram}.
+ * pipes. `first`: the first id of each sync. `pairs`: the number of ids of each pair.
  */
 export function eventIds(func: TileFunc): {
   readonly first: ReadonlyMap<SyncStmt, number>;

@@ -27,8 +27,8 @@ export interface PtoVocabulary {
 }
 
 /**
- * Returns the rules to print linear expressions in C++ with the names in `words`. Terms with the largest
- * factors come first. Printing a symbol (dynamic size) throws an InternalError.
+ * Returns the rules to print linear expressions in C++ with the names in `words`. Printing a symbol (dynamic
+ * size) throws an InternalError.
  */
 export function ptoForms(words: PtoVocabulary): FormLanguage {
   const cast = (name: string, by: number): Amount =>
@@ -70,7 +70,7 @@ function leastText([a, b]: readonly [Linear, Linear], language: FormLanguage): s
   return `${second} < ${first} ? ${second} : ${first}`;
 }
 
-/** Returns the C++ text of a size. A size that is a single minimum has no parentheses. */
+/** Returns the C++ text of a size. A single minimum is printed without parentheses. */
 export function printSize(form: Linear, language: FormLanguage): string {
   const only = soleAtom(form);
   return only?.kind === "min" ? leastText(only.of, language) : printForm(form, language);

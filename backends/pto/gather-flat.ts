@@ -182,8 +182,8 @@ const number = (value: string | number): string =>
   `(int32_t)${/^-?\d+$/.test(String(value)) ? value : `(${value})`}`;
 
 /**
- * Emits the setup of a flat gather (lowering to vector instructions), which a core runs before its first
- * task.
+ * Emits the setup code of a flat gather (lowering to vector instructions). A core executes the setup before
+ * the first task.
  */
 export function emitFlatSetup(context: PtoContext, gather: PtoGather): void {
   const program = programOf(gather);
@@ -200,8 +200,8 @@ export function emitFlatSetup(context: PtoContext, gather: PtoGather): void {
 }
 
 /**
- * Emits the test whether a flat gather met an index out of range: reduces all out-of-range flags to one block
- * of words, then sets `bad` if one of these words is not 0.
+ * Emits the test whether a flat gather met an index out of range. The emitted code combines all out-of-range
+ * flags and sets `bad` if any flag is not 0.
  */
 export function emitOutOfRangeFlags(context: PtoContext, gather: PtoGather): void {
   const program = programOf(gather);
@@ -287,8 +287,8 @@ function emitWidened(context: PtoContext, words: number, data: UbBuffer): void {
 }
 
 /**
- * Emits one chunk of a flat gather (lowering to vector instructions): the steps that compute addresses, then
- * TGATHER, then conversions of elements that were widened to f16.
+ * Emits one chunk of a flat gather: address computation, TGATHER, then conversions from f16 for widened
+ * elements.
  */
 function emitChunk(
   context: PtoContext,
@@ -325,9 +325,8 @@ function emitChunk(
 }
 
 /**
- * Returns the length of the valid part of a chunk along one dim, in rows or 32-bit words. The valid part lies
- * within the output tile and begins at the first element of the chunk. Each element of the dim counts as
- * `each` rows or words.
+ * Returns the length of the valid part of a chunk along one dim, in rows or 32-bit words. The valid part is
+ * inside the output tile. `each`: rows or words for one element of the dim.
  */
 function validExtent({ dims, sizes }: Chunk, { dim: d, extent, each }: ChunkDim): Extent {
   const size = at(sizes, d);
@@ -339,8 +338,8 @@ function validExtent({ dims, sizes }: Chunk, { dim: d, extent, each }: ChunkDim)
 }
 
 /**
- * Emits the instructions of a flat gather's steps, with a barrier before each step that depends on an earlier
- * one. Returns the accesses since the last barrier.
+ * Emits the instructions of a flat gather's steps, with barriers between dependent steps. Returns the
+ * accesses since the last barrier.
  */
 function emitSteps(
   context: PtoContext,
@@ -416,7 +415,7 @@ function emitSteps(
 
 /**
  * Emits the conversion of 8-bit or 16-bit index values to 32 bits. The intermediate type is half for 8 bits
- * and float for 16 bits, which represent all these values exactly.
+ * and float for 16 bits.
  */
 function emitWiden(
   context: PtoContext,
@@ -435,8 +434,8 @@ function emitWiden(
 }
 
 /**
- * Emits instructions that combine (OR) a chunk's out-of-range flags with those of earlier chunks. Only the
- * valid part of the chunk counts, because padding and words left by an earlier tile have arbitrary values.
+ * Emits instructions that combine (OR) a chunk's out-of-range flags with the flags of earlier chunks. Only
+ * the valid part of the chunk counts.
  */
 function emitSee(
   context: PtoContext,

@@ -20,7 +20,7 @@ import { i32 } from "./words.js";
 
 /**
  * Emits nested loops over the first `upTo` dims of the output tile, with the code of `body` inside. `body`
- * gets the coordinate of each dim; the coordinates of the remaining dims are 0.
+ * receives the coordinates; coordinates of the remaining dims are 0.
  */
 export function overDims(
   context: PtoContext,
@@ -190,8 +190,8 @@ export function emitRowCopy(context: PtoContext, gather: PtoGather): void {
 }
 
 /**
- * Emits an instruction that writes zeros to `rows` rows of `bytes` bytes in the unified buffer (UB), padding
- * included. It writes 32-bit words for every element type.
+ * Emits an instruction that writes zeros to `rows` rows of `bytes` bytes in the unified buffer (UB),
+ * including padding.
  */
 function emitZeros(
   context: PtoContext,
@@ -206,9 +206,8 @@ function emitZeros(
 }
 
 /**
- * Returns a list with one function for each input after the data. A function returns the C++ expression for
- * an index value at a position. The expression reads the input's tile in the unified buffer (UB), or global
- * memory if the input has no tile.
+ * Returns one function for each input after the data. A function returns the C++ expression for an index
+ * value at a position of the input.
  */
 export function indexReaders(context: PtoContext, { stmt }: PtoGather): readonly Reader[] {
   return stmt.from.slice(1).map(({ buffer, sizes }): Reader => {

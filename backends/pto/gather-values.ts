@@ -32,8 +32,7 @@ import { emitTransfer } from "./transfer.js";
 import { dataWord, numberWord, type Word } from "./words.js";
 
 /**
- * Emits a gather whose output elements are computed from the elements that it reads (by casts, arithmetic or
- * a reduction), not only copied.
+ * Emits a gather whose output elements are computed (by casts, arithmetic or a reduction), not only copied.
  */
 export function emitValues(context: PtoContext, gather: PtoGather): void {
   const types = inputsOf(context.plan.func).map(({ type }) => type.dtype);
@@ -463,8 +462,8 @@ class ValueRows {
 }
 
 /**
- * Returns a list of pairs: each operand of a vector instruction, and the word type (C++ element type) that
- * the instruction uses for it.
+ * Returns the operands of a vector instruction, with the word type (C++ element type) of each operand in the
+ * instruction.
  */
 function wordsOf(step: VectorStep): readonly (readonly [VectorPlace, Word])[] {
   const as = (word: Word, ...locations: readonly VectorPlace[]) =>

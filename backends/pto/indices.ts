@@ -9,8 +9,8 @@ import type { PtoContext } from "./context.js";
 import type { PtoGather, PtoPlan } from "./plan.js";
 
 /**
- * Function that returns the C++ expression for the index value at a position. `place`: C++ expression for
- * that position, in elements.
+ * Function that returns the C++ expression for the index value at a position. `place`: C++ expression for the
+ * position, in elements.
  */
 export type Reader = (place: string) => string;
 
@@ -28,17 +28,16 @@ function resolverOf({ names }: PtoPlan, { rules }: PtoGather, outside: Outside):
 }
 
 /**
- * True if a gather reports index values out of range for some index operands and gives zeros for others. The
- * first index operand that is out of range then decides.
+ * True if a gather reports out-of-range values of some index operands and gives zeros for out-of-range values
+ * of further index operands.
  */
 export const reportsSome = ({ reports, rules }: PtoGather): boolean =>
   reports && rules.some(({ mayBeNone, outside }) => mayBeNone && outside !== "report");
 
 /**
- * Emits declarations of the index values `s0`, `s1`, … at a point and of `inside`, and returns the names of
- * the index values. The variable `inside` is false if a value selects no element. An index value that depends
- * on one out of range is not read, because its position may be anywhere. `readers`: one for each input after
- * the data.
+ * Emits declarations of the index values `s0`, `s1`, … of an iteration and of `inside`, which is false if a
+ * value selects no element. Returns the names of the index values. `readers`: one for each input after the
+ * data.
  */
 export function emitIndices(
   context: PtoContext,
@@ -59,8 +58,8 @@ export function emitIndices(
 }
 
 /**
- * Input of {@link emitIndexSteps}: the index values to declare at an output point, with the readers and C++
- * names for them.
+ * Input of {@link emitIndexSteps}: the index values to declare for one output element, with readers and C++
+ * names.
  */
 export interface IndicesAt {
   readonly steps: readonly IndexStep[];
@@ -75,7 +74,9 @@ export interface IndicesAt {
   readonly marks: boolean;
 }
 
-/** Emits declarations of index values, and of a variable that is true if all of them select an element. */
+/**
+ * Emits declarations of index values, and of a variable that is true if all index values select an element.
+ */
 export function emitIndexSteps(
   context: PtoContext,
   gather: PtoGather,
@@ -128,9 +129,8 @@ export function emitIndexSteps(
 }
 
 /**
- * Returns the lines of C++ that map an index value out of range to an element. The element is the nearest
- * one, or the remainder of the value by the extent. Returns an empty list if `outside` maps the value to no
- * element. In these lines `raw` is the value and `n` the extent, 0 if the data has no element.
+ * Returns the lines of C++ that map an index value out of range to the nearest element, or to the remainder
+ * by the extent. The list is empty if `outside` selects no element.
  */
 function otherwise(outside: Outside): string[] {
   switch (outside) {
@@ -153,8 +153,8 @@ function otherwise(outside: Outside): string[] {
 }
 
 /**
- * Returns the lines of the C++ functions that apply out-of-range policies, which the code of {@link
- * emitIndices} calls.
+ * Returns the C++ functions that apply out-of-range policies, as lines. The code of {@link emitIndices} calls
+ * the functions.
  */
 export function resolverLines(plan: PtoPlan, gather: PtoGather): string[] {
   const all = new Map(gather.rules.map(({ outside }) => [resolverOf(plan, gather, outside), outside]));

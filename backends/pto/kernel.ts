@@ -16,7 +16,7 @@ export interface PtoParam {
   readonly word: string;
 }
 
-/** Buffer that a kernel uses in the unified buffer (UB): its name, and the address and bytes of each copy. */
+/** Buffer of a kernel in the unified buffer (UB): the name, and the address and bytes of each copy. */
 export interface PtoBuffer {
   readonly name: string;
   /** Byte address of each copy. */

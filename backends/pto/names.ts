@@ -3,7 +3,7 @@ import type { TileFunc } from "../../ir/func.js";
 import { flatten } from "../../ir/tile.js";
 import { Identifiers, namesOf, type Names } from "../names.js";
 
-/** C++ identifiers of a PTO-ISA kernel, by the names that its tile program uses. */
+/** C++ identifiers of a PTO-ISA kernel for the names of the tile program. */
 export interface PtoNames extends Names {
   /** Returns the identifier of the variable that holds the number of the current copy of a UB buffer. */
   readonly copyIndex: (buffer: string) => string;

@@ -43,8 +43,8 @@ import {
 import { dataWord, i32, indexWord, type Word } from "./words.js";
 
 /**
- * Plan of the gather of a PTO-ISA kernel, with its lowering and its hardware pipe (instruction queue).
- * Addresses are in elements of the tensor or buffer that contains each region.
+ * Plan of the gather of a PTO-ISA kernel, with the lowering and the hardware pipe (instruction queue).
+ * Addresses are in elements of the tensor or buffer.
  */
 export interface PtoGather extends GatherPlan {
   /** Rules of the index operands that have a policy, in their order. */
@@ -54,7 +54,7 @@ export interface PtoGather extends GatherPlan {
   readonly pipe: Pipe;
 }
 
-/** Plan of a PTO-ISA kernel: all decisions that are made before its C++ text is written. */
+/** Plan of a PTO-ISA kernel: all decisions that are made before the C++ text is emitted. */
 export interface PtoPlan {
   readonly func: TileFunc;
   readonly target: Target;
@@ -133,8 +133,8 @@ function refuse(diagnostics: readonly Diagnostic[]): void {
 }
 
 /**
- * Returns a function that maps the name of an operand or buffer to the word type (C++ type) in which its
- * elements are moved. The function throws an InternalError for an unknown name.
+ * Returns a function that maps the name of an operand or buffer to the word type (C++ type) of moves. The
+ * function throws an InternalError for an unknown name.
  */
 function wordsOf(
   func: TileFunc,
@@ -152,8 +152,7 @@ function wordsOf(
 }
 
 /**
- * Returns the plan of a kernel's gather, with its lowering and the hardware pipe (instruction queue) on which
- * it runs.
+ * Returns the plan of a kernel's gather, including the lowering and the hardware pipe (instruction queue).
  */
 function gatherOf(
   func: TileFunc,
@@ -179,9 +178,8 @@ function gatherOf(
 }
 
 /**
- * Returns the byte address in the unified buffer (UB) of each buffer that the lowering adds, and the end of
- * the bytes in use. These buffers use the program's scratch tiles if there is a large enough tile for each.
- * Otherwise they follow the program's buffers, each at a multiple of a memory block.
+ * Returns the byte address of each buffer that the lowering adds, and the end of the bytes in use. Added
+ * buffers use the program's scratch tiles if large enough; else the buffers follow at block boundaries.
  */
 function placed(adds: readonly Added[], scratch: readonly UbBuffer[], peak: number, target: Target) {
   const added = new Map<AddedName, { address: number; bytes: number }>();
@@ -212,8 +210,8 @@ export function paramsOf({ func, names, words, gather }: PtoPlan): readonly PtoP
 export const addedName = (added: AddedName): string => `${added}_ub`;
 
 /**
- * Returns all buffers of a kernel in the unified buffer (UB): those of the program, then those that the
- * lowering adds.
+ * Returns all buffers of a kernel in the unified buffer (UB): the program's buffers, then the buffers that
+ * the lowering adds.
  */
 export const ptoBuffers = ({ buffers, added, names }: PtoPlan): readonly PtoBuffer[] => [
   ...[...buffers.values()].map((buffer) => ({

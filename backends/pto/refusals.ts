@@ -17,8 +17,7 @@ import { eventsOfProgram } from "./events.js";
 import { missingType, type Word } from "./words.js";
 
 /**
- * Returns a list with the error (TC505) that PTO-ISA supports only Ascend targets. Does not check the target:
- * callers call it for a program with another target.
+ * Returns a list with the error (TC505) that PTO-ISA supports only Ascend targets. The target is not checked.
  */
 export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
   error("TC505", `PTO-ISA is for Ascend targets; this program is for ${target.name}`, {
@@ -28,9 +27,8 @@ export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
 ];
 
 /**
- * Returns a list with an error (TC505) if PTO-ISA kernels cannot express a gather. Returns an empty list if
- * they can or if there is no gather. Elements that move unchanged must come from the data, and their index
- * values from other inputs.
+ * Returns a list with an error (TC505) if PTO-ISA kernels cannot express a gather. The list is empty for a
+ * supported gather and without a gather.
  */
 export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagnostic[] {
   if (stmt === undefined) return [];
@@ -45,6 +43,10 @@ export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagno
   ];
 }
 
+/**
+ * Returns the part of a gather with computed values that PTO-ISA kernels cannot express, as text; undefined
+ * for a supported gather.
+ */
 function beyondRows(func: TileFunc, { map, chunk }: GatherStmt): string | undefined {
   const answer = ascendAnswer(map, inputsOf(func));
   if (!answer.ok) return answer.refused;
@@ -67,9 +69,8 @@ function strange(map: AccessMap): string | undefined {
 }
 
 /**
- * Returns a list with an error for the first element type, buffer or region that PTO-ISA instructions do not
- * accept. Returns an empty list if they accept all. The code is TC202 for buffers without an address,
- * otherwise TC505.
+ * Returns the error for the first element type, buffer or region that PTO-ISA instructions do not accept; an
+ * empty list if all are accepted. The code is TC202 for a missing address, else TC505.
  */
 export function misfits(
   func: TileFunc,
@@ -115,7 +116,7 @@ const limit = 2 ** 31;
 
 /**
  * Returns an error (TC505) for each statement with an offset, size or loop variable that may exceed int32_t.
- * The value of a loop variable after the last increment counts too.
+ * The last increment of a loop variable counts too.
  */
 export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
   statementsOf(func).flatMap(({ stmt, loops }) => {
@@ -136,8 +137,8 @@ export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
 const int64Limit = 2 ** 62;
 
 /**
- * Returns a list with an error (TC505) if a number in a kernel may exceed int64_t, and an empty list
- * otherwise. Checks index values, sums of index values and the address of the data.
+ * Returns a list with an error (TC505) if an index value, sum or data address may exceed int64_t; else an
+ * empty list.
  */
 export function beyondInt64({ stmt, indexSteps, addresses, ranges }: GatherPlan): Diagnostic[] {
   const magnitude = (form: Linear): number =>
@@ -179,7 +180,7 @@ export const beyondWords = (func: TileFunc, words: (name: string) => Word): Diag
 
 /**
  * Returns the error (TC505) for a sync whose pair of hardware pipes (instruction queues) needs `ids` event
- * ids, more than there are.
+ * ids, more than available.
  */
 export const tooManyEvents = (sync: SyncStmt, ids: number): Diagnostic =>
   error("TC505", `sync ${sync.from} -> ${sync.to} needs ${ids} event ids; ${eventsOfProgram} are free`, {
@@ -195,10 +196,7 @@ interface Spill {
   readonly adds: GatherLowering["adds"];
 }
 
-/**
- * Returns the error (TC401) for a kernel that needs more bytes of unified buffer than its budget. Addresses
- * written by hand may leave gaps that the lowering cannot use.
- */
+/** Returns the error (TC401) for a kernel that needs more bytes of unified buffer than the budget. */
 export const spilled = (func: TileFunc, target: Target, { peak, end, budget, adds }: Spill): Diagnostic =>
   error("TC401", `the kernel needs ${end} B of unified buffer, over ${budget} B (target ${target.name})`, {
     span: func.span,

@@ -21,7 +21,7 @@ export const wrappedNegative = (n: number, to: string, by: string, from: string)
 
 /**
  * Returns the instructions that clamp the index values in tile `from` to the range from 0 to the extent less
- * 1, and write them to tile `to`.
+ * 1. The results are in tile `to`.
  */
 export const clamped = ({ extent }: IndexRule, to: string, from: string): string[] => [
   scalar("TMAXS", to, from, "0"),
@@ -29,8 +29,8 @@ export const clamped = ({ extent }: IndexRule, to: string, from: string): string
 ];
 
 /**
- * Returns the treatment of index values out of range under a rule. `none`: nothing is recorded. `clamped`:
- * the nearest element is used. `marked`: a flag records the index value.
+ * Returns the effect of an index value out of range under a rule. A flag is set (`marked`), the nearest
+ * element is used (`clamped`), or nothing is recorded (`none`).
  */
 export function marksOf({ outside }: IndexRule): "none" | "clamped" | "marked" {
   switch (outside) {

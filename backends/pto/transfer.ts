@@ -17,7 +17,7 @@ import { at, elementCount, type Shape } from "../../ir/types.js";
 import { fixed, product, type PtoContext, type Extent } from "./context.js";
 
 /**
- * Transfer of a region between global memory and the unified buffer (UB), as {@link emitTransfer} takes it.
+ * Transfer of a region between global memory and the unified buffer (UB); the input of {@link emitTransfer}.
  */
 export interface Transfer {
   readonly what: "load" | "store";
@@ -104,7 +104,7 @@ export function emitTransfer(context: PtoContext, transfer: Transfer): string | 
 
 /**
  * Returns the row dims of a transfer, outermost first, without dims of a single row. Neighbouring dims that
- * are contiguous in both memories are merged into one dim.
+ * are contiguous in global memory and in the tile are merged.
  */
 function foldable(dims: readonly RowDim[]): RowDim[] {
   const result: RowDim[] = [];
@@ -180,7 +180,7 @@ interface Piece {
   readonly valid: Extent;
 }
 
-/** Emits one TLOAD or TSTORE, and returns the C++ name of its tile. */
+/** Emits one TLOAD or TSTORE instruction, and returns the C++ name of the tile. */
 function emitPiece(
   context: PtoContext,
   transfer: Transfer,

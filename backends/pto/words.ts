@@ -7,7 +7,7 @@ import { InternalError, type DType } from "../../ir/types.js";
 import type { SourceType } from "../../ir/values/expression.js";
 
 /**
- * C++ type in which elements are moved (a word), with its size in bytes and the number of words in an element
+ * C++ type in which elements are moved (a word): the size in bytes, and the number of words in an element
  * (`each`).
  */
 export interface Word {
@@ -78,8 +78,8 @@ const words: Readonly<Record<DType, Word | Missing>> = {
 };
 
 /**
- * Returns the reason why PTO-ISA kernels cannot hold elements of a type, and what to do instead; undefined if
- * they can.
+ * Returns the reason why PTO-ISA kernels cannot contain elements of a type, and a remedy. Undefined for a
+ * supported type.
  */
 export function missingType(dtype: DType): Missing | undefined {
   const word = words[dtype];
@@ -88,8 +88,7 @@ export function missingType(dtype: DType): Missing | undefined {
 
 /**
  * Returns the word type (C++ type) in which elements of the data and the output are moved. `asWords`: true if
- * an 8-byte element must be a single 8-byte word, as index values are. Throws an InternalError for a type
- * that kernels cannot hold.
+ * an 8-byte element must be one word. Throws an InternalError for an unsupported type.
  */
 export function dataWord(dtype: DType, asWords: boolean): Word {
   const word = words[dtype];
@@ -98,8 +97,8 @@ export function dataWord(dtype: DType, asWords: boolean): Word {
 }
 
 /**
- * Returns the word type (C++ type) that holds a complete index value. Throws an InternalError for a type that
- * kernels cannot hold.
+ * Returns the word type (C++ type) of a complete index value. Throws an InternalError for an unsupported
+ * type.
  */
 export const indexWord = (dtype: DType): Word => dataWord(dtype, true);
 

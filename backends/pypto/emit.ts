@@ -29,10 +29,8 @@ import { pyptoValue } from "./values.js";
 const maxTileEntries = 4;
 
 /**
- * Returns the PyPTO program (Python text) of a gather whose schedule is complete. Throws a CompileError
- * (TC505) for a scatter or for data in the unified buffer (UB). Also throws TC505 if PyPTO lacks the
- * operation, the policy or the number of tile entries. Throws TC1xx if the operation does not accept the
- * element types.
+ * Returns the PyPTO program (Python text) of a gather with a complete schedule. Throws a CompileError: TC505
+ * if PyPTO cannot express the gather, TC1xx if the operation does not accept the element types.
  */
 export function emitPypto(gather: AccessFunc, operator: Operator, target: Target): string {
   refuseScatter(gather, "PyPTO's text");
@@ -49,12 +47,8 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
 }
 
 /**
- * Returns the PyPTO program (Python text) of a gather whose schedule is complete and whose output elements
- * are computed, not only copied. Throws a CompileError (TC505) that names a step if PyPTO has no operation
- * for it. It also does so if the step's result on an Ascend core may differ in bits from the stated result.
- *
- * Also throws TC505 for a scatter, an empty output, views that do not divide the output evenly, or data in
- * the unified buffer (UB). Throws TC1xx if PyPTO's gather does not accept the element types.
+ * Returns the PyPTO program (Python text) of a gather whose output elements are computed. Throws a
+ * CompileError: TC505 if PyPTO cannot express the program or may give wrong bits, TC1xx for element types.
  */
 export function emitPyptoValue(gather: AccessFunc, target: Target): string {
   refuseScatter(gather, "PyPTO's text");
@@ -94,7 +88,7 @@ export function emitPyptoValue(gather: AccessFunc, target: Target): string {
   });
 }
 
-/** Returns the text of a PyPTO kernel. `call` writes the computation of each view (part) of the output. */
+/** Returns the text of a PyPTO kernel. `call`: emits the computation of one view tile of the output. */
 function programText(
   gather: AccessFunc,
   target: Target,
@@ -165,7 +159,7 @@ function callOf(operator: Operator, axis: number): (inputs: readonly string[]) =
   };
 }
 
-/** Emits the loops over the views (parts) of the output, with the call that computes each view. */
+/** Emits the loops over the view tiles of the output, with the call that computes a view tile. */
 function emitViews(out: Lines, loops: Loops): void {
   const { gather, view, views, names, viewNames, call } = loops;
   const { shape } = outputOf(gather).type;
@@ -204,8 +198,8 @@ function emitViews(out: Lines, loops: Loops): void {
 }
 
 /**
- * Returns the PyPTO expression for the part of an input that one view (part) of the output reads. `table`:
- * index of the input, from 0.
+ * Returns the PyPTO expression for the part of an input that one view tile of the output reads. `table`:
+ * index of the input.
  */
 function viewOf({ gather, view, views, names }: Loops, table: number, sizes: readonly string[]): string {
   const { shape } = inputOf(gather, table).type;
@@ -233,8 +227,8 @@ const dataInUb = (gather: AccessFunc): boolean => {
 };
 
 /**
- * Returns the errors for a gather that PyPTO cannot express; an empty list if it can. The code is TC505 for
- * the operation, policy, tile or the memory of the data, and TC1xx for element types.
+ * Returns the errors for a gather that PyPTO cannot express; an empty list for a supported gather. The code
+ * is TC1xx for element types, else TC505.
  */
 function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): readonly Diagnostic[] {
   const { span } = gather;

@@ -36,10 +36,8 @@ import type { Lines } from "../lines.js";
 import { typeNames } from "./type-names.js";
 
 /**
- * Result of {@link pyptoValue}. If `ok` is true, `write` emits the PyPTO operations that compute a value, and
- * returns the Python expression of the result. `inputs`: Python variables of the program's inputs. If `ok` is
- * false, `refused` names the part of the value for which PyPTO has no operation. `diagnostics`: errors of the
- * PyPTO operator that does not accept this part, if there is such an operator.
+ * Result of {@link pyptoValue}. `write`: emits the PyPTO operations that compute a value and returns the
+ * Python expression of the result. `refused`: the part of the value that PyPTO cannot compute.
  */
 export type PyptoValue =
   | { readonly ok: true; readonly write: (out: Lines, inputs: readonly string[]) => string }
@@ -56,9 +54,8 @@ class Refused extends Error {
 }
 
 /**
- * Returns the PyPTO operations that compute a value on one view (part) of the output. If PyPTO has no
- * operation for a part of the value, returns that part instead. `view`: extents of the view in elements. Each
- * extent of the output must be a multiple of the view's.
+ * Returns the PyPTO operations that compute a value on one view tile of the output, or the part that PyPTO
+ * cannot compute. `view`: extents in elements, which must divide the output's extents.
  */
 export function pyptoValue(gather: AccessFunc, view: Shape, target: Target): PyptoValue {
   try {

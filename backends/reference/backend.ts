@@ -15,7 +15,7 @@ import { referenceSteps } from "./reference.js";
 
 /**
  * Backend that computes the output from the program's definition, without tiles. The definition is the
- * operator if the program had one, else its first access map, else the map of the tile program.
+ * operator, if present, or else an access map.
  */
 export const referenceBackend: Backend = {
   name: "reference",
@@ -37,7 +37,7 @@ export const referenceBackend: Backend = {
 };
 
 /**
- * Returns a generator that computes the output of a kernel from its definition. Undefined if the output is
+ * Returns a generator that computes the output of a kernel from the definition. Undefined if the output is
  * empty and there is no map over whole tensors.
  */
 function stepsOf({ tile, resolved, definition }: BackendKernel, inputs: HostInputs) {

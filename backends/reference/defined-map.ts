@@ -6,23 +6,22 @@ import type { Operand, TileFunc } from "../../ir/func.js";
 import { accessMap, effectiveType, type Operator } from "../../ir/operator.js";
 import { taskOfTile } from "../../ir/task/index.js";
 
-/** Operator with the out-of-range policies of its dialect, which together define the operator's result. */
+/**
+ * Operator with the out-of-range policies of the operator's dialect. Operator and policies define the result.
+ */
 export interface ReferenceProgram {
   readonly operator: Operator;
   readonly negative: NegativeIndex;
   readonly oob: OutOfBounds;
 }
 
-/**
- * Access map over whole tensors, and the operands that it refers to. These are the inputs in the order of
- * their indices in the map, then the output.
- */
+/** Access map over whole tensors, and the operands of the map: the inputs in order, then the output. */
 export interface DefinedMap {
   readonly map: AccessMap;
   readonly operands: readonly Operand[];
 }
 
-/** Returns the access map over whole tensors that defines an operator, with its operands. */
+/** Returns the access map over whole tensors that defines an operator, and the operands of the map. */
 export const mapOfOperator = (
   { operator, negative, oob }: ReferenceProgram,
   operands: readonly Operand[],
@@ -36,8 +35,8 @@ export function effective(operator: Operator, operands: readonly Operand[]): rea
 }
 
 /**
- * Returns the access map over whole tensors of a tile program, with its operands. Throws a CompileError
- * (TC702) if the map differs between tiles.
+ * Returns the access map over whole tensors of a tile program, and the operands of the map. Throws a
+ * CompileError (TC702) if the map differs between tiles.
  */
 export function mapOfTile(tile: TileFunc): DefinedMap {
   const map = mapOverTensors(tile, taskOfTile(tile));

@@ -16,8 +16,7 @@ const elementsAtOnce = 2 ** 12;
 
 /**
  * Computes the output elements of an access map one by one and returns the output's bytes. Yields the number
- * of output elements computed so far. Throws a RunError (TC601) for the first element whose index is out of
- * range under policy `error` or `unchecked`.
+ * of elements computed. Throws a RunError (TC601) for the first rejected index.
  */
 export function* elementByElement(
   mapped: MappedInputs,

@@ -14,9 +14,8 @@ import { elementByElement } from "./element-by-element.js";
 import { pointByPoint } from "../point-by-point.js";
 
 /**
- * Computes the values of the output of an access map over whole tensors and returns their bytes. `operands`:
- * the inputs, in the order of the input indices in the map, then the output. Throws a RunError (TC601) for
- * the first output element whose index is out of range under policy `error` or `unchecked`.
+ * Returns the output's bytes, computed from an access map over whole tensors. `operands`: the inputs in map
+ * order, then the output. Throws a RunError (TC601) for the first rejected index.
  */
 export const referenceOfMap = (
   map: AccessMap,
@@ -25,9 +24,8 @@ export const referenceOfMap = (
 ): Uint8Array => drained(referenceOfMapSteps(map, operands, inputs));
 
 /**
- * Returns a generator that computes the output of an access map over whole tensors. The generator yields its
- * progress and returns the output's bytes. Progress is a number of output elements, or of domain points for a
- * scatter.
+ * Returns a generator that computes the output of an access map over whole tensors and returns the bytes.
+ * Yields the number of finished output elements, or of finished iterations of a scatter.
  */
 export function referenceOfMapSteps(
   map: AccessMap,

@@ -13,9 +13,8 @@ import { elementByElement } from "./element-by-element.js";
 import { referenceOfMapSteps } from "./reference-of-map.js";
 
 /**
- * Computes the output of an operator by its definition and returns the output's bytes. `operands`: the
- * program's operands; needed only if the program has inputs other than data and indices. Throws a RunError
- * (TC601) for the first output element whose index is out of range under policy `error` or `unchecked`.
+ * Returns the output's bytes, computed from the definition of an operator. `operands`: the program's
+ * operands; default data and indices. Throws a RunError (TC601) for the first rejected index.
  */
 export const reference = (
   program: ReferenceProgram,
@@ -24,9 +23,8 @@ export const reference = (
 ): Uint8Array => drained(referenceSteps(program, inputs, operands));
 
 /**
- * Returns a generator that computes the output of an operator by its definition. The generator yields the
- * number of output elements done so far, so that other work can run, and returns the output's bytes. It
- * throws the errors of {@link reference}. `named`: the program's operands; by default only data and indices.
+ * Returns a generator that computes the output of an operator from the operator's definition and returns the
+ * bytes. Yields the number of finished output elements. Throws the errors of {@link reference}.
  */
 export function referenceSteps(
   program: ReferenceProgram,
@@ -65,9 +63,8 @@ export function referenceSteps(
 }
 
 /**
- * Returns a function that maps the coordinates of an output element to the coordinates of its source element
- * in the data. Each call changes and returns the same array. `lookUp` returns the data coordinate along `dim`
- * for the index value at `position` in the index tensor.
+ * Returns a function from the coordinates of an output element to the coordinates of the source element in
+ * the data. The returned array is reused. `lookUp`: returns the data coordinate for an index value.
  */
 function dataCoordinates(
   operator: Exclude<Operator, { readonly op: "mapped" }>,

@@ -17,8 +17,8 @@ import type { MappedInputs } from "../resolved-indices.js";
 import { elementReads } from "../element-reads.js";
 
 /**
- * Input element that violates a condition on element values ({@link ElementCondition}), with its value and
- * the violated bound.
+ * Input element that violates a condition on element values ({@link ElementCondition}), with the element's
+ * value and the violated bound.
  */
 export interface UnmetCondition {
   /** The operand's key. */
@@ -32,8 +32,8 @@ export interface UnmetCondition {
 }
 
 /**
- * Returns the text of the bound in a condition that a number violates, such as `below 2^121`. Undefined if
- * the number meets the condition.
+ * Returns the text of the bound that a number violates, for example `below 2^121`. Undefined if the number
+ * meets the condition.
  */
 function boundOutside(
   value: number,
@@ -51,9 +51,8 @@ interface UnmetElement {
 }
 
 /**
- * Yields an entry for each output element that is computed from an input element which violates a condition.
- * The entry holds the output element's coordinates and the input element. Stops at the first index out of
- * range, since the run is then rejected.
+ * Yields each output element that is computed from an input element that violates a condition. An entry has
+ * the output element's coordinates and the input element. Ends at the first index out of range.
  */
 function* unmetElements(
   mapped: MappedInputs,
@@ -99,9 +98,8 @@ function* unmetElements(
 }
 
 /**
- * Returns an input element that violates a condition and from which an output element is computed. If there
- * are several, returns the one of the first such output element in row-major order. Undefined if there is
- * none before the first index out of range.
+ * Returns the violating input element of the first output element that is computed from one. Undefined if no
+ * output element before the first index out of range uses a violating element.
  */
 export function unmetCondition(
   mapped: MappedInputs,
@@ -113,9 +111,8 @@ export function unmetCondition(
 }
 
 /**
- * Result of {@link inputsVerdict}. `met`: the inputs meet all conditions. `unneeded`: an input element
- * violates a condition, but the bits of all output elements are still exact. `other bits`: an Ascend core may
- * compute different bits for the output element at coordinates `point`.
+ * Result of {@link inputsVerdict}. `met`: the inputs meet all conditions. `unneeded`: a condition is
+ * violated, but all bits are exact. Else some bits may be wrong (`other bits`).
  */
 export type InputsVerdict =
   | { readonly kind: "met" }
@@ -130,9 +127,8 @@ export type InputsVerdict =
     };
 
 /**
- * Checks whether an Ascend core computes the bits that the program defines for these inputs, and returns the
- * verdict. No further check is needed if the inputs meet all conditions in `assumes`. Otherwise, each output
- * element with a violating input is evaluated step by step, and its intermediate values are checked.
+ * Checks whether an Ascend core computes exact bits for the given inputs. Output elements with inputs that
+ * violate a condition in `assumes` are evaluated step by step.
  */
 export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCondition[]): InputsVerdict {
   if (assumes.length === 0) return { kind: "met" };
@@ -148,9 +144,8 @@ export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCon
 }
 
 /**
- * Returns a function that evaluates an output element, given its coordinates, one arithmetic step at a time.
- * That function returns a text that names the first step for which an Ascend core may compute different bits,
- * and the reason. It returns undefined if there is no such step.
+ * Returns a function that evaluates one output element step by step. The function returns a text on the first
+ * step for which an Ascend core may give wrong bits; undefined if there is none.
  */
 function stepRun(
   mapped: MappedInputs,

@@ -28,10 +28,8 @@ export const checkedBackend: Backend = {
 };
 
 /**
- * Opens an executor of a tile program. Resolves to the executor and a function that releases it. An executor
- * on one thread comes from a pool of reusable memories; an executor on several threads has its own memory.
- * Rejects with a CompileError: TC502 for tensors that do not fit the executor's memory, TC702 for invalid
- * options.
+ * Opens an executor of a tile program. Resolves to the executor and a function that releases the executor.
+ * Rejects with a CompileError: TC502 for tensors that are too large, TC702 for invalid options.
  */
 export async function openExecutor(
   tile: TileFunc,
@@ -60,8 +58,7 @@ export async function openExecutor(
 
 /**
  * Returns a backend that runs tile programs on the fast executor: on the caller's arrays in place if
- * possible, otherwise as WebAssembly. WebAssembly runs of one prepared kernel share a memory, so they run one
- * after the other.
+ * possible, else as WebAssembly. WebAssembly runs of one kernel are sequential.
  */
 export const fastBackend = (options: FastOptions = {}): Backend => ({
   name: "sim",

@@ -1,8 +1,8 @@
 /** Elements of up to 32 bits in a memory. */
 
 /**
- * Returns the bits of an element of `size` bytes (1, 2 or 4) at byte offset `byte` of a view, as an unsigned
- * integer. The bytes are little-endian.
+ * Returns the bits of an element of `size` bytes (1, 2 or 4) at byte offset `byte`, as an unsigned
+ * little-endian integer.
  */
 export function readBits(view: DataView, byte: number, size: number): number {
   if (size === 1) return view.getUint8(byte);
@@ -10,7 +10,8 @@ export function readBits(view: DataView, byte: number, size: number): number {
 }
 
 /**
- * Writes the bits of an element of `size` bytes (1, 2 or 4) to a view at byte offset `byte`, little-endian.
+ * Writes the bits of an element of `size` bytes (1, 2 or 4) at byte offset `byte`, as a little-endian
+ * integer.
  */
 export function writeBits(view: DataView, byte: number, bits: number, size: number): void {
   if (size === 1) view.setUint8(byte, bits);

@@ -116,17 +116,15 @@ export interface SimResult {
 }
 
 /**
- * Runs a tile program in the checked executor, which detects invalid operations, and returns its output with
- * a report. Throws a RunError: TC601 for an index out of range, TC602 to TC606 for other invalid operations.
- * Throws a CompileError (TC702) for inputs whose sizes do not fit the program.
+ * Executes a tile program in the checked executor and returns the output with a report. Throws a RunError
+ * (TC601 to TC606) for an invalid operation, and a CompileError (TC702) for inputs of a wrong size.
  */
 export const simulateChecked = (func: TileFunc, inputs: HostInputs, target: Target): SimResult =>
   drained(new Machine(func, inputs, target).steps());
 
 /**
- * Runs a tile program in the checked executor, in time slices between which other work can run. Resolves to
- * the program's output and a report. Rejects with the reason of `options.signal` if that signal is aborted,
- * and with the errors of {@link simulateChecked}.
+ * Executes a tile program in the checked executor, in time slices. Resolves to the output and a report.
+ * Rejects with the errors of {@link simulateChecked} and with the signal's reason.
  */
 export function simulateCheckedLong(
   func: TileFunc,
@@ -139,8 +137,8 @@ export function simulateCheckedLong(
 }
 
 /**
- * Returns the traffic and statement counts of a scatter program for a run without errors. Only the values of
- * index tensors matter; all other inputs are replaced by tensors of the same type.
+ * Returns the traffic and statement counts of a scatter program for an execution without errors. Only the
+ * values of index tensors are read.
  */
 export function countScatter(func: TileFunc, inputs: HostInputs, target: Target): Counts {
   const indices = indexInputs(func);
@@ -1057,8 +1055,8 @@ const byteOf = (address: Address, point: readonly number[]): number =>
   address.memory.first + Math.floor(elementOf(address, point) * address.memory.elementBytes);
 
 /**
- * Copies the bits of one element of `size` bytes (1, 2 or a multiple of 4) from one view to another. `target`
- * and `source`: byte offsets in `to` and `from`.
+ * Copies the bits of one element of `size` bytes (1, 2 or a multiple of 4) between two buffers. `target` and
+ * `source`: byte offsets in `to` and `from`.
  */
 function moveElement(to: DataView, target: number, from: DataView, source: number, size: number): void {
   switch (size) {

@@ -3,9 +3,8 @@ import type { Walked } from "../../ir/clock/index.js";
 import { pipes } from "../../ir/tile.js";
 
 /**
- * Returns a timeline in Chrome's trace format, which Perfetto opens. It has a process per core, a thread per
- * hardware pipe (instruction queue), and the bytes in use of core 0's unified buffer (UB). One cycle is shown
- * as one microsecond.
+ * Returns a timeline in Chrome's trace format, for Perfetto. A core is a process, and a hardware pipe
+ * (instruction queue) is a thread. One cycle is shown as one microsecond.
  */
 export function chromeTrace(timing: Walked): { readonly traceEvents: readonly object[] } {
   const names = [...new Set(timing.events.map((event) => event.core))].flatMap((core) => [

@@ -12,9 +12,8 @@ import { checkTensors } from "../values.js";
 import type { FastExecutor, FastRun } from "../wasm/executor.js";
 
 /**
- * Runs a program in the fast executor. Before the run, copies input rows to the executor's memory: those that
- * index values select. Throws the errors of the executor's `run`. `executor` must serve only calls of
- * `runCopied` for this program.
+ * Executes a program in the fast executor, after copying the input rows that index values select. Throws the
+ * errors of the executor's `run`. `executor` must not be used for another purpose.
  */
 export function runCopied(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): FastRun {
   const placed = drained(place(tile, executor, inputs));
@@ -22,8 +21,8 @@ export function runCopied(tile: TileFunc, executor: FastExecutor, inputs: HostIn
 }
 
 /**
- * Runs a program in the fast executor as {@link runCopied} does, in time slices between which other work can
- * run. Rejects with the reason of the abort signal if that signal is aborted.
+ * Executes a program in the fast executor like {@link runCopied}, in time slices. Rejects with the reason of
+ * the abort signal.
  */
 export async function runCopiedLong(
   tile: TileFunc,
@@ -43,9 +42,8 @@ interface Placed {
 }
 
 /**
- * Copies input rows to the executor's memory: those that index values select. Yields 0 after each batch of
- * rows. Returns the inputs, in which the copied tensors are replaced by their copies. Also returns the bytes
- * and milliseconds of the copies.
+ * Copies the input rows that index values select to the executor's memory; yields 0 after each batch. Returns
+ * the inputs with the copied tensors, and the bytes and milliseconds of the copies.
  */
 function* place(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): Generator<number, Placed> {
   const named = namedInputs(tile);

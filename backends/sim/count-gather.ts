@@ -49,7 +49,7 @@ interface Gathering {
   readonly addresses: Omit<GatherAddresses, "output">;
 }
 
-/** Adds the global-memory traffic of a gather's inputs to the traffic counters of these inputs. */
+/** Adds the global-memory traffic of a gather's inputs to the traffic counters of the inputs. */
 export function countGather(
   func: TileFunc,
   task: Task,
@@ -106,8 +106,8 @@ function dimAlone(coord: Linear): number | undefined {
 }
 
 /**
- * Adds the traffic of a gather's reads of one index tensor in global memory to `counter`. Each index value of
- * a tile counts once, in the order in which the output elements first need it.
+ * Adds the traffic of a gather's reads of one index tensor in global memory to `counter`. An index value
+ * counts once per tile.
  */
 function countReads(
   { func, stmt, loops }: Gathering,
@@ -137,10 +137,8 @@ interface TrackedTable {
 }
 
 /**
- * Adds the traffic of a gather that copies elements without arithmetic to traffic counters. Looks up the
- * index values of each tile. `fetched`: counter of the data; undefined unless the gather reads the data from
- * global memory. `trackedTables`: counters, by input index, of inputs of which each element counts once per
- * tile, at its first read.
+ * Adds the traffic of a gather that copies elements to traffic counters. `fetched`: counter of data that is
+ * read from global memory. `trackedTables`: counters, by input index, of elements that count once per tile.
  */
 function countNamed(
   { func, stmt, loops, addresses }: Gathering,
@@ -188,10 +186,8 @@ function countNamed(
 }
 
 /**
- * Adds the traffic of a gather that does arithmetic on its elements to traffic counters. Looks up the index
- * values of each tile. The operands of every output element count separately. `fetched`: counter of the data;
- * undefined unless the gather reads the data from global memory. `trackedTables`: counters, by input index,
- * of inputs of which each element counts once per tile, at its first read.
+ * Adds the traffic of a gather that computes values to traffic counters. `fetched`: counter of data that is
+ * read from global memory. `trackedTables`: counters, by input index, of elements that count once per tile.
  */
 function countComputed(
   { func, stmt, loops, addresses }: Gathering,
@@ -270,8 +266,8 @@ function noteIn(tracked: ReadonlyMap<number, TrackedTable>, table: number, posit
 const newTrackedTable = (): TrackedTable => ({ positions: new Set(), runs: new Runs() });
 
 /**
- * Returns a visitor that adds each row of a gather to `runs`, as a range of `length` consecutive elements.
- * `tracked`: inputs of which the visitor also records each element once, at its first read.
+ * Returns a visitor that adds each row of a gather to `runs`, as a range of `length` elements. `tracked`:
+ * inputs whose elements are recorded once, at the first read.
  */
 function rowsInto(runs: Runs, length: number, tracked: ReadonlyMap<number, TrackedTable>): RowVisitor {
   const rows: RowVisitor = {

@@ -19,8 +19,8 @@ import { counterOf, newCounters, type Counters, type Counts } from "./summary.js
 import { peakOf } from "./ub-arena.js";
 
 /**
- * Returns the counts of a run of a tile program, derived from its index values. They cover traffic, tasks,
- * gathers, syncs and the peak use of the unified buffer (UB).
+ * Returns the counts of an execution of a tile program, derived from index values. The counts are traffic,
+ * tasks, gathers, syncs, and peak bytes of unified buffer (UB).
  */
 export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target): Counts {
   if (hasScatter(func.body)) return countScatter(func, inputs, target);
@@ -53,9 +53,7 @@ function tasksOf(body: readonly Stmt[], loops: readonly ForStmt[] = []): number 
   return parallel.reduce((sum, loop) => sum + tasksOf(loop.body, [...loops, loop]), 0);
 }
 
-/**
- * Adds the transfers of a region of a tensor, in all iterations of `loops`, to the operand's traffic counter.
- */
+/** Adds the traffic of a region, over all iterations of `loops`, to the counter of the region's operand. */
 function countRegion(
   func: TileFunc,
   { buffer, sizes }: Region,

@@ -54,8 +54,8 @@ export class Counter {
 }
 
 /**
- * Builder of bursts (contiguous transfers): joins byte ranges of one access that follow each other, and
- * counts each burst.
+ * Builder of bursts (contiguous transfers): joins consecutive byte ranges of one access and counts the
+ * bursts.
  */
 export class BurstRun {
   private bytes = 0;

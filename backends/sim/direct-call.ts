@@ -20,16 +20,14 @@ import { reported, type FastKernel, type LateRun } from "./fast-report.js";
 const elementsAtOnce = 2 ** 16;
 
 /**
- * Plan of calls that run a gather or scatter on the caller's arrays in place, without copies. A program that
- * updates an operand in place also writes the array of that operand.
+ * Plan of calls that execute a gather or scatter on the caller's arrays in place. A program that updates an
+ * operand writes to the operand's array.
  */
 export type CallPlan = DirectPlan | ScatterPlan;
 
 /**
- * Returns the plan of calls on the caller's arrays in place; undefined if the calls run as WebAssembly
- * instead. A gather does so on several threads, or if copies and WebAssembly take less time. A scatter does
- * so on several threads or with computed updates, unless it updates an operand in place or has no WebAssembly
- * code.
+ * Returns the plan of calls on the caller's arrays in place; undefined if calls use WebAssembly instead.
+ * Calls on several threads always use WebAssembly for a gather.
  */
 export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions = {}): CallPlan | undefined {
   if (!hasScatter(tile.body)) return threads === 1 ? directPlanOf(tile) : undefined;
@@ -40,8 +38,8 @@ export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions =
 }
 
 /**
- * True if a call under this plan accepts an operand with more bytes than a Uint8Array can hold. False for all
- * operands of a scatter, and for the index operands of a gather.
+ * True if a call under a plan accepts an operand with more bytes than a Uint8Array can contain. False for the
+ * operands of a scatter and for the index operands of a gather.
  */
 export const takesLarge = (plan: CallPlan, operand: Operand): boolean =>
   !isScatterPlan(plan) && !plan.indices.includes(operand);
@@ -49,8 +47,8 @@ export const takesLarge = (plan: CallPlan, operand: Operand): boolean =>
 const isScatterPlan = (plan: CallPlan): plan is ScatterPlan => !("gather" in plan);
 
 /**
- * Runs a kernel on the caller's arrays in place. Returns the output's bytes and a function that derives the
- * run's report. Throws a RunError (TC601) for the first output element with an index out of range.
+ * Executes a kernel on the caller's arrays in place. Returns the output's bytes and a function that derives
+ * the report. Throws a RunError (TC601) for the first index out of range.
  */
 export function callDirect(kernel: FastKernel, plan: CallPlan, inputs: HostInputs): LateRun {
   if (isScatterPlan(plan)) {
@@ -63,9 +61,8 @@ export function callDirect(kernel: FastKernel, plan: CallPlan, inputs: HostInput
 }
 
 /**
- * Runs a kernel on the caller's arrays in place, in slices between which other work can run. Resolves to the
- * output's bytes and a function that derives the run's report. Rejects with a RunError (TC601) for an index
- * out of range, and with the signal's reason if `options.signal` aborts.
+ * Executes a kernel on the caller's arrays in place, in time slices. Resolves to the output's bytes and a
+ * function that derives the report. Rejects with a RunError (TC601) or the signal's reason.
  */
 export async function callDirectLong(
   kernel: FastKernel,
@@ -94,9 +91,8 @@ export async function callDirectLong(
 }
 
 /**
- * Runs a plan in slices along output dim 0. After each slice, yields the number of coordinates of dim 0 that
- * are complete so far. The last number may exceed the extent. If the output is empty, checks only the
- * indices.
+ * Executes a plan in slices along output dim 0; for an empty output, only checks the indices. Yields the
+ * number of finished coordinates of dim 0, which may exceed the extent at the end.
  */
 function* slices(plan: DirectPlan, inputs: HostInputs, output: Uint8Array): Generator<number, void> {
   if (plan.sizes.includes(0)) {
@@ -120,8 +116,8 @@ function begun(kernel: FastKernel, plan: DirectPlan, inputs: HostInputs) {
 }
 
 /**
- * Returns the inputs with the index tensors replaced by copies, so that a report derived later reads the
- * indices of this run. Throws a CompileError (TC702) for tensors that do not match the program.
+ * Returns the inputs with copies of the index tensors, from which a report can be derived later. Throws a
+ * CompileError (TC702) for tensors that do not match the program.
  */
 function copiedIndices({ tile }: FastKernel, plan: CallPlan, inputs: HostInputs): HostInputs {
   checkTensors(tile, inputs, (operand) => takesLarge(plan, operand));

@@ -27,8 +27,8 @@ interface Gathered {
 }
 
 /**
- * Result of {@link pickedRows}: how many rows the index values of a gather or scatter select, and how many of
- * these are distinct.
+ * Result of {@link pickedRows}: the number of row selections by index values, and the number of distinct
+ * rows.
  */
 export interface PickedRows {
   /** Points that pick one: those that differ in their index values, or the terms of sums. */
@@ -49,8 +49,8 @@ const formsIn = (value: AccessMap["indices"][number]["value"]): readonly Linear[
   isRead(value) ? value.at : [value];
 
 /**
- * Returns an upper limit of the number of index values that an analysis of a gather looks up. Such an
- * analysis counts the traffic or the selected rows, and the limit measures its cost.
+ * Returns an upper limit on the number of index values that an analysis of a gather looks up, as a measure of
+ * cost.
  */
 export function lookups(gather: Gathered): number {
   const { map } = gather;
@@ -62,7 +62,7 @@ export function lookups(gather: Gathered): number {
 
 /**
  * Counts the rows that index values select. A row spans the dims that no index value affects: a table row for
- * a lookup, one element for gather-elements. The time is proportional to the number of selections (`picks`).
+ * a lookup, one element for gather-elements.
  */
 export function pickedRows(gather: Gathered, inputs: HostInputs): PickedRows {
   const { map, operands } = gather;

@@ -12,8 +12,8 @@ import { LateReport } from "./late-report.js";
 import { summarize } from "./summary.js";
 
 /**
- * Result of a simulated run: the output's bytes and a report. The fast executor derives the report when it is
- * first read.
+ * Result of a simulated execution: the output's bytes and a report. The fast executor derives the report at
+ * the first read.
  */
 export interface SimulatedBytes {
   /** The output's elements, row-major. */
@@ -21,16 +21,13 @@ export interface SimulatedBytes {
   readonly report: SimReport;
 }
 
-/**
- * Output of a run, with the function that derives the run's report. Callers of the API receive a {@link
- * LateBytes} instead.
- */
+/** Output of an execution, with the function that derives the report. */
 export interface LateRun {
   readonly output: Uint8Array;
   readonly derive: () => SimReport;
 }
 
-/** Tile program to run, and the target whose cost model the report of a run uses. */
+/** Tile program to execute, and the target whose cost model the report uses. */
 export interface FastKernel {
   readonly tile: TileFunc;
   readonly target: Target;
@@ -43,9 +40,8 @@ export interface FastKernel {
 const fewIndexBytes = 2 ** 18;
 
 /**
- * Returns a copy of the output of a run and a function that derives the report of that run. Index tensors of
- * at most `maxCopiedBytes` bytes in total are copied for the report. Larger ones are read from the executor's
- * memory; the function then throws a CompileError (TC702) if a later run has overwritten them.
+ * Returns a copy of the output and a function that derives the report. The function throws a CompileError
+ * (TC702) if a later execution has overwritten index tensors that were not copied.
  */
 export function fastOutput(
   { tile, target }: FastKernel,
@@ -67,9 +63,8 @@ export function fastOutput(
 }
 
 /**
- * Returns the output of a run and a function that derives the report of that run from `inputs`.
- * `copiedBytes`: bytes of inputs that were copied for the run. `check`: called before the report is derived;
- * throws if a later run has overwritten the inputs.
+ * Returns the output and a function that derives the report from `inputs`. `copiedBytes`: bytes copied for
+ * the execution. `check`: throws if a later execution has overwritten the inputs.
  */
 export const reported = (
   { tile, target }: FastKernel,
@@ -88,7 +83,7 @@ export const reported = (
   },
 });
 
-/** Result of a run: the output's bytes, and a report that is derived when it is first read. */
+/** Result of an execution: the output's bytes, and a report that is derived at the first read. */
 export class LateBytes extends LateReport implements SimulatedBytes {
   readonly output: Uint8Array;
 
@@ -99,8 +94,8 @@ export class LateBytes extends LateReport implements SimulatedBytes {
 }
 
 /**
- * Returns the inputs with the index tensors replaced by copies, so that no later run overwrites them.
- * Undefined if the index tensors take more than `maxCopiedBytes` bytes.
+ * Returns the inputs with copies of the index tensors, which no later execution overwrites. Undefined if the
+ * index tensors take more than `maxCopiedBytes` bytes.
  */
 function copiedIndices(tile: TileFunc, inputs: HostInputs, maxCopiedBytes: number): HostInputs | undefined {
   const indices = indexInputs(tile);

@@ -3,14 +3,14 @@ import { indexList, indexReader, type HostTensor } from "../memory.js";
 
 /**
  * Array of the values of an index tensor, as numbers. Values up to 2^53 are exact; larger values may be
- * rounded, but lie outside every extent.
+ * rounded but stay out of range.
  */
 export type IndexValues =
   Exclude<ReturnType<typeof indexList>, BigInt64Array | BigUint64Array> | Float64Array;
 
 /**
- * Returns the values of an index tensor as numbers. Values up to 2^53 are exact; larger values may be
- * rounded, but lie outside every extent.
+ * Returns the values of an index tensor as numbers. Values up to 2^53 are exact; larger values may be rounded
+ * but stay out of range.
  */
 export function indexValues({ type, bytes }: HostTensor): IndexValues {
   const list = indexList(bytes, type.dtype);

@@ -60,15 +60,15 @@ export {
   type SimReport,
 } from "../report.js";
 
-/** Kernel to simulate: a tile program, and the target that it was compiled for. */
+/** Kernel to simulate: a tile program and the target of the compilation. */
 export interface SimKernel {
   readonly tile: TileFunc;
   readonly target: Target;
 }
 
 /**
- * Returns the fast executor's code for a tile program, in WebAssembly's text format. Throws a CompileError if
- * `tile` is no tile program (TC702) or has no WebAssembly code (TC502, TC505).
+ * Returns the fast executor's code for a tile program, in WebAssembly's text format. Throws a CompileError:
+ * TC702 for an invalid program, TC502 or TC505 for a program without WebAssembly code.
  */
 export function watOf(tile: TileFunc): string {
   checkArgument("watOf", "tile program", tile);
@@ -77,9 +77,7 @@ export function watOf(tile: TileFunc): string {
 
 /**
  * Returns a printable plan of the code that {@link watOf} prints: the method by which each statement moves
- * data. `figures.inputs` tells how a one-thread call gets its inputs. `copied`: it first copies all inputs.
- * `named rows`: it copies only the selected rows of some inputs. `in place`: it works on the caller's arrays
- * and does not run this code.
+ * data. `figures.inputs`: the inputs that a one-thread call copies (all, selected rows, or none).
  */
 export function wasmMoves(tile: TileFunc): MovePlan {
   checkArgument("wasmMoves", "tile program", tile);
@@ -92,7 +90,7 @@ function inputsOfCalls(tile: TileFunc): string {
   return namedInputs(tile).length > 0 ? "named rows" : "copied";
 }
 
-/** Result of {@link simulate}: the output as a typed array of its element type, and a report. */
+/** Result of {@link simulate}: the output as a typed array, and a report. */
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };
   /**
@@ -104,10 +102,9 @@ export interface Simulated {
 }
 
 /**
- * Simulates a kernel on typed arrays, synchronously on one thread. Returns its output and a report of traffic
- * and cycles. Throws a RunError for an index out of range (TC601) or an invalid operation that the checked
- * executor finds (TC602 to TC606). Throws a CompileError for invalid arguments (TC702) and for tensors beyond
- * 4 GiB (TC502). Data that the fast executor reads in place may be larger.
+ * Simulates a kernel on typed arrays and returns the output with a report of traffic and cycles. Throws a
+ * RunError (TC601 to TC606) for an invalid operation, and a CompileError for arguments (TC702) and tensors
+ * (TC502).
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
   const hosts = hostsOf(kernel, inputs, options);
@@ -115,9 +112,8 @@ export function simulate(kernel: SimKernel, inputs: GatherData, options: Simulat
 }
 
 /**
- * Simulates a kernel on typed arrays in slices between which other work can run. It reports progress, can be
- * aborted, and uses several threads with `threads` and `spawn`. Rejects with the errors of {@link simulate},
- * and with the signal's reason if it is aborted.
+ * Simulates a kernel on typed arrays in time slices, optionally on several threads. Rejects with the errors
+ * of {@link simulate} and with the signal's reason.
  */
 export async function simulateLong(
   kernel: SimKernel,
@@ -129,8 +125,8 @@ export async function simulateLong(
 }
 
 /**
- * Simulates a kernel whose inputs and output are byte arrays. Returns the output's bytes and a report. Throws
- * the errors of {@link simulate}.
+ * Simulates a kernel on byte arrays and returns the output's bytes and a report. Throws the errors of {@link
+ * simulate}.
  */
 export function simulateBytes(
   kernel: SimKernel,
@@ -142,8 +138,8 @@ export function simulateBytes(
 }
 
 /**
- * Verifies a kernel and runs it on one thread, on the executor that `options` names. Returns the output of
- * the run and a function that derives the report. Throws a CompileError (TC702) for invalid options.
+ * Verifies and executes a kernel on one thread, on the executor that `options` names. Returns the output and
+ * a function that derives the report. Throws a CompileError (TC702) for invalid options.
  */
 function runLate(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions): LateRun {
   throwIfErrors(checkFields("simulate", options, simulateFields));
@@ -162,9 +158,8 @@ function runLate(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions
 }
 
 /**
- * Verifies a kernel and runs it on the executor that `options` names, in slices between which other work can
- * run. Resolves to the output of the run and a function that derives the report. Rejects with a CompileError
- * (TC702) for invalid options.
+ * Verifies and executes a kernel in time slices, on the executor that `options` names. Resolves to the output
+ * and a function that derives the report. Rejects with a CompileError (TC702) for invalid options.
  */
 async function runLong(
   kernel: SimKernel,
@@ -192,8 +187,8 @@ async function runLong(
 const eager = ({ output, report }: SimulatedBytes): LateRun => ({ output, derive: () => report });
 
 /**
- * Returns the report that a run on these inputs would give. The counts are derived from the index values; the
- * output is not computed.
+ * Returns the report that an execution on the inputs would give, derived from the index values without
+ * computing the output.
  */
 export function countedReport(
   kernel: SimKernel,
@@ -209,8 +204,8 @@ export function countedReport(
 type Hosts = Readonly<Record<string, HostValue>>;
 
 /**
- * Converts the inputs of a call to host tensors. An input of more than 4 GiB is accepted only if the call
- * reads it in place.
+ * Converts the inputs of a call to host tensors. An input of more than 4 GiB must be one that the call reads
+ * in place.
  */
 function hostsOf(kernel: SimKernel, inputs: GatherData, options: SimulateLongOptions): Hosts {
   checkRunnable(kernel);

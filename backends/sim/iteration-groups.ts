@@ -17,9 +17,8 @@ import type { ForStmt } from "../../ir/tile.js";
 import { InternalError } from "../../ir/types.js";
 
 /**
- * Callback for a group of loop iterations in which some linear expressions have equal values. `values`:
- * values of the expressions, in one array that is changed in place between calls. `times`: number of
- * iterations in the group.
+ * Callback for a group of loop iterations in which linear expressions have equal values. `values`: values of
+ * the expressions, in a reused array. `times`: number of iterations in the group.
  */
 export type Visit = (values: readonly number[], times: number) => void;
 
@@ -57,9 +56,8 @@ interface PendingLoop {
 }
 
 /**
- * Returns the loops shifted to start at 0, and the linear expressions `forms` rewritten for the shifted
- * variables. A loop over [x, x + n), where x is an outer loop variable, becomes a loop over [0, n). Its
- * bounds then no longer depend on the outer loop.
+ * Returns the loops shifted to start at 0, and the linear expressions `forms` for the shifted variables.
+ * Bounds like [x, x + n) then no longer depend on the outer loop variable x.
  */
 function countedFromZero(
   loops: readonly ForStmt[],
@@ -76,9 +74,8 @@ function countedFromZero(
 }
 
 /**
- * Visits the groups of iterations of `loops` (outermost first) in which the linear expressions `forms` have
- * equal values. `pending`: enclosing loops that affect `forms` only by constant steps or not at all; {@link
- * enumerate} iterates over them last. Throws an InternalError if the end of the outermost loop is not
+ * Visits the groups of iterations of `loops` (outermost first) in which `forms` have equal values. `pending`:
+ * enclosing loops to enumerate last. Throws an InternalError if the end of the outermost loop is not
  * constant.
  */
 function descend(
@@ -98,8 +95,7 @@ function descend(
 
 /**
  * Visits the groups of iterations with equal values of `forms`, for iterations [from, to) of a loop and all
- * iterations of its inner loops. Splits [from, to) at each iteration at which the smaller operand of a
- * minimum changes. Minima in `forms` and in the ends of inner loops count.
+ * inner loops. The range is split where the smaller operand of a minimum changes.
  */
 function split(
   loop: Loop,
@@ -146,10 +142,8 @@ const bendsBy = (form: Linear, name: string): boolean =>
   form.terms.some(({ of }) => of.kind === "min" && of.of.some((side) => loopVariables(side).has(name)));
 
 /**
- * Returns a linear expression in which minima are replaced by their smaller operand, if one is smaller in all
- * iterations [from, to) of `loop`. Only minima whose operands differ by a constant plus a multiple of the
- * loop variable are considered. If the smaller operand changes within the range, adds the iteration of the
- * change to `cuts`.
+ * Returns a linear expression without the minima that one operand decides in all iterations [from, to) of
+ * `loop`. If the smaller operand changes in the range, the iteration of the change is added to `cuts`.
  */
 function decide(form: Linear, loop: Loop, from: number, to: number, cuts: number[]): Linear {
   return substitute(form, (of) => {
@@ -177,9 +171,8 @@ const withValues = (form: Linear, values: ReadonlyMap<string, Linear>): Linear =
   substitute(form, (of) => (of.kind === "iv" ? values.get(of.name) : undefined));
 
 /**
- * Calls `visit` with the values of the linear expressions `forms`, which contain no minima, for the
- * iterations of the loops `pending`. Iterates only over loops that change a value. The trip counts of the
- * other loops are multiplied into the number of iterations that `visit` receives.
+ * Calls `visit` with the values of the linear expressions `forms` for the iterations of `pending`. Only loops
+ * that change a value are iterated; the trip counts of all further loops are factors of `times`.
  */
 function enumerate(forms: readonly Linear[], pending: readonly PendingLoop[], visit: Visit): void {
   const values = forms.map((form) => form.at);

@@ -4,8 +4,8 @@ import type { IndexLocality } from "../report.js";
 import { indexValues } from "./index-values.js";
 
 /**
- * Returns statistics of neighbouring values of an index tensor: the share of repeated values, the share of
- * steps by 1, and the mean absolute difference.
+ * Returns statistics of neighbouring values of an index tensor: the fractions of repeated values and of steps
+ * by 1, and the mean absolute difference.
  */
 export function indexLocality(indices: HostTensor): IndexLocality {
   const values = indexValues(indices);

@@ -11,10 +11,7 @@ export interface SimulateOptions {
   readonly executor?: Executor;
 }
 
-/**
- * Options of `simulateLong`: the executor, its threads, a signal that aborts the run, and a callback for
- * progress.
- */
+/** Options of `simulateLong`: the executor, the threads, an abort signal, and a callback for progress. */
 export interface SimulateLongOptions extends SimulateOptions, LongRunOptions, FastOptions {}
 
 /** Validation rules for the options of `simulate`, by option name. */

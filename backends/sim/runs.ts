@@ -5,9 +5,8 @@
 import type { Counter } from "./counter.js";
 
 /**
- * Counter of the contiguous ranges in a sequence of accessed addresses. It holds the number of ranges of each
- * length, in elements, from which bursts are counted. `repeat` multiplies the counts if the sequence repeats
- * at shifted addresses, so that no address is visited again.
+ * Counter of the contiguous ranges in a sequence of accessed addresses, by length in elements. `repeat`
+ * multiplies the counts for a sequence that repeats at shifted addresses.
  */
 export class Runs {
   private start = 0;

@@ -24,7 +24,7 @@ import { readBits, writeBits } from "./bits.js";
 
 /**
  * Memory that a scatter accesses: a tensor in global memory, or a buffer in the unified buffer (UB). `first`:
- * byte offset of its first element in `bytes`. `ub`: the UB buffer, undefined for global memory.
+ * byte offset in `bytes` of the first element. `ub`: the buffer; undefined for global memory.
  */
 export interface PointMemory {
   readonly bytes: Uint8Array;
@@ -36,8 +36,8 @@ export interface PointMemory {
 }
 
 /**
- * Callback that counts an access to an element of global memory. `byte`: byte offset of the element in its
- * memory. `element`: 0-based number of the element.
+ * Callback that counts an access to an element of global memory. `byte`: byte offset of the element in the
+ * memory. `element`: index of the element.
  */
 export type CountElement = (byte: number, element: number) => void;
 
@@ -64,8 +64,8 @@ export interface ScatterMachine<M extends PointMemory> {
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Executes a scatter statement for the points of its domain, in row-major order. Yields after every {@link
- * pointsAtOnce} points, so that other work can run.
+ * Executes a scatter statement for all iterations in row-major order. Yields after every {@link pointsAtOnce}
+ * iterations.
  */
 export function* scatterSteps<M extends PointMemory>(
   machine: ScatterMachine<M>,
@@ -200,9 +200,8 @@ interface PointElements {
 }
 
 /**
- * Returns a function that writes the value of the current domain point of a scatter at a byte offset. With
- * `isFill`, it writes the fill bits instead. The function returns `outOfRange` if an index value that locates
- * a reduction element is out of range, and 0 otherwise.
+ * Returns a function that writes the value of a scatter iteration at a byte offset (fill bits with `isFill`).
+ * The function returns `outOfRange` if the index value of a reduction element is out of range; else 0.
  */
 function pointValue(
   func: TileFunc,

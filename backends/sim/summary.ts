@@ -19,8 +19,8 @@ import { indexLocality } from "./locality.js";
 export type Counters = ReadonlyMap<string, Counter>;
 
 /**
- * Counts of one run: traffic of each operand, tasks, executed gathers and syncs, and peak use of the unified
- * buffer (UB). {@link summarize} makes the report from these counts.
+ * Counts of one execution: traffic of each operand, tasks, gathers, syncs, and peak use of the unified buffer
+ * (UB). {@link summarize} converts the counts to a report.
  */
 export interface Counts {
   readonly counters: Counters;
@@ -35,7 +35,7 @@ export interface Counts {
 export const newCounters = ({ operands }: TileFunc, target: Target): Counters =>
   new Map(operands.map((operand) => [keyOf(operand), new Counter(target.burstBytes)]));
 
-/** Returns the traffic counter of an operand. Throws an InternalError if there is none. */
+/** Returns the traffic counter of an operand. Throws an InternalError if the operand has no counter. */
 export function counterOf(counters: Counters, operand: Operand): Counter {
   const counter = counters.get(keyOf(operand));
   invariant(counter !== undefined, `${keyOf(operand)} is no operand`);
@@ -43,8 +43,8 @@ export function counterOf(counters: Counters, operand: Operand): Counter {
 }
 
 /**
- * Returns the report of a run: its traffic and statement counts, the cycles by the cost model, and the
- * locality of its index values.
+ * Returns the report of an execution: traffic and statement counts, cycles by the cost model, and locality of
+ * the index values.
  */
 export function summarize(
   func: TileFunc,
@@ -82,7 +82,7 @@ export function summarize(
   };
 }
 
-/** Returns the bytes that every schedule has to move, by operand: each accessed element counts once. */
+/** Returns the bytes that every schedule has to move, by operand. An accessed element counts once. */
 function compulsoryBytes(func: TileFunc): readonly number[] {
   const { shape, dtype } = outputOf(func).type;
   const written = bytesFor(elementCount(shape), dtype);

@@ -15,8 +15,8 @@ const poison = 0xa5;
 const fourWritten = 0x01010101;
 
 /**
- * Returns the end address, in bytes, of the highest buffer in the unified buffer (UB); 0 if there is none. It
- * is the program's peak use of the UB.
+ * Returns the peak use of the unified buffer (UB): the end address, in bytes, of the highest buffer; 0
+ * without buffers.
  */
 export const peakOf = (buffers: Iterable<UbBuffer>): number =>
   Math.max(
@@ -25,8 +25,8 @@ export const peakOf = (buffers: Iterable<UbBuffer>): number =>
   );
 
 /**
- * Unified buffer (UB) of one simulated core, with a record of the bytes that were written since the task
- * began. A reset fills all bytes with a poison value.
+ * Unified buffer (UB) of one simulated core, with a record of the bytes written in the current task. A reset
+ * fills all bytes with a poison value.
  */
 export class UbArena {
   readonly bytes: Uint8Array;
@@ -163,7 +163,7 @@ export class UbArena {
 }
 
 /**
- * Returns the message for a race: the two hardware pipes (instruction queues), and the buffers that they
+ * Returns the message for a race: the two hardware pipes (instruction queues), and the buffers that the pipes
  * access without a sync in between.
  */
 function describeRace({ earlier, later }: Race): string {

@@ -4,8 +4,8 @@ import { badIndexAt, duplicateWrite, type MappedInputs } from "../resolved-indic
 import { strides } from "../../ir/types.js";
 
 /**
- * Record of the output elements that a scatter writes. For each element, it holds the task and the first two
- * points of the scatter's domain that write the element.
+ * Record of the output elements that a scatter writes: for each element, the task and the first two
+ * iterations that write the element.
  */
 export class WrittenElements {
   /** By element, the number of the task that wrote it, from 1. */

@@ -34,9 +34,8 @@ interface Kept {
 }
 
 /**
- * Pool of idle fast executors, by tile program: a call reuses the memory of an earlier call of its program.
- * Executors are evicted when the idle memories together exceed a limit in bytes. The latest evicted executor
- * serves the next new program if its memory takes at most 32 MiB.
+ * Pool of idle fast executors, by tile program. A call reuses the memory of an earlier call of the same
+ * program. Executors are evicted when the idle memories exceed a limit in bytes.
  */
 export class KeptExecutors {
   /** Weak: an idle memory must not keep alive the kernel that it is of. */
@@ -105,7 +104,7 @@ function emptied(place: Place | undefined): FastExecutor | undefined {
 }
 
 /**
- * Pool of idle executors for the one-thread calls of `simulate`, `run` and the fast backend. Idle memories
- * may take 512 MiB together.
+ * Pool of idle executors for the one-thread calls of `simulate`, `run` and the fast backend, with at most 512
+ * MiB of idle memory.
  */
 export const keptExecutors = new KeptExecutors(2 ** 29);

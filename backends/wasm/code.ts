@@ -14,7 +14,7 @@ export interface Label {
 export type WasmAmount =
   { readonly kind: "const"; readonly value: number } | { readonly kind: "local"; readonly local: LocalId };
 
-/** 128-bit integer in two i64 locals: its low and its high 64 bits. */
+/** 128-bit integer in two i64 locals: the low and the high 64 bits. */
 export interface Int128 {
   readonly low: LocalId;
   readonly high: LocalId;
@@ -204,10 +204,7 @@ export class CodeBuilder {
   }
 }
 
-/**
- * Load instructions for one element, keyed by the element's size in bytes. They move the bits without
- * interpreting them.
- */
+/** Load instructions for the bits of one element, keyed by the element's size in bytes. */
 export const loads = {
   1: "i32.load8_u",
   2: "i32.load16_u",
@@ -215,10 +212,7 @@ export const loads = {
   8: "i64.load",
   16: "v128.load",
 } as const satisfies Readonly<Record<number, PlainOp>>;
-/**
- * Store instructions for one element, keyed by the element's size in bytes. They move the bits without
- * interpreting them.
- */
+/** Store instructions for the bits of one element, keyed by the element's size in bytes. */
 export const stores = {
   1: "i32.store8",
   2: "i32.store16",
@@ -228,8 +222,8 @@ export const stores = {
 } as const satisfies Readonly<Record<number, PlainOp>>;
 
 /**
- * Instructions that load one element into a vector, keyed by the element's size in bytes. `every`: copies the
- * element to all lanes. `one`: loads it into a single lane and keeps the other lanes.
+ * Instructions that load one element into a vector, keyed by the element's size in bytes. `every`: loads all
+ * lanes. `one`: loads a single lane.
  */
 export const laneLoads = {
   1: { every: "v128.load8_splat", one: "v128.load8_lane" },
@@ -249,8 +243,8 @@ const inlineCopyBytes = 512;
 const unrolledCopyBytes = 256;
 
 /**
- * Returns the method by which code copies bytes. `bytes`: length of the copy; undefined if it is known only
- * when the code runs.
+ * Returns the method by which code copies bytes. `bytes`: length of the copy; undefined for a length that is
+ * dynamic.
  */
 export const copyMethod = (bytes: number | undefined): CopyMethod => {
   if (bytes === undefined || bytes > inlineCopyBytes) return "memory.copy";
@@ -291,8 +285,8 @@ export function emitCopyBytes(code: CodeBuilder, to: LocalId, from: LocalId, byt
 }
 
 /**
- * Emits code that copies `bytes` bytes by a sequence of loads and stores without a loop. `to` and `from`:
- * locals with the addresses. `toShift` and `fromShift`: byte offsets that are added to the addresses.
+ * Emits code that copies `bytes` bytes by loads and stores without a loop. `to` and `from`: locals with the
+ * addresses. `toShift` and `fromShift`: byte offsets added to the addresses.
  */
 export function unrolledCopy(
   code: CodeBuilder,
@@ -348,7 +342,7 @@ export function storeBytes(code: CodeBuilder, to: LocalId, bytes: Uint8Array): v
 
 /**
  * Emits code that divides a count by `by`, a power of two. Returns the quotient (`rounds`) and the remainder
- * (`rest`), both constants if the count is.
+ * (`rest`), which are constants for a constant count.
  */
 export function dividedBy(
   code: CodeBuilder,

@@ -8,8 +8,8 @@ import { at } from "../../ir/types.js";
 import type { Lookup, PointerWalk } from "./memory-addresses.js";
 
 /**
- * Vector of 16 bytes of index values that one instruction compares with limits: its position in the index
- * tensor, and the limit of each 32-bit word.
+ * Vector of 16 bytes of index values that one instruction compares with limits. The vector has a position in
+ * the index tensor and a limit for each 32-bit word.
  */
 export interface ComparedVector {
   /** Number of the walk over their table. */
@@ -24,8 +24,7 @@ export interface ComparedVector {
 }
 
 /**
- * Size of a word in a {@link ComparedVector}, in bytes. Index values that are narrower than a word are not
- * compared by vectors.
+ * Size of a word in a {@link ComparedVector}, in bytes. Narrower index values are not compared by vectors.
  */
 export const wordBytes = 4;
 /** Size of a WebAssembly vector, in bytes. */
@@ -33,8 +32,7 @@ export const vectorBytes = 16;
 
 /**
  * Returns the vectors that compare the index values of `shift` consecutive output elements along dim `dim`
- * with their limits. Undefined if the values do not fill a contiguous byte range, or an address decreases
- * along a dim. Also undefined if an index value is narrower than 4 bytes, or an extent is 0.
+ * with limits. Undefined if vectors cannot compare the values.
  */
 export function comparedTogether(
   resolved: readonly StridedIndex[],

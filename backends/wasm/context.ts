@@ -24,14 +24,14 @@ import { type WasmPlan } from "./plan.js";
 import { accumulate, int128Constant, int128FromI64, int128Product, int128Quotient } from "./int128.js";
 
 /**
- * Integer type that holds the exact value of a linear expression: the type of one local, or `i128` for two
- * i64 locals.
+ * Integer type for the exact value of a linear expression: the type of one local, or `i128` for two i64
+ * locals.
  */
 export type FormWidth = WasmInteger | "i128";
 
 /**
- * Locals of the output coordinates and index values that linear expressions refer to, with the ranges of
- * these values.
+ * Locals of the output coordinates and index values for linear expressions, with the ranges of coordinates
+ * and values.
  */
 export interface FormScope {
   readonly ranges: Ranges;
@@ -41,8 +41,8 @@ export interface FormScope {
 }
 
 /**
- * State that all statements share while the WebAssembly code of one kernel is emitted: the code so far, loop
- * variables and memory addresses.
+ * State of the emission of one kernel's WebAssembly code: the emitted code, loop variables, and memory
+ * addresses.
  */
 export class WasmContext {
   readonly code = new CodeBuilder();

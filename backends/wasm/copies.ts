@@ -2,15 +2,12 @@
 import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { inputTensor, type HostInputs } from "../memory.js";
 
-/**
- * Number of bytes of an input that are copied at a time. Between such copies, the executor checks whether its
- * time slice is over.
- */
+/** Number of bytes of an input that are copied at a time, between checks of the time slice. */
 export const bytesAtOnce = 2 ** 22;
 
 /**
- * Copies each input of a program to its tensor in `to`, unless it already lies there. Copies in parts, and
- * yields the number of bytes of each part.
+ * Copies the inputs of a program to the tensors in `to`; inputs already in place are skipped. Yields the
+ * number of bytes of each partial copy.
  */
 export function* copyInputs(func: TileFunc, from: HostInputs, to: HostInputs): Generator<number, void> {
   for (const operand of inputsOf(func)) {

@@ -7,8 +7,8 @@ import { range, type Run } from "../plan/runs.js";
 import { startOf } from "../../ir/addressing.js";
 
 /**
- * Emits a load or store statement: the copy of a region between two memories, in the longest byte ranges that
- * are contiguous in both memories.
+ * Emits a load or store statement: a copy of a region in the longest byte ranges that are contiguous at
+ * source and destination.
  */
 export function emitCopy(context: WasmContext, { to, from, sizes, elementBytes, run }: CopyPlan): void {
   const { code } = context;
@@ -26,9 +26,8 @@ export function emitCopy(context: WasmContext, { to, from, sizes, elementBytes, 
 }
 
 /**
- * Returns the number of bytes of a run (contiguous range that is copied at once). It is a constant if the
- * extents are. Otherwise, emits code that multiplies a dynamic extent by `bytes`, and returns the local with
- * the product.
+ * Returns the number of bytes of a contiguous range that is copied at once. A dynamic number is a local, for
+ * which code is emitted.
  */
 export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readonly WasmAmount[]): WasmAmount {
   const extent = times === undefined ? undefined : at(sizes, times);
@@ -38,9 +37,7 @@ export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readon
   return { kind: "local", local };
 }
 
-/**
- * Local that holds an address which loops advance. `by`: bytes between neighbouring elements along each dim.
- */
+/** Local with an address that loops advance. `by`: bytes between neighbouring elements along each dim. */
 export interface Pointer {
   readonly local: LocalId;
   readonly by: readonly number[];
@@ -48,8 +45,7 @@ export interface Pointer {
 
 /**
  * Emits nested loops over the dims in `dims`, outermost first, that advance the pointers. `sizes`: extents by
- * dim. `body` emits the innermost code; it receives the locals that hold the pointers' addresses there, in
- * the order of `pointers`.
+ * dim. `body`: emits the innermost code, given the locals of the pointers in order.
  */
 export function nest(
   code: CodeBuilder,
@@ -76,8 +72,8 @@ export function nest(
 }
 
 /**
- * Returns `pointers`, in which each pointer that a loop over `dim` advances has a new local. Emits code that
- * copies its address to the new local. Pointers that do not advance along `dim` are returned unchanged.
+ * Returns `pointers` with new locals for the pointers that a loop over `dim` advances, and emits code that
+ * copies the addresses. All further pointers are unchanged.
  */
 export function movingAlong(
   code: CodeBuilder,

@@ -26,7 +26,7 @@ import { planWasm, type WasmPlan } from "./plan.js";
 import { emitFill, emitScatter } from "./scatter.js";
 import { tripsName } from "./sizes.js";
 
-/** WebAssembly module of a tile program, with the layout of its memory and its number of tasks. */
+/** WebAssembly module of a tile program, with the layout of the memory and the number of tasks. */
 export interface WasmKernel {
   readonly module: WasmModule;
   readonly layout: WasmLayout;
@@ -34,10 +34,9 @@ export interface WasmKernel {
 }
 
 /**
- * Returns the plan and the WebAssembly kernel of a tile program for `threads` threads. If `func` is a program
- * with symbolic sizes at given sizes, returns the kernel for all sizes if it can be emitted. Throws a
- * CompileError: TC502 if the tensors or the index arithmetic exceed the limits of {@link emitWasm}, TC505 for
- * a scatter without code.
+ * Returns the plan and the WebAssembly kernel of a tile program for `threads` threads. A program with
+ * symbolic sizes shares one kernel if possible. Throws a CompileError: TC502 for a size limit, TC505 for an
+ * unsupported scatter.
  */
 export function emitFor(
   func: TileFunc,
@@ -59,7 +58,7 @@ export function emitFor(
 
 /**
  * Emits the WebAssembly kernel of a plan. Throws a CompileError (TC502) if the tensors do not fit a 32-bit
- * memory, or index arithmetic does not fit 53 bits.
+ * memory, or if index arithmetic exceeds the supported width.
  */
 export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
   const context = new WasmContext(plan);
@@ -87,7 +86,7 @@ export const hasTasks = ({ gather, scatter }: WasmPlan): boolean =>
 
 /**
  * Returns the number of WebAssembly pages (64 KiB each) that a program needs. Throws a CompileError (TC502)
- * if that exceeds the maximum.
+ * if the number exceeds the maximum.
  */
 export function pagesOf(func: TileFunc, layout: WasmLayout, threads: number): number {
   const pages = pagesFor(layout, threads);
@@ -111,9 +110,8 @@ function fitsArrays(func: TileFunc): boolean {
 }
 
 /**
- * Emits the loop over the tasks [from, to): it derives the loop variables of each task and runs the task's
- * body. The code returns the local `bad`: the first output element with an index out of range, -1 if there is
- * none.
+ * Emits the loop over the tasks [from, to). The code returns the local `bad`: the first output element with
+ * an index out of range, or -1.
  */
 function emitTasks(context: WasmContext): void {
   const { code, plan } = context;
@@ -166,8 +164,8 @@ const tripsOf = (context: WasmContext, k: number): WasmAmount => {
 };
 
 /**
- * Returns the trip counts of the parallel loops from loop index `first` (0-based) to the innermost. Constant
- * trip counts are multiplied into one, which is omitted if it is 1. Each dynamic trip count is a local.
+ * Returns the trip counts of the parallel loops from index `first` to the innermost. Constant trip counts are
+ * multiplied into one entry; a dynamic trip count is a local.
  */
 function divisors(context: WasmContext, first: number): WasmAmount[] {
   const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));
@@ -218,7 +216,7 @@ function emitStmts(context: WasmContext, body: readonly Stmt[]): void {
   }
 }
 
-/** Emits the code of a serial loop with its body. */
+/** Emits the code of a serial loop and the loop's body. */
 function emitLoop(context: WasmContext, stmt: ForStmt): void {
   const { code } = context;
   const variable = context.iv(stmt);

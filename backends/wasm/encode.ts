@@ -72,7 +72,7 @@ function instructions(body: readonly Instr[], out: number[]): void {
   for (const instr of body) instruction(instr, out);
 }
 
-/** Appends the bytes of an instruction, with the instructions nested in it, to `out`. */
+/** Appends the bytes of an instruction and of all nested instructions to `out`. */
 function instruction(instr: Instr, out: number[]): void {
   if ("args" in instr) {
     plainInstruction(instr, out);

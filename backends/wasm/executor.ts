@@ -25,7 +25,7 @@ import { sizedCode, type SizedCode } from "./module-cache.js";
 import { instantiate, type SpawnThread } from "./thread.js";
 import { Threads } from "./threads.js";
 
-/** Options of the fast executor: its number of threads, and the function that starts a thread. */
+/** Options of the fast executor: the number of threads, and the function that starts a thread. */
 export interface FastOptions {
   /** Threads that run tasks, this one included; more than one needs `spawn`. Default 1. */
   readonly threads?: number;
@@ -33,8 +33,8 @@ export interface FastOptions {
 }
 
 /**
- * Option of a new executor. `before`: earlier executor whose memory, with the contents of its inputs, the new
- * executor uses.
+ * Option of a new executor. `before`: earlier executor whose memory, with the contents of the inputs, the new
+ * executor takes over.
  */
 export interface TakeOver {
   /**
@@ -45,8 +45,8 @@ export interface TakeOver {
 }
 
 /**
- * Result of one run. `output`: the output's bytes. `copied`: number of input bytes that were copied to the
- * executor's memory, and the milliseconds that the copies took.
+ * Result of one execution. `output`: the output's bytes. `copied`: the number of input bytes copied to the
+ * executor's memory, and the milliseconds of the copies.
  */
 export interface FastRun {
   /** The output in the executor's own memory: the next run overwrites it. */
@@ -63,8 +63,8 @@ const maxThreads = 64;
 type State = "idle" | "running" | "closing" | "closed" | "taken over";
 
 /**
- * Executor that runs a tile program as WebAssembly, on one thread or several. `await
- * FastExecutor.open(kernel.tile, { threads, spawn })` opens one on several threads.
+ * Executor that runs a tile program as WebAssembly, on one or several threads.
+ * `FastExecutor.open(kernel.tile, { threads, spawn })` resolves to an executor on several threads.
  */
 export class FastExecutor {
   /** Arrays in the executor's memory: what is written here is run without a copy. */

@@ -30,7 +30,7 @@ import { unrolledValues, type UnrolledValues } from "./unrolled-values.js";
 
 /** Number of elements that one iteration of the innermost loop of an unrolled gather copies. */
 export const unroll = 16;
-/** Number of short rows that one iteration of the loop over rows copies in an unrolled gather. */
+/** Number of short rows that one iteration of the row loop of an unrolled gather copies. */
 export const rowsTogether = 4;
 /** Longer rows take so long to copy that one check for four of them saves nothing. */
 const shortRowBytes = 16;
@@ -45,11 +45,8 @@ interface CheckedTogether {
 }
 
 /**
- * Strategy by which a gather resolves indices and copies elements. `rows`: the contiguous data that one index
- * selects are copied at once. `rows together`: an iteration copies `rowsTogether` rows, whose indices are
- * checked together. `checked together`: an iteration copies `unroll` elements, whose indices are checked
- * together. `from the table`: an iteration copies `unroll` elements, whose indices were resolved into a table
- * before. `one by one`: the index of each element is resolved alone.
+ * Strategy by which a gather resolves indices and copies elements. `rows` copies contiguous data of one index
+ * at once. The unrolled strategies check several indices together or read resolved indices from a table.
  */
 export type GatherStrategy =
   | { readonly by: "rows" }
@@ -59,8 +56,8 @@ export type GatherStrategy =
   | ({ readonly by: "checked together"; readonly unrollAndJam?: UnrollAndJam } & CheckedTogether);
 
 /**
- * Plan of the WebAssembly code of a gather: its pointers, index lookups, byte ranges that are copied at once,
- * and strategy.
+ * Plan of the WebAssembly code of a gather: pointers, index lookups, byte ranges that are copied at once, and
+ * strategy.
  */
 export interface CpuGather extends GatherPlan {
   /** Bytes of an output element. */
@@ -146,9 +143,8 @@ export function planCpuGather(
 }
 
 /**
- * Returns the plan for reading index values: pointers into the index tensors, and for each index operand the
- * byte offset from a pointer. Index operands whose addresses differ only by a constant share a pointer, which
- * starts at the lowest of these addresses.
+ * Returns the pointers into the index tensors, and for each index operand the byte offset from a pointer.
+ * Index operands whose addresses differ by a constant share a pointer.
  */
 function lookupsOf(
   func: TileFunc,
@@ -181,9 +177,8 @@ interface GatheredData extends Pick<CpuGather, "data" | "indices" | "lookups" | 
 }
 
 /**
- * Returns the strategy of a gather. It copies rows if no index depends on the innermost output dim, or if
- * that dim is divided into pages. Otherwise it copies single elements. A page is a range of a dim in which no
- * index value changes.
+ * Returns the strategy of a gather. Rows are copied if index values are constant along the innermost output
+ * dim or within pages of the dim; else elements are copied.
  */
 function movingOf(core: GatherPlan, data: GatheredData): GatherStrategy {
   const { last, page, stmt } = core;
@@ -194,8 +189,8 @@ function movingOf(core: GatherPlan, data: GatheredData): GatherStrategy {
 }
 
 /**
- * Returns the strategy of a gather that copies rows. One iteration copies several rows if they are short and
- * vectors can check their indices, one row otherwise.
+ * Returns the strategy of a gather that copies rows. One iteration copies several rows if the rows are short
+ * and vectors can check the indices; else one row.
  */
 function rowMoving(core: GatherPlan, { data, run, table, ...rest }: GatheredData): GatherStrategy {
   const { last, loops, page, stmt, values } = core;
@@ -209,7 +204,7 @@ function rowMoving(core: GatherPlan, { data, run, table, ...rest }: GatheredData
 
 /**
  * Returns the strategy of a gather that copies elements. One iteration copies several elements if vectors can
- * check their indices or a table holds them, one otherwise.
+ * check the indices or a table contains the indices; else one element.
  */
 function elementMoving(core: GatherPlan, { data, table, ...rest }: GatheredData): GatherStrategy {
   const { mayBeNone, stages, stmt, values } = core;
@@ -226,8 +221,8 @@ function elementMoving(core: GatherPlan, { data, table, ...rest }: GatheredData)
 }
 
 /**
- * Returns the index operands of a gather and the vectors that check their values, for `step` elements or rows
- * per iteration. Undefined if vectors cannot compare these index values.
+ * Returns the index operands of a gather and the vectors that check the index values, for `step` elements or
+ * rows per iteration. Undefined if vectors cannot compare the values.
  */
 function togetherAlong(
   core: GatherPlan,

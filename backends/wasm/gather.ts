@@ -590,9 +590,8 @@ const afterTable = (last: number): Stage => ({ dim: last, indices: [], adds: con
 const noEntry = -1;
 
 /**
- * Returns, in ascending order, the output dims whose coordinates the emitted code computes with. It needs
- * them for address terms that do not grow by constant steps: sums with index values, quotients, remainders
- * and pages. Pointers contain all other terms.
+ * Returns the output dims whose coordinates the emitted code needs, in ascending order. Coordinates are
+ * needed for sums with index values, quotients, remainders and pages.
  */
 function dimsUsed({ addresses, indices, lookups, stages, page, reads }: CpuGather): number[] {
   const sums = addresses.indices.filter((_, index) => lookups[index] === undefined);

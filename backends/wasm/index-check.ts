@@ -22,7 +22,7 @@ interface Compared {
 
 /**
  * Emitter of vector comparisons that check the index values of an unrolled step (several elements or rows per
- * iteration) against their limits.
+ * iteration).
  */
 export class IndexCheck {
   private readonly compared: readonly Compared[];

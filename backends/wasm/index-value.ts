@@ -6,8 +6,8 @@ import type { WasmContext } from "./context.js";
 import { int128Constant } from "./int128.js";
 
 /**
- * Emits the exact value of a linear expression in output coordinates and index values. Returns the local that
- * holds it, or the two locals of a 128-bit value.
+ * Emits the exact value of a linear expression in output coordinates and index values. Returns the local of
+ * the value, or two locals for 128 bits.
  */
 export function emitSum(context: WasmContext, form: Linear): IntegerLocals {
   const { code } = context;
@@ -20,9 +20,8 @@ export function emitSum(context: WasmContext, form: Linear): IntegerLocals {
 }
 
 /**
- * Returns the locals that hold the exact value of a loaded index. An index with a rule (check of its range)
- * stays in the local `value`. Without a rule, an unsigned value of 4 or 8 bytes is zero-extended, because
- * later arithmetic is signed.
+ * Returns the locals of the exact value of a loaded index. An unsigned value of 4 or 8 bytes without a rule
+ * (range check) is zero-extended.
  */
 export function asRead(
   code: CodeBuilder,

@@ -7,8 +7,8 @@
 import type { Stmt } from "../../ir/tile.js";
 
 /**
- * Kind of the immediate operands of an opcode: none, a local, a label, a constant, a memory address, a lane,
- * or an address with a lane. `copy` and `fill`: the memory indices of `memory.copy` and `memory.fill`.
+ * Kind of the immediate operands of an opcode. `copy` and `fill`: the memory indices of `memory.copy` and
+ * `memory.fill`.
  */
 export type Immediate =
   | "none"
@@ -35,7 +35,7 @@ const memoryAndLane = (...code: number[]): Encoding => ({ code, immediate: "memo
 const simd = 0xfd;
 
 /**
- * Opcode and kind of immediate operand of each WebAssembly instruction that kernels use, by its name in the
+ * Opcode and kind of immediate operand of each WebAssembly instruction that kernels use, by the name in the
  * text format.
  */
 export const encodings = {
@@ -181,10 +181,10 @@ export const encodings = {
   "i64x2.add": plain(simd, 0xce, 0x01),
 } as const satisfies Readonly<Record<string, Encoding>>;
 
-/** Name, in the text format, of an instruction that contains no other instructions. */
+/** Name, in the text format, of an instruction without nested instructions. */
 export type PlainOp = keyof typeof encodings;
 
-/** Returns the opcode of an instruction and the kind of its immediate operand. */
+/** Returns the opcode of an instruction and the kind of the immediate operand. */
 export const encodingOf = (op: PlainOp): Encoding => encodings[op];
 
 /** Type of a WebAssembly value. */
@@ -196,14 +196,14 @@ export interface Local {
   readonly type: WasmType;
 }
 
-/** Instruction that contains no other instructions, with its immediate operands. */
+/** Instruction without nested instructions, with the immediate operands. */
 export interface PlainInstr {
   readonly op: PlainOp;
   readonly args: readonly (number | bigint)[];
 }
 
 /**
- * Instruction of a function body. Blocks, loops and `if` contain other instructions; comments appear only in
+ * Instruction of a function body. Blocks, loops and `if` contain nested instructions; comments appear only in
  * the text format.
  */
 export type Instr =

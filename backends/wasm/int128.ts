@@ -15,7 +15,8 @@ const int128Local = (code: CodeBuilder): Int128 => ({
 });
 
 /**
- * Emits code that sets a new 128-bit integer to a constant of up to 53 bits. Returns the locals that hold it.
+ * Emits code that sets a new 128-bit integer to a constant of up to 53 bits. Returns the locals of the
+ * integer.
  */
 export function int128Constant(code: CodeBuilder, value: number): Int128 {
   const constant = int128Local(code);
@@ -24,17 +25,14 @@ export function int128Constant(code: CodeBuilder, value: number): Int128 {
   return constant;
 }
 
-/**
- * Emits code that pops an i64 and extends it, with its sign, to 128 bits. Returns the locals that hold the
- * result.
- */
+/** Emits code that pops an i64 and sign-extends the value to 128 bits. Returns the locals of the result. */
 export function int128FromI64(code: CodeBuilder): Int128 {
   const value = int128Local(code);
   code.set(value.low).get(value.low).op("i64.const", 63).op("i64.shr_s").set(value.high);
   return value;
 }
 
-/** Emits code that adds a 128-bit integer to `sum`, or subtracts it from `sum`. The result replaces `sum`. */
+/** Emits code that adds a 128-bit integer to `sum` or subtracts the integer from `sum`, in place. */
 export function accumulate(code: CodeBuilder, sum: Int128, value: Int128, op: "add" | "sub"): void {
   const low = code.local("low", "i64");
   code.get(sum.low).get(value.low).op(`i64.${op}`).set(low);
@@ -47,8 +45,8 @@ export function accumulate(code: CodeBuilder, sum: Int128, value: Int128, op: "a
 }
 
 /**
- * Emits the product of a 128-bit integer and a positive constant of up to 53 bits. Returns the locals that
- * hold the product. The emitted code multiplies halves of 32 bits.
+ * Emits the product of a 128-bit integer and a positive constant of up to 53 bits. Returns the locals of the
+ * product.
  */
 export function int128Product(code: CodeBuilder, { low, high }: Int128, by: number): Int128 {
   const product = int128Local(code);
@@ -81,8 +79,8 @@ export function int128Product(code: CodeBuilder, { low, high }: Int128, by: numb
 }
 
 /**
- * Emits the division of a non-negative 128-bit integer by a number of up to 53 bits. Returns the locals that
- * hold the quotient and the remainder. The emitted code divides bit by bit.
+ * Emits the division of a non-negative 128-bit integer by a number of up to 53 bits. Returns the locals of
+ * the quotient and the remainder.
  */
 export function int128Quotient(
   code: CodeBuilder,
@@ -116,8 +114,7 @@ export function int128Quotient(
 }
 
 /**
- * Returns a 128-bit integer as an {@link IndexValue}, with the functions that emit the operations to resolve
- * it.
+ * Returns a 128-bit integer as an {@link IndexValue}, with functions that emit the operations on the integer.
  */
 export function int128Value(code: CodeBuilder, value: Int128): IndexValue {
   /** Pushes all ones where it is negative, else 0. */

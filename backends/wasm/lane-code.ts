@@ -59,8 +59,8 @@ const extremes = {
 >;
 
 /**
- * Emitter of 32-bit arithmetic. Each call emits either the instruction for one value or the instruction for
- * the four lanes of a vector, as chosen at construction.
+ * Emitter of 32-bit arithmetic, for one value or for the four lanes of a vector, as selected in the
+ * constructor.
  */
 export class LaneCode {
   /** In the order in which they were asked for. */

@@ -71,7 +71,7 @@ export const pagesFor = (layout: WasmLayout, threads: number): number =>
   Math.max(1, Math.ceil((layout.buffers + threads * layout.bufferBytes) / pageBytes));
 
 /**
- * Returns the byte address of a buffer within the unified buffer (UB). For a double buffer, it is the address
- * of the first copy. The second copy is never used, because a thread runs its statements in order.
+ * Returns the byte address of a buffer within the unified buffer (UB); for a double buffer, the address of
+ * the first copy.
  */
 export const bufferAddress = (buffer: UbBuffer): number => at(buffer.addresses ?? [], 0);

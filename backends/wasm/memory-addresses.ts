@@ -8,21 +8,19 @@ import { at, bytesOf, invariant, isPacked, strides, type DType } from "../../ir/
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
 
 /**
- * Memory that holds a region: the tensor of the operand with 0-based index `operand`, or a buffer in the
- * unified buffer (UB).
+ * Memory of a region: the tensor of the operand with index `operand`, or a buffer in the unified buffer (UB).
  */
 export type Memory =
   { readonly kind: "tensor"; readonly operand: number } | { readonly kind: "ub"; readonly buffer: UbBuffer };
 
-/** Region of a tensor or buffer, with the memory that holds it. Offsets and strides are in elements. */
+/** Region of a tensor or buffer, with the memory of the region. Offsets and strides are in elements. */
 export interface PlacedRegion extends Place {
   readonly memory: Memory;
 }
 
 /**
- * Address of a tile's elements, split into two parts: a pointer that advances by constant steps along the
- * output dims, and `beyond`. `beyond` contains the terms of index operands and the quotients and remainders
- * of dims.
+ * Address of a tile's elements in two parts. The pointer advances by constant steps along the output dims.
+ * `beyond`: terms of index operands, quotients and remainders.
  */
 export interface PointerWalk {
   readonly memory: Memory;
@@ -40,7 +38,7 @@ export interface PointerWalk {
   readonly beyond: Linear;
 }
 
-/** Position of an index operand's value in memory, as a byte offset from a pointer into its index tensor. */
+/** Position of an index operand's value in memory, as a byte offset from a pointer into the index tensor. */
 export interface Lookup {
   /** Number of the walk over its table. */
   readonly walk: number;
@@ -50,8 +48,8 @@ export interface Lookup {
 }
 
 /**
- * Returns an address split into a pointer and remaining terms ({@link PointerWalk}). The pointer advances by
- * constant steps along output dims. `address`: in elements of type `dtype`. `rank`: number of output dims.
+ * Returns an address split into a pointer and remaining terms ({@link PointerWalk}). `address`: in elements
+ * of type `dtype`. `rank`: number of output dims.
  */
 export function pointerWalkOf(memory: Memory, address: Linear, dtype: DType, rank: number): PointerWalk {
   const packed = isPacked(dtype);
@@ -67,8 +65,8 @@ export function pointerWalkOf(memory: Memory, address: Linear, dtype: DType, ran
 }
 
 /**
- * Returns a function that maps a region of the program to the memory that holds it, with offsets and strides
- * in elements.
+ * Returns a function that maps a region of the program to the region's memory, with offsets and strides in
+ * elements.
  */
 export function placing(func: TileFunc): (region: Region) => PlacedRegion {
   const buffers = ubBuffers(func);

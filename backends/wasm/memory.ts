@@ -23,10 +23,7 @@ export function allocateMemory(func: TileFunc, pages: number, shared: boolean): 
   }
 }
 
-/**
- * Grows a memory to at least `pages` pages of 64 KiB. Returns the number of pages that are still missing: 0
- * if the memory could grow.
- */
+/** Grows a memory to at least `pages` pages of 64 KiB. Returns the number of missing pages; 0 for success. */
 export function grown(memory: WebAssembly.Memory, pages: number): number {
   const missing = Math.max(0, pages - memory.buffer.byteLength / pageBytes);
   try {
@@ -38,10 +35,7 @@ export function grown(memory: WebAssembly.Memory, pages: number): number {
   }
 }
 
-/**
- * Returns the error (TC603) for a program that reads or writes outside its memory, which only a hand-written
- * program can do.
- */
+/** Returns the error (TC603) for a hand-written program that reads or writes outside the program's memory. */
 export const leftMemory = (): RunError =>
   new RunError([
     error("TC603", "the program reads or writes beyond its memory", {

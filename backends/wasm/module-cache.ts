@@ -20,8 +20,8 @@ interface WasmCode {
 const codesOf = derivedOnce((_: TileFunc) => new Map<number, WasmCode>());
 
 /**
- * Compiled code of a program, with the values that depend on the program's sizes: memory layout, pages of 64
- * KiB, tasks and arguments.
+ * Compiled code of a program, with the values for one set of sizes: memory layout, pages of 64 KiB, tasks and
+ * arguments.
  */
 export interface SizedCode {
   readonly plan: WasmPlan;
@@ -34,9 +34,8 @@ export interface SizedCode {
 }
 
 /**
- * Returns the compiled code of a program at its sizes. All sizes of a program with symbolic sizes share one
- * module; the memory layout differs by size. Throws a CompileError (TC502) if the tensors do not fit a
- * WebAssembly memory.
+ * Returns the compiled code of a program for one set of sizes. A program with symbolic sizes has one module
+ * for all sizes. Throws a CompileError (TC502) if the tensors do not fit a WebAssembly memory.
  */
 export function sizedCode(func: TileFunc, threads: number): SizedCode {
   const { plan, kernel, module } = codeOf(func, threads);
@@ -55,8 +54,8 @@ export function sizedCode(func: TileFunc, threads: number): SizedCode {
 }
 
 /**
- * Returns the plan, kernel and compiled module of a program, from a cache if possible. The code of a program
- * with symbolic sizes serves all its sizes.
+ * Returns the plan, kernel and compiled module of a program, from a cache if possible. A program with
+ * symbolic sizes has one module for all sizes.
  */
 function codeOf(func: TileFunc, threads: number): WasmCode {
   const [cached] = [dynamicFormOf(func)?.program, func].flatMap(

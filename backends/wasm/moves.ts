@@ -15,8 +15,8 @@ import { jammed } from "./unroll-and-jam.js";
 import type { ValuePlan } from "../../ir/values/index.js";
 
 /**
- * Returns the plan of a program's code in printable form. `figures`: numbers of tasks and slices, and bytes
- * of unified buffer per thread. `moves`: the method by which each statement moves its data.
+ * Returns the plan of a program's code in printable form. `moves`: the method by which each statement moves
+ * data. `figures`: tasks, slices, and bytes of unified buffer per thread.
  */
 export const movesOf = (plan: WasmPlan): MovePlan => {
   const slices = plan.nest.tasks / taskOfTile(plan.source).nest.tasks;
@@ -46,8 +46,8 @@ function statements({ copied, func, gone }: WasmPlan): readonly Stmt[] {
 const isMove = ({ op }: Stmt): boolean => op !== "for" && op !== "alloc";
 
 /**
- * Returns the printable entries about how a statement moves its data. A statement without code gives one
- * entry with the reason.
+ * Returns the printable entries on the data moves of a statement. A statement without code gives one entry
+ * with the reason.
  */
 function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
   const head = printStmtHead(stmt);
@@ -77,7 +77,7 @@ const figuresOf = ({ bytes, times }: Run): Figures =>
 
 /**
  * Returns the printable entries of a gather: one for each group of index lookups, then one for the copy of
- * the elements. A lookup entry names the output dims over which its loops run.
+ * the elements.
  */
 function gatherMoves(stmt: string, plan: CpuGather): Move[] {
   const { table, stages } = plan;
@@ -119,8 +119,8 @@ const computedFigures = (
 });
 
 /**
- * Returns printable numbers about how a gather copies elements: bytes and elements per copy, and the method
- * that resolves their indices.
+ * Returns printable numbers on the copies of a gather: bytes and elements per copy, and the method that
+ * resolves indices.
  */
 function movingFigures({ elementBytes, last, moving, page, run }: CpuGather): Figures {
   if (moving.by === "rows together")

@@ -26,7 +26,7 @@ import { placing, type PlacedRegion } from "./memory-addresses.js";
 import { sizeParameters } from "./sizes.js";
 import { jammed, unrollAndJamOf } from "./unroll-and-jam.js";
 
-/** Plan of a tile program's WebAssembly code: all decisions that are made before code is emitted. */
+/** Plan of a tile program's WebAssembly code: all decisions that are made before emission. */
 export interface WasmPlan {
   /** The program as it was given. */
   readonly source: TileFunc;
@@ -49,7 +49,7 @@ export interface WasmPlan {
 
 /**
  * Plan of a load or store, which copies a region from `from` to `to`. `run`: byte range that is contiguous in
- * both memories and is copied at once.
+ * source and destination and is copied at once.
  */
 export interface CopyPlan {
   readonly to: PlacedRegion;
@@ -68,9 +68,8 @@ export function planWasm(source: TileFunc): WasmPlan {
 }
 
 /**
- * Returns the plan of a scatter program's WebAssembly code. The program is not transformed: no task is split
- * and no copy is left out. Throws a CompileError (TC505) if no WebAssembly code can be emitted for the
- * scatter.
+ * Returns the plan of a scatter program's WebAssembly code. Throws a CompileError (TC505) if no WebAssembly
+ * code can be emitted for the scatter.
  */
 function planPoints(source: TileFunc): WasmPlan {
   const { nest } = taskOfTile(source);
@@ -88,8 +87,8 @@ function planPoints(source: TileFunc): WasmPlan {
 }
 
 /**
- * Returns the plan of a gather program's WebAssembly code. The plan is for a transformed program: long tasks
- * are split, short tasks are fused, and unnecessary copies are left out.
+ * Returns the plan of a gather program's WebAssembly code, after splitting long tasks, fusing short tasks and
+ * removing unnecessary copies.
  */
 function planElements(source: TileFunc): WasmPlan {
   const copied = rowsToUnrollAndJam(splitTasks(joinRuns(writtenBy(source))));

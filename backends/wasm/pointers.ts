@@ -4,8 +4,8 @@ import type { Pointer } from "./copy-region.js";
 import type { LocalId } from "./code.js";
 
 /**
- * Pointers that the loops of a gather advance. They point to the output, the data, the inputs of arithmetic
- * (`reads`) and the index values. `coords`: coordinates of output dims that the code computes with.
+ * Pointers that the loops of a gather advance: output, data, inputs of arithmetic (`reads`), and index
+ * values. `coords`: coordinates of output dims that the code needs.
  */
 export interface Pointers {
   readonly out: Pointer;
@@ -19,21 +19,15 @@ export interface Pointers {
   readonly coords: readonly Pointer[];
 }
 
-/**
- * Byte offset for each pointer of a gather, in the order of {@link listed}. Instructions add the offsets as
- * constants.
- */
+/** Byte offset for each pointer of a gather, in the order of {@link listed}. */
 export type Shift = readonly number[];
 
-/**
- * Position of the first index pointer in the list that {@link listed} returns, for a gather that copies its
- * elements without computation.
- */
+/** Position of the first index pointer in the list of {@link listed}, for a gather without arithmetic. */
 export const firstIndex = 2;
 
 /**
  * Returns all pointers of a gather as one list: output, data, inputs of arithmetic (`reads`), index values,
- * coordinates. The locals that {@link withLocals} takes have this order.
+ * coordinates.
  */
 export const listed = ({ out, data, reads, index, coords }: Pointers): readonly Pointer[] => [
   out,
@@ -43,10 +37,7 @@ export const listed = ({ out, data, reads, index, coords }: Pointers): readonly 
   ...coords,
 ];
 
-/**
- * Returns the pointers of a gather with their locals replaced by `locals`, which are in the order of {@link
- * listed}.
- */
+/** Returns the pointers of a gather with the locals `locals`, in the order of {@link listed}. */
 export function withLocals(pointers: Pointers, locals: readonly LocalId[]): Pointers {
   const replaced = listed(pointers).map((pointer, k): Pointer => ({ ...pointer, local: at(locals, k) }));
   const index = 2 + pointers.reads.length;

@@ -50,7 +50,7 @@ const lines = (body: readonly Instr[], locals: readonly string[], indent: string
 
 /**
  * Returns the immediate operands of an instruction, as words of WebAssembly's text format. `locals`: names of
- * the function's locals, by their 0-based index.
+ * the function's locals.
  */
 function immediates(instr: PlainInstr, locals: readonly string[]): string[] {
   const { args } = instr;

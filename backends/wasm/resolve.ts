@@ -8,15 +8,18 @@ import type { WasmAmount, CodeBuilder, IntegerLocals, LocalId } from "./code.js"
 import type { PlainOp } from "./instructions.js";
 
 /**
- * Extent of an index operand, and number added to its negative values, in emitted code. They are constants,
- * or locals if they depend on dynamic sizes.
+ * Extent of an index operand, and the number that is added to negative index values, in emitted code. Dynamic
+ * sizes give locals instead of constants.
  */
 export interface RuleBounds {
   readonly extent: WasmAmount;
   readonly wrapNegativeBy?: WasmAmount;
 }
 
-/** Inputs of {@link emitResolved}, which emits the code that resolves an index value under its rule. */
+/**
+ * Input of {@link emitResolved}: an index rule and emitters, from which code is made that resolves an index
+ * value.
+ */
 export interface Resolver {
   readonly rule: IndexRule;
   /** The numbers of the rule, as the code has them. */
@@ -29,7 +32,7 @@ export interface Resolver {
   readonly nothing: () => void;
 }
 
-/** Index value in one local, or two for 128 bits, with functions that emit operations on it. */
+/** Index value in one local, or two for 128 bits, with functions that emit operations on the value. */
 export interface IndexValue {
   readonly local: IntegerLocals;
   /** The same, a negative value counted from the end. */
@@ -44,8 +47,8 @@ export interface IndexValue {
 }
 
 /**
- * Returns an integer in one local as an {@link IndexValue}, with the functions that emit operations on it.
- * `signed`: true if the value may be negative.
+ * Returns an integer in one local as an {@link IndexValue}, with functions that emit operations on the
+ * integer. `signed`: true if the value may be negative.
  */
 export function localValue(code: CodeBuilder, value: LocalId, signed: boolean): IndexValue {
   const type = code.typeOf(value);
@@ -90,8 +93,8 @@ const indexLoads = {
 } as const satisfies Readonly<Record<string, Readonly<Record<IndexBytes, PlainOp>>>>;
 
 /**
- * Emits code that pops an address and loads the index value that lies `shift` bytes after it. Returns the new
- * local that holds the value, of 32 or 64 bits.
+ * Emits code that pops an address and loads the index value `shift` bytes after the address. Returns the new
+ * local of the value (32 or 64 bits).
  */
 export function loadIndex(
   code: CodeBuilder,
@@ -104,8 +107,8 @@ export function loadIndex(
 }
 
 /**
- * Emits code that resolves an index value under its rule and pushes the number of the element that the value
- * selects. That number is less than the extent unless the extent is 0.
+ * Emits code that resolves an index value under a rule and pushes the index of the selected element. The
+ * pushed index is less than the extent, if the extent is not 0.
  */
 export function emitResolved(code: CodeBuilder, resolver: Resolver, value: IndexValue): void {
   const { extent, wrapNegativeBy } = resolver.bounds;
@@ -126,8 +129,8 @@ export function emitResolved(code: CodeBuilder, resolver: Resolver, value: Index
 }
 
 /**
- * Emits the update of `bad`, the lowest row-major position of an output element whose index is out of range.
- * `position` emits code that pushes the position of the current element.
+ * Emits the update of `bad`, the lowest row-major position of an output element with an index out of range.
+ * `position`: emits code that pushes the current position.
  */
 export function reportBad(code: CodeBuilder, bad: LocalId, position: () => void): void {
   const current = code.local("position");
@@ -136,9 +139,8 @@ export function reportBad(code: CodeBuilder, bad: LocalId, position: () => void)
 }
 
 /**
- * Emits the code for an index value out of range, under the policy of its rule. The code reports the output
- * element, sets `element` to a number in range, or runs `nothing`, the code for an index that selects no
- * element.
+ * Emits the code for an index value out of range under the rule's policy. The code reports the output
+ * element, sets `element` to a number in range, or executes `nothing`.
  */
 function outOfRange(
   code: CodeBuilder,

@@ -26,8 +26,8 @@ import type { Memory, PlacedRegion } from "./memory-addresses.js";
 import type { Region } from "../../ir/tile.js";
 
 /**
- * Element in a memory. `form`: its address, in elements, as a linear expression in tile coordinates, index
- * values and loop variables.
+ * Element in a memory. `form`: the element's address, in elements, as a linear expression in tile
+ * coordinates, index values and loop variables.
  */
 export interface PlacedElement {
   readonly memory: Memory;
@@ -36,8 +36,7 @@ export interface PlacedElement {
 }
 
 /**
- * Plan of the WebAssembly code of a scatter statement: its index lookups, addresses, computed values and
- * checks.
+ * Plan of the WebAssembly code of a scatter statement: index lookups, addresses, computed values and checks.
  */
 export interface CpuScatter {
   readonly stmt: ScatterStmt;
@@ -68,9 +67,8 @@ export interface CpuScatter {
 }
 
 /**
- * Returns the plan of the WebAssembly code of a program's scatter: its index lookups, addresses, arithmetic
- * and checks. Throws a CompileError (TC505) if no code can be emitted for the scatter ({@link
- * hasScatterCode}).
+ * Returns the plan of the WebAssembly code of a program's scatter. Throws a CompileError (TC505) if no code
+ * can be emitted for the scatter ({@link hasScatterCode}).
  */
 export function planCpuScatter(func: TileFunc, place: (region: Region) => PlacedRegion): CpuScatter {
   const map = scatterMapOf(func);
@@ -149,8 +147,8 @@ function withoutCode(map: AccessMap, steps: readonly IndexStep[]): string | unde
 }
 
 /**
- * True if WebAssembly code can be emitted for a scatter. False if an index value that locates an input of the
- * written value may select no element. Also false if index values select the elements of a reduction.
+ * True if WebAssembly code can be emitted for a scatter. False if an index value selects reduction elements,
+ * or may leave the written value without an input.
  */
 export const hasScatterCode = (map: AccessMap, { operands }: Pick<TileFunc, "operands">): boolean =>
   withoutCode(
@@ -164,7 +162,7 @@ export const hasScatterCode = (map: AccessMap, { operands }: Pick<TileFunc, "ope
 
 /**
  * Throws a CompileError (TC505) if no WebAssembly code can be emitted for the scatter `map` ({@link
- * hasScatterCode}). `steps`: steps that look up its index values.
+ * hasScatterCode}). `steps`: steps that look up the scatter's index values.
  */
 function refuseWithoutCode({ name, span }: TileFunc, map: AccessMap, steps: readonly IndexStep[]): void {
   const what = withoutCode(map, steps);
@@ -175,8 +173,8 @@ function refuseWithoutCode({ name, span }: TileFunc, map: AccessMap, steps: read
 }
 
 /**
- * Returns the steps that compute the element which a scatter writes. Undefined if the element is copied
- * without change. Throws a CompileError (TC104) for an element type in which elements cannot be combined.
+ * Returns the steps that compute the element that a scatter writes; undefined for an unchanged copy. Throws a
+ * CompileError (TC104) for an element type that cannot be combined.
  */
 function valuesOf(func: TileFunc, map: AccessMap): ValuePlan | undefined {
   const { combine } = map.write;
@@ -190,14 +188,13 @@ function valuesOf(func: TileFunc, map: AccessMap): ValuePlan | undefined {
 }
 
 /**
- * Returns the number by which an address in WebAssembly code grows from one element to the next. It is the
- * element's size in bytes. For packed elements (several in a byte), it is 1, because their addresses count
- * elements.
+ * Returns the step of an address from one element to the next in WebAssembly code, in bytes. The step is 1
+ * for packed elements (several in a byte), whose addresses count elements.
  */
 export const unitBytes = ({ dtype }: PlacedElement): number => (isPacked(dtype) ? 1 : bytesOf(dtype));
 
 /**
- * True if the address of an element depends on the reduction dim, so that it differs between reduction
- * elements. `rank`: index of the reduction dim, which follows the dims of the domain.
+ * True if the address of an element depends on the reduction dim. `rank`: index of the reduction dim, after
+ * all dims of the domain.
  */
 export const isReduced = ({ form }: PlacedElement, rank: number): boolean => dimsOf(form).includes(rank);

@@ -27,10 +27,7 @@ import type { UnrolledValues } from "./unrolled-values.js";
 import { emitReduction, emitValue, type EachElement, type ReadAddresses } from "./values.js";
 import { emitVectorReduction, emitVectorValues } from "./vector-values.js";
 
-/**
- * Emits the code of a scatter statement: loops over the points of its domain. Emits nothing if the domain is
- * empty.
- */
+/** Emits the code of a scatter statement: loops over all iterations. Emits nothing for an empty domain. */
 export function emitScatter(context: WasmContext, plan: CpuScatter): void {
   if (elementCount(plan.map.domain) === 0) return;
   new ScatterEmitter(context, plan).level(0);

@@ -6,13 +6,12 @@ import { hasDynamicTrips, type ParallelNest } from "../../ir/task/index.js";
 import type { WasmLayout } from "./layout.js";
 
 /**
- * Returns the name of the runtime parameter that holds the byte address at which the tensor of an operand
- * starts in memory. `operand`: 0-based index of the operand.
+ * Returns the name of the runtime parameter for the byte address of an operand's tensor in memory. `operand`:
+ * index of the operand.
  */
 export const startName = (operand: number): string => `start${operand}`;
 /**
- * Returns the name of the runtime parameter that holds the trip count of a parallel loop. `loop`: 0-based
- * index of the loop.
+ * Returns the name of the runtime parameter for the trip count of a parallel loop. `loop`: index of the loop.
  */
 export const tripsName = (loop: number): string => `trips${loop}`;
 
@@ -30,8 +29,8 @@ export function sizeParameters(func: TileFunc, { loops }: ParallelNest): readonl
 }
 
 /**
- * Returns the values of the runtime parameters `names` at one set of sizes, in order. Values that depend on
- * symbols come from `params`. Start addresses of operands come from the layout, and trip counts from `loops`.
+ * Returns the values of the runtime parameters `names` for one set of sizes, in order. `params`: values that
+ * depend on symbols. `loops`: parallel loops, for trip counts.
  */
 export function argumentsOf(
   names: readonly string[],

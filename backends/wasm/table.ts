@@ -7,8 +7,8 @@
 import { at, elementCount, strides, type Shape } from "../../ir/types.js";
 
 /**
- * Table of resolved indices in the kernel's memory. Each entry is a byte offset in the data. The code fills
- * the table before it copies any element.
+ * Table of resolved indices in the kernel's memory. An entry is a byte offset in the data. The code fills the
+ * table before copying elements.
  */
 export interface Table {
   /** Output dims that the indices follow, and their table strides in bytes by output dim. */
@@ -27,9 +27,8 @@ const maxBytes = 256 * 1024;
 export const cacheLine = 64;
 
 /**
- * Returns the layout of a table of resolved index values. Undefined if the table would be too large or too
- * rarely reused. `dependencies`: output dims that the index operands depend on. `tile`: the largest extents
- * of the output tile.
+ * Returns the layout of a table of resolved index values; undefined if the table would be too large or rarely
+ * reused. `dependencies`: output dims that the indices depend on. `tile`: maximum extents of the output tile.
  */
 export function lookupTable(dependencies: ReadonlySet<number>, tile: Shape): Table | undefined {
   const last = Math.max(-1, ...dependencies);

@@ -4,18 +4,15 @@
  */
 
 /**
- * Function by which the executor starts a thread. It makes a `new Worker` that receives `message` and calls
- * `serveThread` with it.
+ * Function by which the executor starts a thread: a `new Worker` that calls `serveThread` with the received
+ * `message`.
  */
 export type SpawnThread = (message: ThreadMessage) => {
   /** Ends the thread. */
   terminate(): unknown;
 };
 
-/**
- * Message that starts a thread. It is posted to the worker unchanged. Its types avoid the namespace
- * `WebAssembly`, which only the DOM library declares.
- */
+/** Message that starts a thread and is posted to the worker unchanged. */
 export interface ThreadMessage {
   /** A WebAssembly.Module. */
   readonly module: object;
@@ -31,9 +28,8 @@ export interface ThreadMessage {
 }
 
 /**
- * Function that runs tasks [from, to) with the unified buffer (UB) at byte `ub` of the memory. Returns the
- * row-major position of the first output element with an index out of range, as a signed 32-bit integer; -1
- * if there is none.
+ * Function that executes tasks [from, to) with the unified buffer (UB) at byte `ub`. Returns the row-major
+ * position of the first output element with an index out of range, or -1.
  */
 export type RunTasks = (from: number, to: number, ub: number, ...params: readonly number[]) => number;
 
@@ -43,15 +39,15 @@ export const controlBytes = 64;
 /** Positions of the fields in the control block at the start of the memory, in 32-bit words. */
 export const word = { generation: 0, nextTask: 1, doneTasks: 2, ready: 3, failed: 4, bad: 5 } as const;
 
-/** Instantiates a module on a memory and returns its function `run`. */
+/** Instantiates a module on a memory and returns the module's function `run`. */
 export function instantiate({ module, memory }: Pick<ThreadMessage, "module" | "memory">): RunTasks {
   const imports = { env: { memory: memory as WebAssembly.Memory } };
   return new WebAssembly.Instance(module, imports).exports["run"] as RunTasks;
 }
 
 /**
- * Takes and runs chunks of tasks until none is left or `milliseconds` have passed. Records in the control
- * block the number of done tasks and the lowest output element with an index out of range.
+ * Takes and executes chunks of tasks until none is left or `milliseconds` have passed. The control block
+ * receives the number of finished tasks and the lowest output element with an index out of range.
  */
 export function takeTasks(
   run: RunTasks,
@@ -74,8 +70,8 @@ export function takeTasks(
 }
 
 /**
- * Runs the loop of a worker thread, which takes tasks whenever a run begins. Never returns; the thread ends
- * when it is terminated. An error sets the word `failed` and is thrown.
+ * Serves tasks in a worker thread and never returns. An error sets the word `failed` of the control block and
+ * is thrown.
  */
 export function serveThread(message: ThreadMessage): never {
   const control = new Int32Array(message.memory.buffer, 0, controlBytes / 4);

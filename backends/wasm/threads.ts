@@ -20,7 +20,8 @@ const startMs = 5_000;
 const maxSpins = 10_000;
 
 /**
- * Worker threads of an executor, with the control block through which all threads share the tasks of a run.
+ * Worker threads of an executor, and the control block with which all threads divide the tasks of an
+ * execution.
  */
 export class Threads {
   private readonly control: Int32Array;

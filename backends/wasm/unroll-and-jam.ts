@@ -6,8 +6,8 @@ import { isConstant, type Linear } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
 
 /**
- * Unroll-and-jam of an output dim: the dim is divided into equal parts, and each iteration of one loop
- * processes an element of every part.
+ * Unroll-and-jam of an output dim: the dim is divided into equal parts, and one iteration processes one
+ * element of every part.
  */
 export interface UnrollAndJam {
   readonly dim: number;
@@ -19,9 +19,8 @@ export interface UnrollAndJam {
 export const jammed = 4;
 
 /**
- * Returns the dim to unroll and jam, and the number of its elements in each part (`size`). The dim is the
- * innermost one before the last whose constant extent is a positive multiple of {@link jammed}. Undefined if
- * there is no such dim.
+ * Returns the dim to unroll and jam, and the number of elements in each part (`size`). Undefined if no dim
+ * before the last has a constant extent that is a multiple of {@link jammed}.
  */
 export function unrollAndJamOf(sizes: readonly Linear[]): UnrollAndJam | undefined {
   const extents = sizes.slice(0, -1).map((size) => (isConstant(size) ? size.at : 0));

@@ -30,7 +30,7 @@ export const isUnrolled = (moving: GatherStrategy): moving is Unrolled =>
 type OneByOne = (pointers: Pointers, count: WasmAmount) => void;
 
 /**
- * Emitter of the code of a gather that copies several elements or short rows in one iteration. Their indices
+ * Emitter of the code of a gather that copies several elements or short rows in one iteration. The indices
  * are checked by vectors or come from a table.
  */
 export class UnrolledGather {

@@ -15,7 +15,7 @@ export type StepElements = 16 | 32;
 
 /**
  * Unrolled step of a gather or scatter: 16 or 32 output elements that vectors compute together. `still`: for
- * each read, true if all elements of the step use the same input element, false if they use consecutive ones.
+ * each read, true if all elements use the same input element, false for consecutive input elements.
  */
 export interface UnrolledValues {
   readonly elements: StepElements;
@@ -38,10 +38,8 @@ interface ComputedElements {
 }
 
 /**
- * Returns the unrolled step (16 or 32 elements computed in vectors) of a gather; undefined if elements are
- * computed one by one. That is so for rows shorter than 16, for an exact sum, and if an index value changes
- * within a step. It is also so if no read advances by one element per output element, or if a read advances
- * otherwise. `reads`: element types of the reads.
+ * Returns the unrolled step (16 or 32 elements computed in vectors) of a gather; undefined if elements must
+ * be computed one by one. `reads`: element types of the reads.
  */
 export function unrolledValues(
   { indices, loops, reads: addresses, sizes, values }: ComputedElements,

@@ -32,7 +32,7 @@ import type { LocalId } from "./code.js";
 import type { LaneCode, LaneOp } from "./lane-code.js";
 
 /**
- * Inputs of the code that computes one step of a value: locals of earlier steps, loaded elements and the
+ * Inputs of the code for one step of a value's computation: locals of earlier steps, loaded elements, and the
  * result of the reduction.
  */
 export interface StepInputs {
@@ -44,7 +44,7 @@ export interface StepInputs {
   readonly reduced: LocalId | undefined;
 }
 
-/** Emits one step of the computation of a value. Returns a new local that holds the step's result. */
+/** Emits one step of the computation of a value. Returns a new local with the step's result. */
 export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }: StepInputs): LocalId {
   switch (step.kind) {
     case "read":
@@ -74,10 +74,8 @@ export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }
 }
 
 /**
- * Emits a reduction that accumulates its elements one after the other, for `locals` output elements at once.
- * Returns one local with the result for each output element. `each` emits the loop over reduction elements.
- * Its body calls `take` with a function that returns the local of the current reduction element for output
- * element `k`.
+ * Emits a stepwise reduction for `locals` output elements at once, and returns one local with each result.
+ * `each`: emits the loop over reduction elements, whose body calls `take`.
  */
 export function emitStepwise(
   lanes: LaneCode,
@@ -110,10 +108,7 @@ export function emitStepwise(
   return sums;
 }
 
-/**
- * Emits code that pops the bits of an element and pushes its value, floats as f32. Bits of an integer or an
- * f32 stay unchanged.
- */
+/** Emits code that pops the bits of an element and pushes the element's value, floats as f32. */
 function widen(lanes: LaneCode, type: SourceType): void {
   switch (type) {
     case "i8":
@@ -153,8 +148,8 @@ function widen(lanes: LaneCode, type: SourceType): void {
 }
 
 /**
- * Emits code that pops the bits of an f16 and pushes its value as an f32. The code shifts exponent and
- * mantissa up by 13 bits and adds 112 to the exponent. For infinity and NaN it sets all exponent bits.
+ * Emits code that pops the bits of an f16 and pushes the value as an f32. Infinity and NaN get all exponent
+ * bits.
  */
 function widenHalf(lanes: LaneCode): void {
   const [half, wide] = [lanes.local("half"), lanes.local("wide")];
@@ -172,9 +167,8 @@ function rebiasByProduct(lanes: LaneCode, wide: LocalId): void {
 }
 
 /**
- * Emits code that changes the exponent bias of a float from f16 to f32. It uses additions, because a
- * multiplication is slow on x86 if one of four lanes is subnormal. For a subnormal f16, it sets the exponent
- * of 2^-14 and then subtracts 2^-14, which leaves the value.
+ * Emits code that changes the exponent bias of a float from f16 to f32 by additions, without a
+ * multiplication.
  */
 function rebiasBySums(lanes: LaneCode, wide: LocalId): void {
   lanes.set(wide).get(wide).const(0x38800000).op("i32.add").asFloat();
@@ -185,9 +179,8 @@ function rebiasBySums(lanes: LaneCode, wide: LocalId): void {
 }
 
 /**
- * Emits code that pops the bits of an 8-bit float without infinities and pushes its value as an f32. The bits
- * are moved to the fields of an f32 and multiplied by a power of two, to correct the exponent bias. The
- * product is exact, also for subnormal numbers.
+ * Emits code that pops the bits of an 8-bit float without infinities and pushes the value as an f32, exact
+ * also for subnormal numbers.
  */
 function widenByte(lanes: LaneCode, { mantissa, bias, nan }: Float8Format): void {
   const byte = lanes.local("byte");
@@ -283,8 +276,8 @@ function truncate(lanes: LaneCode, to: IntegerValueType, value: LocalId): void {
 }
 
 /**
- * Emits code that pushes an integer modulo the range of the type `to`: its low bits, with the sign extended
- * if that type is signed.
+ * Emits code that pushes an integer modulo the range of the type `to`: the low bits, sign-extended for a
+ * signed type.
  */
 function wrap(lanes: LaneCode, to: IntegerValueType, value: LocalId): void {
   lanes.get(value);
@@ -301,8 +294,8 @@ type RoundedType = Exclude<FloatValueType, "f32">;
 const isRounded = (type: SourceType): type is RoundedType => isFloatValue(type) && type !== "f32";
 
 /**
- * Value of an output element as code stores it: its type, the steps that compute it, and the code that pushes
- * its bits.
+ * Value of an output element before the store: the type, the computing steps, and the code that pushes the
+ * bits.
  */
 export interface StoredValue {
   readonly type: ValueType;
@@ -316,8 +309,8 @@ export interface StoredValue {
 }
 
 /**
- * Returns the type of a value that is stored, the steps to compute before the store, and a function that
- * emits the bits to store. If the last step is a cast to f16 or bf16, that function emits the cast.
+ * Returns the type of a stored value, the steps before the store, and a function that emits the bits to
+ * store. A final cast to f16 or bf16 is part of the emitted bits.
  */
 export function storedValue(steps: readonly ValueStep[]): StoredValue {
   const last = at(steps, steps.length - 1);
@@ -354,11 +347,7 @@ function asFloat(lanes: LaneCode, from: SourceType, to: FloatValueType, value: L
   else lanes.get(value).op(from === "u32" ? "f32.convert_i32_u" : "f32.convert_i32_s");
 }
 
-/**
- * Emits code that pushes an f32 for a 32-bit integer, such that rounding the f32 to bf16 gives the bf16
- * nearest to the integer. If the magnitude is 2^24 or more, the code drops its lowest eight bits. The lowest
- * remaining bit is then set if any dropped bit was set.
- */
+/** Emits code that pushes an f32 for a 32-bit integer with correct rounding to bf16 (no double rounding). */
 function sticky(lanes: LaneCode, signed: boolean, value: LocalId): void {
   const [sign, magnitude] = [lanes.local("sign"), lanes.local("magnitude")];
   if (signed) lanes.get(value).shift("i32.shr_s", 31).set(sign);
@@ -374,7 +363,7 @@ function sticky(lanes: LaneCode, signed: boolean, value: LocalId): void {
 }
 
 /**
- * Emits code that pushes the bits of a value in its storage format. An f32 NaN gets canonical bits, f16 and
+ * Emits code that pushes the bits of a value in the storage format. An f32 NaN gets canonical bits, f16 and
  * bf16 values are rounded, and integers stay unchanged.
  */
 function valueBits(lanes: LaneCode, type: ValueType, value: LocalId): void {

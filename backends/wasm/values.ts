@@ -15,15 +15,14 @@ import { LaneCode } from "./lane-code.js";
 import { emitStep, emitStepwise, storedValue } from "./value-lanes.js";
 
 /**
- * Function that emits code which pushes the base address of the memory of an operand. `read`: 0-based index
- * of the read in the value's computation.
+ * Function that emits code to push the base address of an operand's memory. `read`: index of the read in the
+ * value's computation.
  */
 export type MemoryOf = (read: number) => void;
 
 /**
- * Locations of the input elements from which a value is computed, by the 0-based index of the read. Each
- * local in `addresses` holds a byte address. For packed elements (several in a byte), it holds the element's
- * position in its memory.
+ * Locations of the input elements from which a value is computed, by index of the read. `addresses`: locals
+ * of byte addresses, or of element positions for packed elements (several in a byte).
  */
 export interface ReadAddresses {
   readonly addresses: readonly LocalId[];
@@ -31,8 +30,8 @@ export interface ReadAddresses {
 }
 
 /**
- * Emits the computation of a value and its store to the address in local `out`. `reduced`: local that holds
- * the result of the reduction.
+ * Emits the computation of a value and the store to the address in local `out`. `reduced`: local with the
+ * result of the reduction.
  */
 export function emitValue(
   code: CodeBuilder,
@@ -49,8 +48,8 @@ export function emitValue(
 }
 
 /**
- * Emits the reduction of an output element and returns the local that holds the result. `each` emits the loop
- * over reduction elements. It calls `take` with the addresses of the operands of a reduction element.
+ * Emits the reduction of an output element and returns the local with the result. `each`: emits the loop over
+ * reduction elements, whose body calls `take` with the operand addresses.
  */
 export function emitReduction(code: CodeBuilder, reduction: ReductionSteps, each: EachElement): LocalId {
   if (reduction.how === "exact") return emitExact(code, reduction, each);
@@ -70,9 +69,8 @@ export function emitReduction(code: CodeBuilder, reduction: ReductionSteps, each
 export type EachElement = (take: (reads: ReadAddresses) => void) => void;
 
 /**
- * Emits an exact sum and returns the local that holds it. All finite reduction elements are multiples of
- * 2^`unit`. Each is converted to an integer multiple of 2^`unit` and added in 64 bits. NaN and infinite
- * elements are added separately. The sum is rounded to f32 once, also if it is subnormal.
+ * Emits an exact sum, rounded once to f32, and returns the local with the sum. Finite reduction elements are
+ * added as 64-bit multiples of 2^`unit`; NaN and infinities are added separately.
  */
 function emitExact(
   code: CodeBuilder,
@@ -111,8 +109,8 @@ const lastOf = (steps: readonly ValueStep[], values: ReadonlyMap<number, LocalId
   localOf(values, steps.length - 1);
 
 /**
- * Returns the local that holds the result of the step with 0-based index `step`. Throws an InternalError if
- * the step was not emitted.
+ * Returns the local with the result of the step with index `step`. Throws an InternalError if the step was
+ * not emitted.
  */
 export function localOf(values: ReadonlyMap<number, LocalId>, step: number): LocalId {
   const local = values.get(step);
@@ -121,8 +119,8 @@ export function localOf(values: ReadonlyMap<number, LocalId>, step: number): Loc
 }
 
 /**
- * Emits the steps of a value's computation in order, or only those for which `isWanted` is true. Returns the
- * locals that hold the steps' results, by the 0-based index of the step.
+ * Emits the steps of a value's computation in order, or only the steps for which `isWanted` is true. Returns
+ * the locals with the results, by index of the step.
  */
 export function emitSteps(
   code: CodeBuilder,
@@ -147,7 +145,7 @@ export function emitSteps(
 export type ReadStep = Extract<ValueStep, { readonly kind: "read" }>;
 
 /**
- * Emits code that pushes the bits of an element that a step reads. The bits of an integer or an f32 are its
+ * Emits code that pushes the bits of the element that a step reads. The bits of an integer or an f32 are the
  * value.
  */
 function loadElement(
@@ -169,8 +167,8 @@ function loadElement(
 const valueLoads = { i8: "i32.load8_s", i16: "i32.load16_s", f32: "f32.load" } as const;
 
 /**
- * Emits code that pushes the position of the byte that holds a packed element, counted in bytes from the
- * start of its memory. `element`: local that holds the element's number.
+ * Emits code that pushes the position, in bytes from the start of the memory, of the byte with a packed
+ * element. `element`: local with the element's index.
  */
 export function pushByte(code: CodeBuilder, type: PackedType, element: LocalId): void {
   code
@@ -181,7 +179,7 @@ export function pushByte(code: CodeBuilder, type: PackedType, element: LocalId):
 
 /**
  * Emits code that pops the base address of packed elements (several in a byte) and pushes the value of one
- * element. `element`: local that holds its number.
+ * element. `element`: local with the element's index.
  */
 function loadPacked(code: CodeBuilder, type: PackedType, element: LocalId): void {
   const [bits, each] = [bitsOf(type), elementsInByte(type)];

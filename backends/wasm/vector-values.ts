@@ -26,13 +26,13 @@ import {
 const vectorElements = 4;
 
 /**
- * Results of a reduction for the elements of an unrolled step (16 or 32 elements). One local if all elements
- * share the result, otherwise a vector for every four elements.
+ * Results of a reduction for the elements of an unrolled step (16 or 32 elements). One local contains a
+ * common result; else each vector contains four results.
  */
 export type StepSums = LocalId | readonly LocalId[];
 
 /**
- * Emits the computation of the elements of an unrolled step (16 or 32 elements), and their stores from the
+ * Emits the computation of the elements of an unrolled step (16 or 32 elements), and the stores from the
  * address in local `out` on. `sums`: results of the reduction.
  */
 export function emitVectorValues(
@@ -50,8 +50,8 @@ export function emitVectorValues(
 }
 
 /**
- * Emits the stores of the 16 or 32 elements of an unrolled step, for a type other than f32. The vectors are
- * narrowed to the bits of that type first.
+ * Emits the stores of the elements of an unrolled step (16 or 32 elements) for types that are not f32.
+ * Vectors are first narrowed to the bits of the type.
  */
 function storeNarrowed(
   values: StepValues,
@@ -76,11 +76,7 @@ function storeNarrowed(
   }
 }
 
-/**
- * Emits the stores of f32 vectors. The code then adds all vectors and tests the sum for NaN, which costs less
- * than a test of each vector. If the sum is NaN, it stores the vectors again with canonical NaN bits.
- * Infinities of both signs also lead to a second store, which changes nothing.
- */
+/** Emits the stores of f32 vectors, with canonical NaN bits for NaN values. */
 function storeFloats(
   values: StepValues,
   { bits, steps }: StoredValue,
@@ -117,7 +113,7 @@ function storeFloats(
 }
 
 /**
- * Emits the reductions of the elements of an unrolled step (16 or 32 elements) and returns their results.
+ * Emits the reductions of the elements of an unrolled step (16 or 32 elements) and returns the results.
  * `each`: emits the loop over reduction elements, as for {@link emitReduction}.
  */
 export function emitVectorReduction(
@@ -208,8 +204,8 @@ class StepValues {
 }
 
 /**
- * Returns the 0-based indices of the steps whose results `step` uses as operands. An empty list if it uses
- * none.
+ * Returns the indices of the steps whose results are operands of `step`; an empty list for a step without
+ * operands.
  */
 function operandsOf(step: ValueStep): readonly number[] {
   switch (step.kind) {
@@ -225,10 +221,8 @@ function operandsOf(step: ValueStep): readonly number[] {
 }
 
 /**
- * Emits code that pushes the bits of four consecutive elements; for integers and f32, their values.
- * `address`: local with the address of the first of the 16 or 32 elements computed together. `k`: 0-based
- * index of the vector among them. `pair`: returns a local in which one load of 8-bit elements serves the
- * vectors 2i and 2i + 1.
+ * Emits code that pushes four consecutive elements of an unrolled step. `address`: local with the address of
+ * the step's first element. `k`: index of the vector in the step.
  */
 function loadVector(
   lanes: LaneCode,
@@ -288,8 +282,8 @@ const narrowings: Readonly<Record<ValueType, readonly PlainOp[]>> = {
 };
 
 /**
- * Emits code that merges several vectors into one, with each lane narrowed to fewer bits, and pushes the
- * result. `ops`: instructions that merge two vectors into one, in order.
+ * Emits code that merges several vectors into one with narrower lanes, and pushes the result. `ops`:
+ * instructions that merge two vectors, in order.
  */
 function pushNarrowed(code: CodeBuilder, ops: readonly PlainOp[], vectors: readonly LocalId[]): void {
   const last = ops[ops.length - 1];

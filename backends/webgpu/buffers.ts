@@ -10,10 +10,7 @@ import { copyDstUsage, copySrcUsage, mapReadUsage, storageUsage, uniformUsage } 
 
 /**
  * Buffers for a launch on the runner's device, by the keys of `runner.wgsl(kernel).bindings`: operands,
- * `status` and `owner`. The last two have other keys if operands are called so; the output's key is its name if
- * an input is called `output`. Each buffer needs at least the bytes that the binding states (whole 4-byte
- * words, 4 bytes for an empty tensor), and the usages given here. A launch on other buffers throws a
- * CompileError (TC702).
+ * `status` and `owner`. A wrong size or usage flag throws a CompileError (TC702).
  */
 export interface GpuBuffers {
   /**
@@ -35,8 +32,8 @@ export interface GpuBuffers {
 }
 
 /**
- * Returns the buffers of a program by key: one for each operand, its status word, and its owners. The output
- * of a program that writes an input in place has no buffer of its own.
+ * Returns the buffers of a program by key: one for each operand, the status word, and the owners. The output
+ * has no buffer if the program writes in place.
  */
 export function buffersOf(
   func: Pick<TileFunc, "operands">,
@@ -55,7 +52,7 @@ export function buffersOf(
   return { output, ...Object.fromEntries([...inputs, [keyOf(outputOf(func)), output], ...others]) };
 }
 
-/** Buffer usage flags of the WebGPU specification, by their names there. */
+/** Buffer usage flags, by the names of the WebGPU specification. */
 export const bufferUsage = {
   MAP_READ: mapReadUsage,
   MAP_WRITE: 2,
@@ -71,8 +68,7 @@ export const bufferUsage = {
 
 /**
  * Returns the buffer of each binding, in order. Throws a CompileError (TC702) with a diagnostic for each
- * buffer that is missing, too small, or created without `usage`. With usage `STORAGE`, also reports a buffer
- * that the kernel writes and that another binding uses too.
+ * buffer that is missing, too small, without `usage`, or shared with a written `STORAGE` binding.
  */
 export function requireBuffers(
   buffers: GpuBuffers,
@@ -93,8 +89,8 @@ export function requireBuffers(
 }
 
 /**
- * Returns a list with one diagnostic (TC702) if a buffer is missing, too small, or created without `usage`.
- * The list is empty if the buffer fits.
+ * Returns a list with one diagnostic (TC702) if a buffer is missing, too small, or created without `usage`;
+ * else an empty list.
  */
 function misfit(
   buffer: GPUBuffer | undefined,
@@ -125,8 +121,8 @@ function misfit(
 }
 
 /**
- * Returns diagnostics (TC702), one for each written binding whose buffer another binding also reads or
- * writes. WebGPU does not accept such buffers. The list is empty if there are none.
+ * Returns a diagnostic (TC702) for each written binding whose buffer is bound a second time, which WebGPU
+ * forbids. The list is empty if there are none.
  */
 function sharedBuffers(buffers: GpuBuffers, bindings: readonly WgslBinding[]): Diagnostic[] {
   return bindings.flatMap(({ key, access }, k) => {

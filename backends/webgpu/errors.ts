@@ -16,8 +16,8 @@ export function deviceLost(message: string): RunError {
 }
 
 /**
- * Returns the error (TC702) for buffers that the device refuses although their sizes and usages are right.
- * `message`: the device's message.
+ * Returns the error (TC702) for buffers with correct sizes and usages that the device refuses. `message`: the
+ * device's message.
  */
 export const buffersRefused = (message: string): CompileError =>
   new CompileError([
@@ -26,11 +26,14 @@ export const buffersRefused = (message: string): CompileError =>
     }),
   ]);
 
-/** Returns the InternalError for a kernel that WebGPU rejected. Its message contains the kernel's code. */
+/**
+ * Returns the InternalError for a kernel that WebGPU rejected. The error's message contains the kernel's
+ * code.
+ */
 export const kernelRefused = (message: string, code: string): InternalError =>
   new InternalError(`WebGPU refused a kernel: ${message}\n${code}`);
 
-/** Functions that make the errors which a runner throws for faults that its device reports. */
+/** Functions that make a runner's errors for faults of the device. */
 export const deviceFaults: DeviceFaults = {
   lost: deviceLost,
   "out-of-memory": (message) =>

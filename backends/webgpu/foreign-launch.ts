@@ -8,7 +8,7 @@ import { bufferUsage } from "./buffers.js";
 import { deviceFaults } from "./errors.js";
 import { describePipeline, orRefused, resourcesOn, settle, workOn } from "./work.js";
 
-/** Compute shader that tilec did not emit, with the bindings of its group 0. */
+/** Compute shader that tilec did not emit, with the bindings of group 0. */
 export interface ForeignShader {
   readonly code: string;
   readonly entryPoint: string;
@@ -31,8 +31,8 @@ export interface BoundContents {
 }
 
 /**
- * Launcher of a compute shader on a device. A launch reuses the buffer that the previous launch created for
- * the same binding, if both need the same number of bytes.
+ * Launcher of a compute shader on a device. Buffers of the previous launch are reused for bindings of the
+ * same size.
  */
 export interface ForeignLauncher {
   /**
@@ -54,7 +54,7 @@ const usages = {
 } as const;
 
 /**
- * Creates the pipeline of a shader and resolves to its launcher. Rejects with a RunError: TC611 if the device
+ * Creates the pipeline of a shader and resolves to a launcher. Rejects with a RunError: TC611 if the device
  * rejects the shader, TC504 if the device is lost or out of memory.
  */
 export async function openForeignLauncher(

@@ -66,8 +66,8 @@ import {
 } from "./work.js";
 
 /**
- * Kernel that a runner can run. If it was compiled for another target, the runner compiles it again for the
- * device through `forTarget`.
+ * Kernel that a runner can execute. `forTarget`: compiles the kernel again for a target; absent if the kernel
+ * runs as compiled.
  */
 export interface GpuKernel {
   readonly tile: TileFunc;
@@ -75,7 +75,7 @@ export interface GpuKernel {
   readonly forTarget?: (target: Target) => GpuKernel;
 }
 
-/** Measured duration of one launch, in nanoseconds, and how it was measured. */
+/** Measured duration of one launch, in nanoseconds, and the method of measurement. */
 export interface LaunchTime {
   readonly nanoseconds: number;
   /**
@@ -104,10 +104,8 @@ export interface RunnerOptions {
 }
 
 /**
- * Runner of kernels on a WebGPU device. Its calls throw or reject with a RunError (TC504) if the device is
- * lost or out of memory. They throw or reject with a CompileError if the kernel exceeds the device's limits
- * (TC502) or the arguments do not fit the kernel (TC702). They throw or reject with an InternalError if the
- * device finds the kernel invalid.
+ * Runner of kernels on a WebGPU device. All methods throw or reject with a RunError (TC504) for a lost
+ * device. Exceeded limits (TC502) and wrong arguments (TC702) give a CompileError.
  */
 export interface Runner {
   readonly device: GPUDevice;
@@ -156,8 +154,8 @@ export interface Runner {
 const runnerFields: Fields<RunnerOptions> = { pipelines: integer(1), arithmetic: oneOf(arithmetics) };
 
 /**
- * Creates a runner on a device. Rejects with a RunError (TC504) if the device is lost. Rejects with a
- * CompileError (TC702) if `device` is not a GPUDevice or an option is invalid.
+ * Creates a runner on a device. Rejects with a RunError (TC504) if the device is lost, and with a
+ * CompileError (TC702) for an invalid device or option.
  */
 export async function createRunner(device: GPUDevice, options: RunnerOptions = {}): Promise<Runner> {
   checkDevice(device);
@@ -556,8 +554,8 @@ class DeviceRunner implements Runner {
 }
 
 /**
- * Returns a function that gives the buffer of a binding by the binding's key. That function throws an
- * InternalError for an unknown key.
+ * Returns a function that maps the key of a binding to the buffer. The function throws an InternalError for
+ * an unknown key.
  */
 function boundBy(
   bindings: readonly WgslBinding[],
@@ -621,7 +619,8 @@ interface Reported {
 }
 
 /**
- * Returns the map of a program's gather with the elements of its output, or of its scatter with its points.
+ * Returns the access map of a program with the row-major space of reported elements: output elements for a
+ * gather, iterations for a scatter.
  */
 function reportedBy(tile: TileFunc): Reported {
   const { operands } = tile;
@@ -636,8 +635,8 @@ function reportedBy(tile: TileFunc): Reported {
 }
 
 /**
- * Returns the error (TC702) for a status word that no launch of the kernel wrote. `element`: output element
- * that the status word refers to. `why`: the reason why no launch wrote it.
+ * Returns the error (TC702) for a status word that no launch of the kernel can have written. `element`:
+ * output element in the status word. `why`: the reason.
  */
 function staleStatus(element: number, why = "whose indices are in range"): CompileError {
   return new CompileError([

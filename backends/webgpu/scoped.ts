@@ -1,6 +1,6 @@
 /** Work between error scopes of its own. */
 
-/** Error that a device reported for work that it refused. */
+/** Error that a device reported for refused work. */
 export interface Refusal {
   readonly kind: GPUErrorFilter;
   /** In the device's words. */
@@ -12,9 +12,7 @@ const kinds = ["out-of-memory", "internal", "validation"] as const satisfies rea
 
 /**
  * Calls `action` in new error scopes of the device. Returns the value of the call, and a promise of the first
- * error that the device reported for it. That promise resolves to undefined if there is no error, and never
- * rejects. Scopes are pushed and popped synchronously, because all users of a device share one stack of
- * scopes.
+ * device error (undefined without error). The promise never rejects.
  */
 export function scoped<T>(
   device: GPUDevice,
@@ -33,8 +31,8 @@ export function scoped<T>(
 }
 
 /**
- * Resolves to the error of the first scope that caught one, with its kind; undefined if none did. The order
- * of scopes is that of `kinds`: out of memory, internal error, validation error.
+ * Resolves to the error of the first scope that caught an error, with the error's kind; undefined if there is
+ * none. The order of scopes is the order of `kinds`.
  */
 async function firstOf(errors: readonly Promise<GPUError | null>[]): Promise<Refusal | undefined> {
   const caught = await Promise.all(errors);

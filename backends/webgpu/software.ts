@@ -1,15 +1,12 @@
 /** Adapters that run on a CPU. */
 import "../platform.js";
 
-/** Fields of a `GPUAdapterInfo` that tell an adapter in software. */
+/** Fields of a `GPUAdapterInfo` that identify a software adapter. */
 export type AdapterInfo = Partial<
   Pick<GPUAdapterInfo, "architecture" | "description" | "device" | "isFallbackAdapter">
 >;
 
-/**
- * True if an adapter runs on a CPU: it says that it is a fallback adapter, or has the name of a renderer in
- * software. Not every implementation of WebGPU marks such an adapter.
- */
+/** True if an adapter runs on a CPU: a fallback adapter, or one with the name of a software renderer. */
 export const isSoftwareAdapter = (info: AdapterInfo = {}): boolean =>
   info.isFallbackAdapter === true ||
   /swiftshader|llvmpipe|lavapipe|software|basic render|\bcpu\b/i.test(

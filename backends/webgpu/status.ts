@@ -9,8 +9,8 @@ import type { DuplicatePoints } from "../bad-index.js";
 export const noneBad = 0xffffffff;
 
 /**
- * Maximum number of output elements whose indices a kernel resolves together: four rows of 16 elements of one
- * byte.
+ * Maximum number of output elements whose indices a kernel resolves together: four rows of 16 one-byte
+ * elements.
  */
 export const maxPerAccess = 64;
 
@@ -19,7 +19,7 @@ export const unwritten = (): Uint8Array<ArrayBuffer> => new Uint8Array(4).fill(0
 
 /**
  * Returns the status word in `bytes`: the lowest output element with an index out of range, or `noneBad`.
- * Returns `noneBad` if `bytes` is undefined.
+ * Undefined `bytes` give `noneBad`.
  */
 export const statusIn = (bytes: Uint8Array | undefined): number =>
   bytes === undefined ? noneBad : new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
@@ -28,8 +28,8 @@ export const statusIn = (bytes: Uint8Array | undefined): number =>
 const duplicateMark = 2 ** 31;
 
 /**
- * Returns the points that the status words in `bytes` name as writing one element. Undefined if they name
- * none: the first word is then an index out of range, or `noneBad`.
+ * Returns the scatter iterations that, by the status words in `bytes`, write the same element; undefined if
+ * there is no duplicate.
  */
 export function duplicateIn(bytes: Uint8Array): DuplicatePoints | undefined {
   const first = statusIn(bytes);

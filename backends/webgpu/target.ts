@@ -38,8 +38,8 @@ const onCpu = {
 } satisfies Partial<Target>;
 
 /**
- * Returns the `webgpu` target for devices with these limits. `software`: true for an adapter that runs on a
- * CPU.
+ * Returns the `webgpu` target for devices with the given limits. `software`: true for an adapter that runs on
+ * a CPU.
  */
 export function targetOf(limits: WgslLimits, software = false, name = "webgpu"): Target {
   const fallback = {

@@ -10,20 +10,22 @@ import { scoped, type Refusal } from "./scoped.js";
 import { computeStage, copyDstUsage, mapReadUsage } from "./usage.js";
 
 /**
- * Functions that make the error to throw for each kind of fault that a device reports. They receive the
- * device's message, which may be empty.
+ * Functions that make the error for each kind of device fault. The argument is the device's message, which
+ * may be empty.
  */
 export type DeviceFaults = Readonly<
   Record<"lost" | Exclude<GPUErrorFilter, "validation">, (message: string) => Error>
 >;
 
 /**
- * Function that makes the error to throw for a validation error of the device. It decides whether the caller
- * or tilec is at fault. `message`: the device's message.
+ * Function that makes the error for a validation error of the device, which the caller or tilec may have
+ * caused. `message`: the device's message.
  */
 export type AtFault = (message: string) => Error | Promise<Error>;
 
-/** WebGPU device, with an observer of its loss and the functions that make the errors for its faults. */
+/**
+ * WebGPU device, an observer of the loss of the device, and functions that make the errors for device faults.
+ */
 export interface DeviceWork {
   readonly device: GPUDevice;
   readonly lifetime: DeviceLifetime;
@@ -31,7 +33,8 @@ export interface DeviceWork {
 }
 
 /**
- * Returns a WebGPU device with an observer of its loss and the functions that make the errors for its faults.
+ * Returns a WebGPU device with an observer of the loss of the device and functions that make the errors for
+ * device faults.
  */
 export const workOn = (device: GPUDevice, faults: DeviceFaults): DeviceWork => ({
   device,
@@ -50,8 +53,8 @@ export const faultOf = (
 ): Error | Promise<Error> => (kind === "validation" ? atFault : faults[kind])(message);
 
 /**
- * Calls `begin` synchronously and resolves to the result of the work that it starts. Rejects with an error by
- * {@link faultOf} if the device refuses the work, and as soon as the device is lost.
+ * Calls `begin` synchronously and resolves to the result of the started work. Rejects with an error by {@link
+ * faultOf} if the device refuses the work, and immediately if the device is lost.
  */
 export async function settle<T>(work: DeviceWork, begin: () => Promise<T>, atFault: AtFault): Promise<T> {
   const { value, refusal } = scoped(work.device, begin);
@@ -62,9 +65,8 @@ export async function settle<T>(work: DeviceWork, begin: () => Promise<T>, atFau
 }
 
 /**
- * Resolves to the result of `promise`, which a WebGPU call returned. If it rejects with a reason (a refused
- * pipeline), rejects with the error that {@link faultOf} makes. If it rejects without a reason, rejects with
- * the error for a lost device.
+ * Resolves to the result of `promise`, which a WebGPU call returned. Rejects with the error of {@link
+ * faultOf} for a refused pipeline, and with the error for a lost device if there is no reason.
  */
 export async function orRefused<T>(
   work: Pick<DeviceWork, "faults">,
@@ -88,7 +90,7 @@ const bufferTypes = {
   uniform: "uniform",
 } as const satisfies Readonly<Record<WgslBinding["access"], GPUBufferBindingType>>;
 
-/** WGSL text of a kernel, with its entry point, override values and the bindings of its group 0. */
+/** WGSL text of a kernel, with the entry point, override values and the bindings of group 0. */
 export interface KernelText {
   readonly code: string;
   readonly entryPoint: string;
@@ -100,7 +102,7 @@ export interface KernelText {
   readonly before?: readonly { readonly entryPoint: string }[];
 }
 
-/** Descriptors of pipelines that are not yet created, with the layout of their bind group. */
+/** Descriptors of pipelines that are not yet created, with the layout of the bind group. */
 export interface DescribedPipeline {
   /** One for each step, in order; the last is the kernel's own. */
   readonly descriptors: readonly GPUComputePipelineDescriptor[];
@@ -108,8 +110,8 @@ export interface DescribedPipeline {
 }
 
 /**
- * Returns the descriptors of a kernel's compute pipelines, with their bind group layout. Creates that layout
- * and the shader module on the device; the pipelines are not created.
+ * Returns the descriptors of a kernel's compute pipelines, with the bind group layout. Layout and shader
+ * module are created on the device; pipelines are not.
  */
 export function describePipeline(
   { device }: Pick<DeviceWork, "device">,
@@ -132,7 +134,7 @@ export function describePipeline(
   return { descriptors, layout };
 }
 
-/** Creates the pipelines of a kernel beside the calling thread, one for each descriptor. */
+/** Creates the pipelines of a kernel asynchronously, one for each descriptor. */
 export const pipelinesOf = (
   work: DeviceWork,
   descriptors: readonly GPUComputePipelineDescriptor[],
@@ -201,14 +203,16 @@ export function resourcesOn(work: Pick<DeviceWork, "device" | "faults">): Resour
   };
 }
 
-/** Compute pipelines on a device, one for each step of a kernel, with its bindings and their layout. */
+/**
+ * Compute pipelines on a device, one for each step of a kernel, with the bindings and the bind group layout.
+ */
 export interface Pipeline extends Pick<DescribedPipeline, "layout">, Pick<KernelText, "bindings"> {
   readonly steps: readonly GPUComputePipeline[];
 }
 
 /**
- * Sizes of a launch: the number of workgroups along x, y and z (`dispatch`), those of the steps before it,
- * and the bytes of each binding.
+ * Sizes of a launch: numbers of workgroups along x, y and z (`dispatch`), and the bytes of each binding.
+ * `before`: dispatches of earlier steps.
  */
 export interface LaunchSizes {
   readonly dispatch: readonly [number, number, number];
@@ -242,8 +246,8 @@ export function recordLaunch(
 }
 
 /**
- * Launches a pipeline once. Resolves to the contents of the buffers that the kernel writes, but for owners,
- * in the order of their bindings. `bind` is called synchronously and returns a buffer for each binding.
+ * Launches a pipeline once and resolves to the contents of the written buffers, in binding order and without
+ * owners. `bind`: called synchronously; returns a buffer for each binding.
  */
 export const launchOnce = (
   work: DeviceWork,
@@ -273,8 +277,8 @@ export const launchOnce = (
   );
 
 /**
- * Resolves to `size` bytes of a buffer from byte `offset` on. The offset is a multiple of 4. `after`: bytes
- * that are written to the start of the buffer after the read.
+ * Resolves to `size` bytes of a buffer from byte `offset` on, a multiple of 4. `after`: bytes that are
+ * written to the start of the buffer after the read.
  */
 export async function readBuffer(
   work: DeviceWork,
@@ -302,10 +306,7 @@ export async function readBuffer(
   }
 }
 
-/**
- * Resolves to the index value at a 0-based position, in elements, of a buffer. The value is a bigint, so that
- * 64-bit values are exact.
- */
+/** Resolves to the index value at a 0-based position of a buffer, in elements, as an exact bigint. */
 export async function readIndex(
   work: DeviceWork,
   from: GPUBuffer,

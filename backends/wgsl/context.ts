@@ -21,10 +21,7 @@ interface Loop {
 /** Stands for what is found before a loop; no loop variable of a program is called so. */
 const start = " start";
 
-/**
- * State that all statements share while the WGSL text of one kernel is emitted: its plan, the text so far,
- * its lanes and its names.
- */
+/** State of the emission of one kernel's WGSL text: the plan, the emitted text, the lanes and the names. */
 export class WgslContext {
   readonly out = new Lines();
   readonly lanes: Lanes;
@@ -163,9 +160,8 @@ export class WgslContext {
 }
 
 /**
- * Returns the WGSL text of the 0-based index of the access that holds the element at position `flat`.
- * `elements`: number of elements in one access. It is less than 1 if an element spans several accesses; the
- * index is then that of the first.
+ * Returns the WGSL text of the index of the memory access that contains the element at position `flat`.
+ * `elements`: elements per access; less than 1 if an element spans several accesses.
  */
 export function inAccesses(flat: string, elements: number): string {
   if (elements < 1) return `(${flat}) * ${1 / elements}u`;

@@ -7,8 +7,8 @@ import type { WgslContext } from "./context.js";
 import type { GatherMove, AccessWords } from "./gather-move.js";
 
 /**
- * Returns the name of the array from which a gather reads its elements. It is the buffer into which the data
- * is loaded first (staged) if there is one, otherwise the tensor.
+ * Returns the name of the array from which a gather reads elements: the workgroup buffer for staged data,
+ * else the tensor.
  */
 export const sourceName = ({ names }: WgslContext, { stmt, staged }: GatherMove): string =>
   names.buffer(staged?.buffer.name ?? stmt.from[gatheredTable]?.buffer ?? "");
@@ -40,31 +40,29 @@ export const accessAt = (
 export const outputName = ({ names, plan }: WgslContext): string => names.buffer(outputOf(plan.func).name);
 
 /**
- * True if a gather reads no element of the data. Either an index operand that does not belong to a reduction
- * has extent 0, or the data is empty and the map has no reduction.
+ * True if a gather reads no element of the data, because an index operand has extent 0 or the data is empty.
  */
 export const readsNothing = ({ plan }: WgslContext, { indices, stmt }: GatherMove): boolean =>
   indices.some(({ rule, inReduction }) => !inReduction && rule?.extent === 0) ||
   (stmt.map.reduced === undefined && elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0);
 
 /**
- * True if an index may select no source element for an output element, which then gets the fill value. Index
- * operands of reduction elements do not count. If an index is reported as an error, the output element is not
- * filled and may have any bits.
+ * True if an output element may get the fill value because an index selects no source element. Index operands
+ * of reduction elements do not count.
  */
 export const mayFill = ({ indices }: GatherMove): boolean =>
   indices.some(({ rule, inReduction }) => !inReduction && rule?.mayBeNone === true);
 
 /**
- * Returns the WGSL text of an output element: `element`, or `filled` if an index value selects no element
- * (the variable `alive` is then false).
+ * Returns the WGSL text of an output element: `filled` if an index value selects no element (variable `alive`
+ * is false), else `element`.
  */
 export const orFill = (move: GatherMove, filled: string, element: string): string =>
   mayFill(move) ? `select(${filled}, ${element}, alive)` : element;
 
 /**
- * Returns the WGSL text of `width` 32-bit words of an element that is filled. `first`: 0-based index of the
- * first of these words in the element. Fill values narrower than a word are repeated.
+ * Returns the WGSL text of `width` 32-bit words of the fill element. `first`: index in the element of the
+ * first word. Fill values narrower than a word are repeated.
  */
 export function fillWords({ fill }: GatherMove, first: number, width: AccessWords): string {
   const words = Array.from({ length: width }, (_, w) => {

@@ -45,8 +45,8 @@ export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel 
 }
 
 /**
- * Returns the kernel that all sizes of a program with symbolic sizes share. Undefined if no kernel is proved
- * to work for all sizes; each size then needs a separate kernel.
+ * Returns one kernel for all sizes of a program with symbolic sizes. Undefined if no kernel is proved to work
+ * for all sizes.
  */
 export function emitDynamic(program: DynamicTile, options: WgslOptions): DynamicKernel | undefined {
   try {
@@ -58,7 +58,7 @@ export function emitDynamic(program: DynamicTile, options: WgslOptions): Dynamic
   }
 }
 
-/** Emits the WGSL kernel of a plan: its text, bindings and dispatch. */
+/** Emits the WGSL kernel of a plan: text, bindings and dispatch. */
 export function emitText(plan: WgslPlan): WgslKernel {
   const { lanes, grid, bindings, workgroupBytes, func, gather, scatter } = plan;
   const code =

@@ -17,13 +17,13 @@ import { sizeName } from "./names.js";
 /** Amount (factor times text) that is 0: a coordinate that is always 0, or an empty sum. */
 export const zero: Amount = { by: 0 };
 
-/** Returns the amount `by` times `text`. The text must need no parentheses: a name or a call. */
+/** Returns the amount `by` times `text`. `text` must be a name or a call, without need of parentheses. */
 export const named = (text: string, by = 1): Amount => ({ by, text, isTight: true });
 
-/** Returns an amount (factor times text) with factor 1. Its text is the given expression in parentheses. */
+/** Returns an amount (factor times text) with factor 1 and the given expression in parentheses. */
 export const computed = (text: string): Amount => named(`(${text})`);
 
-/** Returns an amount (factor times text) with its factor multiplied by `by`. */
+/** Returns an amount (factor times text) with the factor multiplied by `by`. */
 export const times = (amount: Amount, by: number): Amount => ({ ...amount, by: amount.by * by });
 
 /** WGSL names of the loop variables, output dims and index operands in a linear expression. */
@@ -85,8 +85,8 @@ export const largestFactorFirst = (terms: readonly Term[]): readonly Term[] =>
   [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by) || ranks[a.of.kind] - ranks[b.of.kind]);
 
 /**
- * Returns `by` times the quotient of a linear expression by `of`, as an amount (factor times WGSL text).
- * Returns 0 if the expression is 0. Division by a power of two is printed as a shift or a mask.
+ * Returns `by` times the quotient of a linear expression by `of`, as an amount (factor times WGSL text). A
+ * power of two is printed as a shift or a mask.
  */
 function quotient(form: Linear, of: number, by: number, language: FormLanguage): Amount {
   const divided = amountOf(form, language);
@@ -111,7 +111,7 @@ export const numberText = (amount: Amount): string => amountText(amount, u32);
 /** Returns the u32 literal in WGSL of an integer, modulo 2^32. Addresses are computed in u32. */
 export const u32Literal = (value: number): string => `${value >>> 0}u`;
 
-/** Returns the WGSL text of a sum of amounts (each a factor times a text), `0u` if all are 0. */
+/** Returns the WGSL text of a sum of amounts (factor times text); `0u` if all amounts are 0. */
 export function sumText(amounts: readonly Amount[]): string {
   const moving = amounts.filter(({ by }) => by !== 0);
   return moving.length === 0 ? "0u" : moving.map(numberText).join(" + ");

@@ -15,9 +15,8 @@ import { none } from "./resolve.js";
 type Across = Extract<Unit, { readonly how: "across" }>;
 
 /**
- * Emits the code by which a lane writes 16 bytes of the output, which may lie in two neighbouring rows.
- * `coords`: coordinates of the first element. The innermost coordinate counts elements through all rows of
- * the tile.
+ * Emits the code by which a lane writes 16 bytes of the output, possibly across two neighbouring rows.
+ * `coords`: coordinates of the first element; the innermost coordinate counts through all rows.
  */
 export function emitAcross(
   context: WgslContext,

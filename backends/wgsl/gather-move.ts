@@ -71,10 +71,10 @@ import { proveValue, type ProvedValue } from "./value-proofs.js";
 import { sizeOfElement } from "./value-steps.js";
 import { readsAlong, type ValueUnit } from "./value-unit.js";
 
-/** Number of 32-bit words that one access to an array reads or writes. */
+/** Number of 32-bit words in one access to an array. */
 export type AccessWords = 1 | 2 | 4;
 
-/** Plan of an index operand in a kernel: how its value is read, resolved and stored. */
+/** Plan of an index operand in a kernel: the code to read, resolve and store the index value. */
 export interface IndexMove extends IndexStep {
   /** Absent for a sum. */
   readonly dtype?: DType;
@@ -101,8 +101,8 @@ export interface IndexMove extends IndexStep {
 }
 
 /**
- * Index value that is the sum of a loaded value and a linear expression. `of`: 0-based index of the index
- * operand whose value is loaded. `rest`: the expression, at least 0 and less than 2^31.
+ * Index value that is the sum of a loaded value and a linear expression. `of`: index of the loaded index
+ * operand. `rest`: the expression, at least 0 and less than 2^31.
  */
 export interface SumInWords {
   readonly of: number;
@@ -110,7 +110,7 @@ export interface SumInWords {
 }
 
 /**
- * Position of an index value in an access that reads several values: the value with 0-based number `place` of
+ * Position of an index value in an access that reads several values. `place`: 0-based position among
  * `elements` values.
  */
 export interface SharedAccess {
@@ -119,9 +119,8 @@ export interface SharedAccess {
 }
 
 /**
- * Method by which a kernel writes a 32-bit word that contains elements of several rows. `recomputed`: the
- * lane of the row with the word's first element writes the whole word. It reads the elements of the other
- * rows itself, by the addresses given here. `merged`: each row inserts its bits atomically.
+ * Method by which a kernel writes a 32-bit word with elements of several rows. `recomputed`: one lane writes
+ * the whole word. `merged`: each row inserts bits atomically.
  */
 export type SharedWords =
   | {
@@ -136,8 +135,7 @@ export type SharedWords =
 
 /**
  * Group of output elements that a lane moves at a time, with the method (`how`). `group`: number of elements
- * along the innermost dim. For `packed` elements, of which rows may share a 32-bit word, it is the number of
- * elements in a word.
+ * along the innermost dim; for `packed`, the number of elements in a 32-bit word.
  */
 export type Unit =
   /**
@@ -161,8 +159,8 @@ export type Unit =
   | { readonly how: "packed"; readonly group: number; readonly shared: SharedWords };
 
 /**
- * Rows along output dim `dim` that a lane copies page by page. A page is a range of the dim in which no index
- * value changes. The rows of a page are contiguous in the data and in the output.
+ * Rows along output dim `dim` that a lane copies page by page. A page is a range of the dim without a change
+ * of index values, contiguous in data and output.
  */
 export interface PageRun extends PagedDims {
   readonly dim: number;
@@ -170,10 +168,7 @@ export interface PageRun extends PagedDims {
   readonly aligned: boolean;
 }
 
-/**
- * Plan of a gather in a WGSL kernel: the elements that a lane moves at a time (`unit`), access widths,
- * addresses, index operands and policy.
- */
+/** Plan of a gather in a WGSL kernel. `unit`: the elements that a lane moves at a time. */
 export interface GatherMove {
   readonly kind: "gather";
   readonly stmt: GatherStmt;
@@ -225,8 +220,8 @@ interface DeviceShape {
 }
 
 /**
- * Returns the plan of a gather in a WGSL kernel: the elements that a lane moves at a time, access widths,
- * addresses and index operands.
+ * Returns the plan of a gather in a WGSL kernel: access widths, addresses, index operands, and elements that
+ * a lane moves at a time.
  */
 export function gatherMove(
   func: TileFunc,
@@ -333,8 +328,8 @@ export function gatherMove(
 }
 
 /**
- * Returns the sizes and the full extents (`tile`) of a tile after its rows along dim `along` are joined into
- * one long row. Dim `along` then has size 1.
+ * Returns a tile's sizes and full extents (`tile`) after the rows along dim `along` are joined into one long
+ * row. Dim `along` then has size 1.
  */
 function endToEnd({ sizes, tile }: LaneTile, along: number): Pick<LaneTile, "sizes" | "tile"> {
   const last = tile.length - 1;
@@ -348,9 +343,8 @@ function endToEnd({ sizes, tile }: LaneTile, along: number): Pick<LaneTile, "siz
 }
 
 /**
- * Returns a function that plans the load of a gather's data into a buffer of the unified buffer (UB).
- * Undefined if the gather reads the data in place. The function's argument: true for accesses of single
- * words, false for the widest possible accesses.
+ * Returns a function that plans the load of a gather's data into a buffer; undefined if the gather reads the
+ * data in place. The function's argument is true for accesses of single words.
  */
 function stagedLoad(
   func: TileFunc,
@@ -366,9 +360,8 @@ function stagedLoad(
 }
 
 /**
- * True if vectors can resolve the index values of neighbouring elements. Each index value must be loaded from
- * an index tensor, at an affine position that depends on no other index value. If an index may select no
- * element, the fill value must be zero and no index may be reported.
+ * True if vectors can resolve the index values of neighbouring elements. False if positions are not affine,
+ * depend on index values, or if missing elements need a report or a non-zero fill.
  */
 function isSimple({ stmt, indexSteps, mayBeNone, fill }: GatherPlan): boolean {
   const reported = indexSteps.some(({ rule }) => rule?.outside === "report");
@@ -389,9 +382,8 @@ function isSimple({ stmt, indexSteps, mayBeNone, fill }: GatherPlan): boolean {
 }
 
 /**
- * Returns the method by which a kernel writes 32-bit words that contain elements of several rows.
- * `recomputed` if the addresses over whole tensors are equal in all tiles and fit into 32 bits. A lane can
- * then read elements of other rows. Otherwise `merged`.
+ * Returns the method by which a kernel writes 32-bit words with elements of several rows. `recomputed`
+ * requires that a lane can address elements of all rows; else the method is `merged`.
  */
 function sharedWords(
   func: TileFunc,
@@ -413,13 +405,13 @@ function sharedWords(
   return { by: "recomputed", data, reads, indices: addresses, offsets };
 }
 
+/** True if an index operand must be resolved in 128-bit arithmetic. */
 export const needsInt128 = ({ table, rule, index }: IndexStep, { map }: GatherStmt): boolean =>
   table === undefined || rule === undefined || !countsFromBound(at(map.indices, index));
 
 /**
  * Returns an index value as the sum of one loaded value and a linear expression below 2^31. Undefined if the
- * index value has no such form. Also undefined if negative values count from the end, or if the policy
- * replaces values out of range.
+ * index value has no equivalent sum.
  */
 export function sumInWords(
   func: TileFunc,
@@ -468,9 +460,8 @@ interface Walks {
 }
 
 /**
- * Returns the group of elements that a lane of a gather moves at a time. Undefined if a 32-bit word of the
- * output may contain elements of different groups. `simple`: true if vectors can resolve the index values of
- * neighbouring elements.
+ * Returns the group of elements that a lane of a gather moves at a time; undefined if groups may share an
+ * output word. `simple`: true if vectors can resolve neighbouring index values.
  */
 function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): Unit | undefined {
   const { func, staged, sharing, isTable } = setting;
@@ -514,9 +505,8 @@ const valueGroups = [8, 4, 2] as const;
 const unitStatements = 256;
 
 /**
- * Returns the largest unit of neighbouring elements that a lane can compute together. The unit fills whole
- * 32-bit words of the output, and each read advances with the unit's elements. Undefined if there is no such
- * unit.
+ * Returns the largest group of neighbouring elements that a lane can compute together, in whole 32-bit words
+ * of the output. Undefined if there is none.
  */
 function valuesUnit(
   setting: Setting,
@@ -556,8 +546,8 @@ const wordsOf = (size: number, { staged, isTable }: Setting): AccessWords =>
   staged !== undefined || isTable ? 1 : ((size / 4) as AccessWords);
 
 /**
- * Returns the widest access, in 32-bit words, that divides rows into whole accesses in both the data and the
- * output. Undefined if there is none.
+ * Returns the widest access, in 32-bit words, that divides the rows of data and output into whole accesses.
+ * Undefined if there is none.
  */
 function rowWidth(setting: Setting, { sizes, addresses }: LaneTile, size: number): AccessWords | undefined {
   const { func, staged, isTable, loops } = setting;
@@ -612,9 +602,8 @@ function widthsOf(
 }
 
 /**
- * Returns, for each input of a gather that does arithmetic, the number of 32-bit words in one access.
- * Undefined for an input that is read by single words. Wider accesses need lanes that read side by side, and
- * reads that use every word of an access.
+ * Returns the number of 32-bit words in one access, for each input of a gather with arithmetic. Undefined for
+ * an input that is read by single words.
  */
 function widthsOfReads(
   { func, loops, stmt, laneBytes }: Setting,
@@ -649,9 +638,8 @@ interface IndexAccess {
 }
 
 /**
- * Returns, for each input, the access by which lanes read its index values: several values at once, or one
- * 64-bit value. Undefined for an input that is read by single words or by vectors of four rows or elements.
- * Also undefined for an input from which data elements are read.
+ * Returns, for each input, the access by which lanes read index values: several values at once, or one 64-bit
+ * value. Undefined for an input that is read in another way.
  */
 function indexAccesses(
   setting: Setting,
@@ -694,8 +682,8 @@ const placeIn = (form: Linear, of: number, loops: readonly ForStmt[]): number | 
     : undefined;
 
 /**
- * Returns the number of 32-bit words in one access of the data, if it is read in place, and in one access of
- * the output. `size`: bytes of an element.
+ * Returns the numbers of 32-bit words in one access of the data (if read in place) and in one access of the
+ * output. `size`: bytes of an element.
  */
 function wordsPerAccess(unit: Unit, size: number): readonly [data: AccessWords, output: AccessWords] {
   switch (unit.how) {
@@ -730,9 +718,8 @@ const readInFours = (
   );
 
 /**
- * Returns the output dim before the innermost if one access can read the index values of four rows along it;
- * undefined otherwise. Kernels use this if one access copies a row, on devices whose lanes do not read side
- * by side.
+ * Returns the output dim before the innermost if one access can read the index values of four rows along the
+ * dim; else undefined.
  */
 function fourRows(setting: Setting, walk: LaneTile): number | undefined {
   const { func, stmt, loops } = setting;
@@ -746,9 +733,8 @@ function fourRows(setting: Setting, walk: LaneTile): number | undefined {
 const longRowBytes = 128;
 
 /**
- * Returns the unit of short rows that lanes write in accesses of 16 bytes, some of which lie in two rows.
- * Undefined if rows are multiples of 16 bytes, are not contiguous in the output, or are so short that an
- * access may span three. Also undefined if lanes do not write side by side.
+ * Returns the group of short rows that lanes write in accesses of 16 bytes across row boundaries. Undefined
+ * if the rows or the device do not allow the accesses.
  */
 function acrossRows(
   setting: Setting,
@@ -803,8 +789,7 @@ export function startsAtMultiples(
 
 /**
  * Returns the rows that a lane copies page by page, along the dim of {@link laneRowDim}. A page is a range of
- * that dim in which no index value changes. Undefined if the dim has no pages, or if the rows of a page are
- * not contiguous.
+ * a dim without a change of index values. Undefined if there are no contiguous pages.
  */
 function pageRun(
   { sizes, tile, addresses }: LaneTile,

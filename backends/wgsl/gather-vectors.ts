@@ -94,9 +94,8 @@ function emitNarrowHelpers(context: WgslContext, move: GatherMove, components: r
 }
 
 /**
- * Returns the WGSL call of `resolve_k`, the function that resolves index operand `k`, for the output element
- * at `coords`. The argument is the position of the index value. If the function reads four values at once,
- * the argument is the 0-based index of that access.
+ * Returns the WGSL call of `resolve_k`, which resolves index operand `k` for the output element at `coords`.
+ * The argument is the position of the index value, or of the access that reads four values.
  */
 export function resolved(
   context: WgslContext,
@@ -110,15 +109,13 @@ export function resolved(
   return `resolve_${index}(${position})`;
 }
 
-/**
- * Returns the index operands of which a value may select no element. Vector code marks such values as `none`.
- */
+/** Returns the index operands whose value may select no element. */
 export const mayMiss = ({ indices }: GatherMove): readonly IndexMove[] =>
   indices.filter(({ rule }) => rule?.mayBeNone === true);
 
 /**
- * Emits the declaration of `at<k>` for each index operand `k`: the element numbers that it selects for four
- * neighbouring rows, from the coordinates `coords` on.
+ * Emits the declaration of `at<k>` for each index operand `k`: the indices of the elements selected for four
+ * neighbouring rows from coordinates `coords` on.
  */
 export function declareFourRows(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const place = context.address(move.addresses.output, coords);
@@ -164,8 +161,8 @@ const shiftedBy = (coords: readonly Amount[], along: number, by: number): Amount
   });
 
 /**
- * Emits the declarations of `at<k>_<n>`: the element numbers that index operand `k` selects for a group of
- * neighbouring output elements. Also declares `none<k>_<n>` if an index may select no element.
+ * Emits the declarations of `at<k>_<n>`: the indices of the elements that index operand `k` selects for a
+ * group of neighbouring output elements. `none<k>_<n>` is true for a missing element.
  */
 export function declareGroup(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const { out } = context;
@@ -191,7 +188,7 @@ export function declareGroup(context: WgslContext, move: GatherMove, coords: rea
   }
 }
 
-/** Emits code that gathers the elements of a group of neighbouring output elements and stores them. */
+/** Emits code that gathers and stores a group of neighbouring output elements. */
 export function emitGroup(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const { out } = context;
   const { size } = context.plan.element;
@@ -231,7 +228,7 @@ function elementAt(context: WgslContext, move: GatherMove, coords: readonly Amou
 
 /**
  * Returns the WGSL text of the element that index operand `index` selects for element or row `n` of a group.
- * The text yields `zero` if the index selects no element; the bits read there are not used.
+ * The text yields `zero` if no element is selected.
  */
 export const resolvedText = ({ index, rule }: IndexMove, n: number, zero: string): string =>
   rule?.mayBeNone === true ? `select(at${index}_${n}, ${zero}, none${index}_${n})` : `at${index}_${n}`;

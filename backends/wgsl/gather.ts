@@ -42,7 +42,7 @@ export function emitGatherHelpers(context: WgslContext, move: GatherMove): void 
   if (move.values !== undefined) emitValueHelpers(context.out, valueHelpers(move.values));
 }
 
-/** Emits the WGSL code of a gather. Each lane moves units (groups of elements) of the tile. */
+/** Emits the WGSL code of a gather, in which each lane moves groups of elements of the tile. */
 export function emitGather(context: WgslContext, move: GatherMove): void {
   const { unit } = move;
   if (unit.how === "packed") emitPackedGather(context, move, unit);
@@ -53,8 +53,7 @@ export function emitGather(context: WgslContext, move: GatherMove): void {
 type WordUnit = Exclude<Unit, { readonly how: "packed" }>;
 
 /**
- * Emits a gather whose units are whole 32-bit words, with the report of indices out of range. Full tiles get
- * a separate branch if the plan says so.
+ * Emits a gather whose element groups are whole 32-bit words, including the report of indices out of range.
  */
 function emitUnits(context: WgslContext, move: GatherMove, unit: WordUnit): void {
   const { out } = context;
@@ -77,8 +76,7 @@ function emitUnits(context: WgslContext, move: GatherMove, unit: WordUnit): void
 }
 
 /**
- * Emits the loops in which each lane moves its units (groups of elements) of a tile. `move` gives the tile's
- * sizes.
+ * Emits the loops in which the lanes move the element groups of a tile. `move`: plan with the tile's sizes.
  */
 function emitTile(context: WgslContext, move: GatherMove, unit: WordUnit): void {
   const { sizes, tile, resolved, sharing, page } = move;
@@ -126,8 +124,8 @@ function declare(context: WgslContext, move: GatherMove, coords: readonly Amount
 }
 
 /**
- * Emits the code that moves one unit (group of elements) at the coordinates `coords`. `rows`: number of
- * contiguous rows in a unit of rows, as a number or WGSL text.
+ * Emits the code that moves one group of elements at the coordinates `coords`. `rows`: number of contiguous
+ * rows in the group, as a number or WGSL text.
  */
 function emitUnit(
   context: WgslContext,
@@ -156,8 +154,8 @@ function emitUnit(
 }
 
 /**
- * Emits the loop over the pages of an output dim. `take` emits the body for the part of a page that a lane
- * takes. It receives the coordinates of the first row of that part, and the part's number of rows.
+ * Emits the loop over the pages of an output dim. `take`: emits the body, given the coordinates of the first
+ * row and the number of rows that a lane takes.
  */
 function emitByPages(
   context: WgslContext,
@@ -192,10 +190,7 @@ const sourceAt = (
     ? inAccesses(narrowForm(context, move, move.addresses.data, coords), elements)
     : context.access(move.addresses.data, elements, coords, indexNames(move));
 
-/**
- * Emits the copy of one row, or of `rows` contiguous rows, that one index value selects. The start address is
- * computed once.
- */
+/** Emits the copy of one row, or of `rows` contiguous rows, that one index value selects. */
 function emitRows(
   context: WgslContext,
   move: GatherMove,
@@ -276,7 +271,7 @@ function emitWords(
 }
 
 /**
- * Emits the computation of neighbouring output elements together, and their stores by accesses of whole
+ * Emits the computation of a group of neighbouring output elements, and the stores by accesses of whole
  * 32-bit words.
  */
 function emitValues(
@@ -303,9 +298,8 @@ function emitValues(
 }
 
 /**
- * Returns the WGSL text of an access of `width` 32-bit words that are packed from computed elements of `size`
- * bytes. `first`: 0-based index of the first word among the words of all elements. `named(e)`: WGSL name of
- * the bits of element `e`.
+ * Returns the WGSL text of an access of `width` 32-bit words, packed from computed elements of `size` bytes.
+ * `first`: index of the first word. `named(e)`: WGSL name of the bits of element `e`.
  */
 function accessOf(
   named: (element: number) => string,
@@ -319,9 +313,8 @@ function accessOf(
 }
 
 /**
- * Returns the WGSL text of a 32-bit word that is packed from computed elements of `size` bytes. `word`:
- * 0-based index of the word among the words of all elements. `named(e)`: WGSL name of the bits of element
- * `e`; bits above its size are ignored.
+ * Returns the WGSL text of a 32-bit word, packed from computed elements of `size` bytes. `word`: index of the
+ * word. `named(e)`: WGSL name of the bits of element `e`.
  */
 function wordOf(named: (element: number) => string, word: number, size: number): string {
   const [perWord, bits] = [4 / size, 8 * size];

@@ -6,8 +6,8 @@ import type { ParallelLoop, ParallelNest } from "../../ir/task/index.js";
 import type { WgslLimits } from "../../ir/wgsl-limits.js";
 
 /**
- * Grid of workgroups of a launch. `folded`: true if tasks are numbered consecutively and spread over x and y,
- * false if each parallel loop has a dim of the grid.
+ * Grid of workgroups of a launch. `folded`: true if consecutive tasks are spread over x and y; false if each
+ * parallel loop has a grid dim.
  */
 export interface WorkgroupGrid {
   readonly dispatch: readonly [x: number, y: number, z: number];
@@ -15,16 +15,16 @@ export interface WorkgroupGrid {
 }
 
 /**
- * True if tasks are numbered consecutively and spread over the grid of workgroups, because the parallel loops
- * do not fit into the grid's three dims.
+ * True if the parallel loops do not fit into the three grid dims. Consecutive tasks are then spread over the
+ * grid.
  */
 export const isFolded = ({ loops, tasks }: ParallelNest, limits: WgslLimits): boolean =>
   tasks > 0 &&
   (loops.length > 3 || loops.some(({ trips }) => trips > limits.maxComputeWorkgroupsPerDimension));
 
 /**
- * Returns the number of workgroups along x, y and z. Undefined if a folded grid cannot hold all tasks.
- * `folded`: see {@link WorkgroupGrid}. `max`: maximum number of workgroups along a dim.
+ * Returns the numbers of workgroups along x, y and z; undefined if a folded grid is too small for all tasks.
+ * `max`: maximum number of workgroups along a dim.
  */
 export function dispatchOf(
   { loops, tasks }: { readonly loops: readonly Pick<ParallelLoop, "trips">[]; readonly tasks: number },

@@ -31,8 +31,8 @@ const indexName = ({ int128, rule, index }: IndexMove): string =>
   int128 && rule === undefined ? `i128_${index}` : `at${index}`;
 
 /**
- * Returns the WGSL text of a linear expression whose value, a position or an address, is less than 2^31. The
- * text uses 128-bit arithmetic if intermediate values may not fit 32 bits.
+ * Returns the WGSL text of a linear expression whose value (a position or an address) is less than 2^31.
+ * Intermediate values beyond 32 bits are computed in 128-bit arithmetic.
  */
 export const narrowForm = (
   context: WgslContext,
@@ -45,8 +45,8 @@ export const narrowForm = (
     : context.address(form, coords, indexNames(move));
 
 /**
- * Returns the WGSL texts of the terms in 128-bit expressions of a gather: expressions in output dims that fit
- * u32, and index operands.
+ * Returns the WGSL texts of the operands of a gather's 128-bit expressions: u32 expressions in output dims,
+ * and index operands.
  */
 function wordsOf(context: WgslContext, move: GatherMove, coords: readonly Amount[]): Int128Words {
   const names = indexNames(move);
@@ -91,7 +91,7 @@ const usesInt128 = ({ indices, addresses, ranges }: GatherMove): boolean =>
   );
 
 /**
- * Output element for which index values are read: its coordinates, and its row-major position in the output
+ * Output element for which index values are read: the coordinates, and the row-major position in the output
  * (`place`).
  */
 export interface ElementAt {
@@ -103,8 +103,8 @@ export interface ElementAt {
 }
 
 /**
- * Emits the declarations of all index operands of an output element, except those of its reduction elements.
- * If an index may select no element, also declares `alive`: true while all indices so far select one.
+ * Emits the declarations of all index operands of an output element, without the index operands of reduction
+ * elements. `alive` is declared if an index may select no element.
  */
 export function declareIndices(context: WgslContext, move: GatherMove, element: ElementAt): void {
   const { out } = context;
@@ -121,9 +121,8 @@ export function declareIndices(context: WgslContext, move: GatherMove, element: 
 }
 
 /**
- * Emits the declarations of the index operands of a reduction element. The element's position in the
- * reduction is the last of the coordinates. If an index may select no element, also declares `alive`, which
- * is false once an index selects none, and returns true.
+ * Emits the declarations of the index operands of a reduction element; the last coordinate is the position in
+ * the reduction. Returns true, and declares `alive`, if an index may select no element.
  */
 export function declareReductionIndices(context: WgslContext, move: GatherMove, element: ElementAt): boolean {
   const ends = mayEnd(move, true);
@@ -135,14 +134,14 @@ export function declareReductionIndices(context: WgslContext, move: GatherMove, 
 }
 
 /**
- * WGSL texts of the bounds of an output element's reduction: the number of its first reduction element, and
- * the number after its last.
+ * WGSL texts of the bounds of an output element's reduction: the index of the first reduction element, and
+ * the exclusive end.
  */
 export type ReductionBounds = readonly [first: string, end: string];
 
 /**
- * Returns the WGSL texts of an output element's first reduction element and of the end of its range.
- * Undefined if no output element has a reduction element.
+ * Returns the WGSL texts of the index of an output element's first reduction element and of the exclusive
+ * end. Undefined if no output element has a reduction element.
  */
 export function reductionBounds({ out }: WgslContext, move: GatherMove): ReductionBounds | undefined {
   const { map } = move.stmt;
@@ -188,7 +187,7 @@ function reached(indices: readonly IndexMove[]): readonly IndexMove[] {
 const isReported = ({ rule }: IndexMove): boolean => rule?.outside === "report";
 
 /**
- * Emits the declaration of `bad`, the lowest output element with an index out of range that a lane found.
+ * Emits the declaration of `bad`, the lowest output element with an index out of range that a lane finds.
  * Emits nothing if the policy does not report.
  */
 export function declareBad({ out }: WgslContext, move: GatherMove): void {
@@ -197,8 +196,7 @@ export function declareBad({ out }: WgslContext, move: GatherMove): void {
 
 /**
  * Emits the update of the status word with `bad`, if the policy reports. `maybeEmpty`: sizes that may be 0;
- * the word is updated only if all are positive. `bad` may be the first of a few elements whose indices are
- * resolved together; the host then searches for the exact element.
+ * the update is skipped if any size is 0.
  */
 export function emitReport(
   context: WgslContext,
@@ -214,8 +212,8 @@ export function emitReport(
 type Accesses = Map<string, string>;
 
 /**
- * Returns the WGSL name of a variable that holds several index values read by one access. Emits the
- * declaration of the variable if `accesses` does not contain it yet.
+ * Returns the WGSL name of a variable with several index values from one access. Emits the declaration of a
+ * variable that is not in `accesses`.
  */
 function sharedAccess(
   context: WgslContext,
@@ -237,8 +235,7 @@ function sharedAccess(
 
 /**
  * Emits the declaration of an index operand of an output or reduction element, resolved under the operand's
- * rule. Also emits an update of `alive` if the index may select no element, and of `bad` if the rule reports
- * indices out of range.
+ * rule. If needed, also emits updates of `alive` and `bad`.
  */
 function declareIndex(
   context: WgslContext,
@@ -311,8 +308,8 @@ interface Resolved {
 }
 
 /**
- * Emits the declaration of `name`, the number of the element that an index value selects. If the rule reports
- * a value out of range, also emits the update of `bad` with the output element's number.
+ * Emits the declaration of `name`, the index of the element that an index value selects. A rule that reports
+ * values out of range also emits the update of `bad`.
  */
 export function declareResolved(
   { out }: WgslContext,
@@ -341,9 +338,8 @@ const int128Count = (count: number, { dynamic }: IndexMove): string =>
     : `vec4u(${sizeName(dynamic.wrapNegativeBy)}, 0u, 0u, 0u)`;
 
 /**
- * Returns the WGSL text of the element number that is read for a resolved index. It is the variable
- * `element`, clamped to the extent if it may be out of range. Under policy `unchecked`, the text gives 0 if
- * an earlier index selected no element.
+ * Returns the WGSL text of the element index that is read for a resolved index: the variable `element`,
+ * clamped to the extent if needed.
  */
 function elementInRange(
   { indices }: GatherMove,
@@ -361,8 +357,8 @@ function elementInRange(
 }
 
 /**
- * Ends the element where a condition does not hold. The lowest output element whose index is out of range is
- * reported.
+ * Emits code that ends the evaluation of an element if a condition fails. The lowest output element with an
+ * index out of range is reported.
  */
 function emitEnding({ out }: WgslContext, move: GatherMove, index: IndexMove, inside: string): void {
   const outside = allOf([...conditionsOf(move, index), `!(${inside})`]);
@@ -404,15 +400,15 @@ const conditionsOf = (move: GatherMove, index: IndexMove): readonly string[] => 
 ];
 
 /**
- * Returns the variables that are all true where the value of a scatter's point lacks no element; an empty
- * list if it never does.
+ * Returns the variables that are all true if no input of a scatter iteration's written value is missing. The
+ * list is empty if no input can be missing.
  */
 export const valueFlags = (move: GatherMove): readonly string[] =>
   move.indices.filter((index) => isMissable(move, index)).map(flagOf);
 
 /**
- * True if the kernel must know whether an element, or a reduction element, has ended. It need not if every
- * value that ends one is reported: the report is made once, whatever the later index values are.
+ * True if a kernel must record that an output or reduction element has ended. False if every value that ends
+ * an element is reported.
  */
 export const mayEnd = (
   { indices, unit }: Pick<GatherMove, "indices" | "unit">,
@@ -445,8 +441,8 @@ function rawValue({ names, plan }: WgslContext, { table, dtype }: IndexMove): st
 }
 
 /**
- * Emits code that sets the variable `name` to the number of the element that the 128-bit `value` selects
- * under an index rule.
+ * Emits code that sets the variable `name` to the index of the element that the 128-bit `value` selects under
+ * an index rule.
  */
 function emitResolved(
   context: WgslContext,

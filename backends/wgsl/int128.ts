@@ -6,7 +6,7 @@ import type { Linear } from "../../ir/linear.js";
 import { assertNever, at, InternalError } from "../../ir/types.js";
 import type { Lines } from "../lines.js";
 
-/** WGSL texts by which a 128-bit expression refers to output dims, loop variables and index operands. */
+/** WGSL texts for output dims, loop variables and index operands in a 128-bit expression. */
 export interface Int128Words {
   /** A form of dims, loop variables and resolved index operands, as a u32. */
   readonly narrow: (form: Linear) => string;
@@ -29,10 +29,7 @@ export function int128Form(form: Linear, words: Int128Words): string {
   return [...constant, ...terms].reduce((sum, term) => `add_i128(${sum}, ${term})`);
 }
 
-/**
- * Returns the WGSL text of a 128-bit number times a positive factor of up to 53 bits. The product is the sum
- * of the products by the factor's 32-bit words.
- */
+/** Returns the WGSL text of a 128-bit number times a positive factor of up to 53 bits. */
 function productOf(value: string, by: number): string {
   if (by === 1) return value;
   const [low, high] = [by % 2 ** 32, Math.floor(by / 2 ** 32)];

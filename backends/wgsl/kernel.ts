@@ -6,8 +6,8 @@ import { keyOf, type Operand, type Role, type TileFunc } from "../../ir/func.js"
 import { UniqueNames } from "../../ir/unique-names.js";
 
 /**
- * Buffer that a kernel binds in group 0: a storage buffer, or the uniform buffer of numbers that depend on
- * dynamic sizes (`sizes`).
+ * Buffer that a kernel binds in group 0: a storage buffer, or the uniform buffer (`sizes`) of runtime
+ * parameters.
  */
 export interface WgslBinding {
   readonly binding: number;
@@ -31,7 +31,7 @@ export interface WgslBinding {
 }
 
 /**
- * Returns the keys of the bindings `status`, `owner` and `sizes`, which differ from the keys of all operands.
+ * Returns the keys of the bindings `status`, `owner` and `sizes`, different from the keys of all operands.
  */
 export function keysWith({
   operands,
@@ -40,14 +40,15 @@ export function keysWith({
   return { status: keys.next("status"), owner: keys.next("owner"), sizes: keys.next("sizes") };
 }
 
-/** Dispatch of a kernel: its entry point, and the workgroups along x, y and z. */
+/** Dispatch of a kernel: the entry point, and the numbers of workgroups along x, y and z. */
 export interface KernelStep {
   readonly entryPoint: string;
   readonly dispatch: readonly [number, number, number];
 }
 
 /**
- * WGSL kernel of a tile program: entry point, bindings and dispatch; that of a scatter has steps before it.
+ * WGSL kernel of a tile program: entry point, bindings and dispatch. The kernel of a scatter has additional
+ * steps that are dispatched first.
  */
 export interface WgslKernel extends KernelStep {
   readonly code: string;

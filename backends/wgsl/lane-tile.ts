@@ -22,8 +22,8 @@ import {
 import { at, isPowerOfTwo, type Shape } from "../../ir/types.js";
 
 /**
- * Tile over which the lanes of a workgroup loop, with neighbouring dims fused. The last of several fused dims
- * then counts the elements of all of them; the others have extent 1.
+ * Tile over which the lanes of a workgroup loop, with fused dims. The last of several fused dims counts all
+ * elements; the extents of the remaining fused dims are 1.
  */
 export interface LaneTile {
   readonly sizes: readonly Linear[];
@@ -33,8 +33,8 @@ export interface LaneTile {
 }
 
 /**
- * Returns the dim over which lanes along y are distributed: the innermost dim with an extent above 1, other
- * than the last dim. Undefined if there is none.
+ * Returns the dim over which lanes along y are distributed: the innermost dim before the last with an extent
+ * above 1. Undefined if there is none.
  */
 export function laneRowDim(tile: Shape): number | undefined {
   const d = tile.slice(0, -1).findLastIndex((extent) => extent > 1);
@@ -42,9 +42,8 @@ export function laneRowDim(tile: Shape): number | undefined {
 }
 
 /**
- * Returns the tile with neighbouring dims fused where their elements are contiguous. `varies`: for each dim,
- * true if index values depend on it. Only dims with equal `varies` are fused. Along dims with `varies` false,
- * elements are copied as rows of the data.
+ * Returns the tile with contiguous neighbouring dims fused. `varies`: for each dim, true if index values
+ * depend on the dim. Only dims with equal `varies` are fused.
  */
 export function fusedDims(start: LaneTile, varies: readonly boolean[]): LaneTile {
   const steps = isAffine(start.addresses.data);
@@ -62,9 +61,8 @@ export function fusedDims(start: LaneTile, varies: readonly boolean[]): LaneTile
 }
 
 /**
- * Returns the tile with the dims `outer` and `inner` fused. Undefined if rows along `inner` are not
- * contiguous. `mayBeApart`: true if only the output and the indices must be contiguous, while rows of the
- * data may lie at a constant distance.
+ * Returns the tile with the dims `outer` and `inner` fused; undefined if rows along `inner` are not
+ * contiguous. `mayBeApart`: true if rows of the data may be at a constant distance.
  */
 function join(
   { sizes, tile, addresses }: LaneTile,
@@ -91,9 +89,8 @@ function join(
 }
 
 /**
- * Rewrites a linear expression in the dims `outer` and `inner` for one fused dim, whose coordinate (again
- * `inner`) counts through all rows of `row` elements. Undefined if the expression does not continue from one
- * row to the next. With `mayBeApart`, a gap is allowed if a shift and a mask of the coordinate find the row.
+ * Returns a linear expression in `outer` and `inner` as an expression in one fused dim. Undefined if the
+ * expression is not continuous from row to row. `mayBeApart`: true if gaps between rows are allowed.
  */
 function alongOne(
   form: Linear,

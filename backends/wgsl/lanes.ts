@@ -21,7 +21,8 @@ const fewestLanes = 16;
 const idleShare = 0.25;
 
 /**
- * Shape of a workgroup's lanes: their numbers along x and y, and how lanes along y share the rows of a tile.
+ * Shape of a workgroup's lanes: the numbers of lanes along x and y, and the distribution of a tile's rows
+ * among lanes along y.
  */
 export interface LaneShape {
   readonly x: number;
@@ -35,7 +36,7 @@ export interface LaneShape {
 /** Axis of the lanes in a workgroup. `all`: all lanes, numbered consecutively over x and y. */
 export type LaneAxis = "x" | "y" | "all";
 
-/** WGSL names of the lane numbers in a kernel, with a record of the built-in values that its text uses. */
+/** WGSL names of the lane numbers in a kernel, with a record of the built-in values in use. */
 export class Lanes {
   /** Builtins that the text mentions. */
   readonly used = new Set<"lane" | "lane_index">();
@@ -55,22 +56,21 @@ export class Lanes {
 }
 
 /**
- * Returns the axis of lanes that covers each dim of a tile: x for the last dim, y for the dim of {@link
- * laneRowDim}. Undefined for the other dims.
+ * Returns the lane axis for each dim of a tile: x for the last dim, y for the dim of {@link laneRowDim}, else
+ * undefined.
  */
 export const axesOf = (tile: Shape): (LaneAxis | undefined)[] =>
   tile.map((_, d) => (d === tile.length - 1 ? "x" : d === laneRowDim(tile) ? "y" : undefined));
 
-/** Returns the number of coordinates along each dim of a tile that a lane takes at a time. */
+/** Returns, for each dim of a tile, the number of coordinates that a lane takes at a time. */
 export const groupsOf = ({ tile, unit }: Pick<GatherMove, "tile" | "unit">): number[] =>
   tile.map((_, d) =>
     d === tile.length - 1 ? unit.group : unit.how === "rows" && d === unit.fourAlong ? 4 : 1,
   );
 
 /**
- * True if full tiles get a separate branch, in which loops have a constant number of iterations. False on
- * software adapters, which run both sides of a branch. False for computed elements, whose text is long, and
- * for packed elements.
+ * True if full tiles get a separate branch with a constant number of loop iterations. False on software
+ * adapters, and for computed or packed elements.
  */
 export function branchesOnFullTiles(move: GatherMove, shape: LaneShape, { target }: Device): boolean {
   const { sizes, tile, unit, values } = move;
@@ -151,8 +151,8 @@ interface LanePartition {
 }
 
 /**
- * Returns the number of lanes along x and y for the rows of a tile. A row consists of units (groups of
- * elements), each moved by one lane.
+ * Returns the numbers of lanes along x and y for the rows of a tile. One lane moves one element group of a
+ * row.
  */
 function laneShape({ rows, units, together, tasks }: LanePartition, { limits, target }: Device): Lattice {
   const max = Math.min(
@@ -171,9 +171,8 @@ function laneShape({ rows, units, together, tasks }: LanePartition, { limits, ta
 }
 
 /**
- * Returns the number of lanes for `units` units (groups of elements): the largest power of two of at most
- * `max` that leaves few lanes idle. `idle`: largest allowed share (0 to 1) of lanes without a unit over all
- * iterations. Returns 1 if no larger number qualifies.
+ * Returns the number of lanes for `units` element groups: the largest power of two up to `max` that leaves
+ * few lanes idle. `idle`: largest allowed fraction (0 to 1) of idle lanes.
  */
 function widest(units: number, max: number, idle: number): number {
   for (let x = Math.min(max, powerAbove(units)); x > 1; x /= 2) {

@@ -10,9 +10,8 @@ import type { LoadStmt, UbBuffer } from "../../ir/tile.js";
 import { at, invariant, meanBytes } from "../../ir/types.js";
 
 /**
- * Plan of the load of a tile into workgroup memory; {@link loadMove} makes it. If `how` is `words`, rows
- * start and end at 32-bit word boundaries and are copied in accesses of `width` words. If `how` is `packed`,
- * each word is assembled from single elements.
+ * Plan of the load of a tile into workgroup memory, made by {@link loadMove}. `words`: accesses of `width`
+ * words copy rows. `packed`: each word is assembled from single elements.
  */
 export interface LoadMove {
   readonly kind: "load";
@@ -30,8 +29,7 @@ export interface LoadMove {
 
 /**
  * Returns the plan of the load of a tile into the workgroup buffer `staged`. `byWords`: true if the kernel
- * also reads single 32-bit words of the tensor. The load then uses one-word accesses too, because a binding
- * has one access width.
+ * also reads single 32-bit words of the tensor.
  */
 export function loadMove(
   func: TileFunc,

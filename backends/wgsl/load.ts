@@ -54,8 +54,8 @@ export function emitLoad(context: WgslContext, move: LoadMove): void {
 }
 
 /**
- * Returns the number of memory accesses that load one row of a tile: a number if the row size is constant,
- * otherwise a WGSL expression.
+ * Returns the number of memory accesses that load one row of a tile: a number for a constant row size, else a
+ * WGSL expression.
  */
 function unitsOf(context: WgslContext, { stmt, buffer, width }: LoadMove): number | string {
   const size = at(stmt.from.sizes, buffer.shape.length - 1);
@@ -67,9 +67,8 @@ function unitsOf(context: WgslContext, { stmt, buffer, width }: LoadMove): numbe
 }
 
 /**
- * Emits the WGSL code that copies one access of a row to workgroup memory. `place(n)` returns the WGSL
- * expression of the target position in the buffer. `n` is the number of buffer accesses that one access of
- * the tensor fills, 1 or 4.
+ * Emits the WGSL code that copies one access of a row to workgroup memory. `place(n)`: WGSL expression of the
+ * target position, for `n` buffer accesses (1 or 4) per tensor access.
  */
 function emitUnit(context: WgslContext, move: LoadMove, place: (accesses: number) => string): void {
   const { out, names } = context;

@@ -11,8 +11,8 @@ import type { WgslMove, WgslPlan } from "./plan.js";
 import type { ScatterMove } from "./scatter-move.js";
 
 /**
- * Returns the printable move plan of a kernel for `compile --emit moves`: the numbers of workgroups and
- * lanes, the workgroup memory in bytes, and the way each statement is emitted.
+ * Returns the printable move plan of a kernel for `compile --emit moves`: workgroups, lanes, workgroup memory
+ * in bytes, and the method of each statement.
  */
 export const movesOf = (plan: WgslPlan): MovePlan => ({
   backend: "wgsl",
@@ -26,8 +26,8 @@ export const movesOf = (plan: WgslPlan): MovePlan => ({
 });
 
 /**
- * Returns the printable form of one planned statement: its text, the way it is emitted, and numbers such as
- * the bytes of one access. For a statement without code, the form holds the reason instead of numbers.
+ * Returns the printable form of one planned statement: the text, the method, and numbers. A statement without
+ * code has a reason instead of numbers.
  */
 function moveOf(plan: WgslPlan, move: WgslMove): Move {
   const stmt = printStmtHead(move.stmt);
@@ -42,7 +42,10 @@ function moveOf(plan: WgslPlan, move: WgslMove): Move {
 const howOfPoints = ({ point, group }: ScatterMove): How =>
   point.values !== undefined ? "computed" : group > 1 ? "rows" : "words";
 
-/** Returns the figures of a scatter: elements that a lane takes at a time, steps, and how points write. */
+/**
+ * Returns the printable numbers of a scatter: elements that a lane takes at a time, steps, and the method of
+ * writing.
+ */
 function scatterFigures(
   { bindings, scatter }: WgslPlan,
   { group, width, writing, owners }: ScatterMove,
@@ -67,9 +70,8 @@ const dimsText = (list: readonly number[]): string =>
   list.length === 0 ? "no dim" : list.map((d) => `d${d}`).join(" ");
 
 /**
- * Returns the numbers that the move plan prints for a gather. They include the number of elements that a lane
- * moves at a time, and the bytes of one access of each operand. Unless the gather is packed, they include the
- * output dims along which index values are resolved.
+ * Returns the printable numbers of a gather, for example elements that a lane moves at a time and bytes of
+ * one access.
  */
 function gatherFigures(
   { func, bindings, branchesOnFullTiles }: WgslPlan,

@@ -2,8 +2,8 @@
 import { isSymbolName } from "../../ir/symbols/symbols.js";
 
 /**
- * Returns the name of the member of the WGSL struct `sizes` that holds a runtime parameter: `dim_N` for the
- * symbol `N`. A name that the compiler derived is returned unchanged.
+ * Returns the member name of a runtime parameter in the WGSL struct `sizes`: `dim_N` for the symbol `N`, else
+ * the name unchanged.
  */
 export const memberName = (name: string): string => (isSymbolName(name) ? `dim_${name}` : name);
 

@@ -5,15 +5,15 @@
 import { defaultLimits, overLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
 import type { WgslKernel } from "./kernel.js";
 
-/** Properties of a kernel that determine which device limits it needs. */
+/** Properties of a kernel that determine the necessary device limits. */
 export type LimitedKernel = Pick<
   WgslKernel,
   "bindings" | "dispatch" | "before" | "workgroupBytes" | "workgroupSize"
 >;
 
 /**
- * Returns, for each WebGPU device limit, the lowest value at which a kernel can run. Values are counts, or
- * bytes for the limits of buffers and workgroup memory.
+ * Returns, for each WebGPU device limit, the lowest value at which a kernel can run. Limits of buffers and
+ * workgroup memory are in bytes; all remaining limits are counts.
  */
 export function neededLimits({
   bindings,
@@ -41,8 +41,8 @@ export function neededLimits({
 }
 
 /**
- * Returns the device limits of a kernel that exceed the WebGPU defaults, to pass to `requestDevice` as
- * `requiredLimits`. Limits whose default suffices are absent.
+ * Returns the device limits of a kernel that exceed the WebGPU defaults, for `requestDevice` as
+ * `requiredLimits`. Limits within the default are absent.
  */
 export const raisedLimits = (kernel: LimitedKernel): Partial<WgslLimits> =>
   overLimits(neededLimits(kernel), defaultLimits);

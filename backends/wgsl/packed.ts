@@ -22,8 +22,8 @@ import { emitTileLoops, emitUnrolled } from "./tile-loops.js";
 type Packed = Extract<Unit, { readonly how: "packed" }>;
 
 /**
- * Emits the WGSL code of a gather of 8- or 16-bit elements whose output rows share 32-bit words with
- * neighbouring rows.
+ * Emits the WGSL code of a gather of 8- or 16-bit elements whose output rows do not begin and end at 32-bit
+ * word boundaries.
  */
 export function emitPackedGather(context: WgslContext, move: GatherMove, unit: Packed): void {
   const { out } = context;
@@ -85,8 +85,7 @@ const isRun = ({ tile, resolved, addresses, values }: GatherMove): boolean =>
   stepAlong(addresses.data, "dim", tile.length - 1) === 1;
 
 /**
- * Emits the code by which one lane writes a whole 32-bit output word. A word that extends beyond the row also
- * gets elements of the next rows.
+ * Emits the code by which one lane writes a whole 32-bit output word, including elements of the next rows.
  */
 function emitWord(context: WgslContext, move: GatherMove, unit: Packed, shared: Recomputed, row: Row): void {
   const { out } = context;
@@ -116,10 +115,7 @@ function emitWord(context: WgslContext, move: GatherMove, unit: Packed, shared: 
   out.line(`${outputName(context)}[word] = packed;`);
 }
 
-/**
- * Emits the code that assembles a 32-bit output word whose elements belong to several rows. The code steps
- * through the coordinates of the output tensor: after the end of a row comes the start of the next row.
- */
+/** Emits the code that assembles a 32-bit output word with elements of several rows, in row-major order. */
 function emitAcrossRows(
   context: WgslContext,
   move: GatherMove,
@@ -149,8 +145,8 @@ function emitAcrossRows(
 }
 
 /**
- * Emits the code that advances the WGSL variables `c<d>`, the coordinates of an element, to the next element
- * in row-major order. `moving`: dims with an extent above 1, outermost first.
+ * Emits the code that advances the WGSL variables `c<d>` (coordinates of an element) to the next element in
+ * row-major order. `moving`: dims with an extent above 1, outermost first.
  */
 function emitNext(context: WgslContext, shape: readonly number[], moving: readonly number[]): void {
   const { out } = context;
@@ -165,8 +161,8 @@ function emitNext(context: WgslContext, shape: readonly number[], moving: readon
 }
 
 /**
- * Emits the code that assembles the bits of one row in a 32-bit output word and merges them atomically into
- * that word.
+ * Emits the code that assembles the bits of one row in a 32-bit output word and merges the bits atomically
+ * into the word.
  */
 function emitPackedElement(context: WgslContext, move: GatherMove, unit: Packed, { size, along }: Row): void {
   const { out } = context;
@@ -187,8 +183,8 @@ function emitPackedElement(context: WgslContext, move: GatherMove, unit: Packed,
 }
 
 /**
- * Emits the code that puts one element of the tile into the WGSL variable `packed`, an output word, at
- * position `e` of that word.
+ * Emits the code that puts one element of the tile into the WGSL variable `packed` (an output word), at
+ * position `e`.
  */
 function emitElementBits(
   context: WgslContext,
@@ -208,8 +204,8 @@ function emitElementBits(
 type Recomputed = Extract<SharedWords, { readonly by: "recomputed" }>;
 
 /**
- * Emits the code that reads one output element and puts it into the WGSL variable `packed`, an output word.
- * The code uses coordinates of the whole tensors and reads global memory.
+ * Emits the code that reads one output element from global memory and puts the element into the WGSL variable
+ * `packed` (an output word).
  */
 function emitElement(
   context: WgslContext,
@@ -234,9 +230,8 @@ function emitElement(
 }
 
 /**
- * Emits the code that puts one computed element at position `e` of the WGSL variable `packed`. If an index
- * value selects no element, the code uses the fill element instead. `declared` emits the computation and
- * returns the WGSL name of its result.
+ * Emits the code that puts one computed element, or the fill element, at position `e` of the WGSL variable
+ * `packed`. `declared`: emits the computation and returns the WGSL name of the result.
  */
 function emitComputed(
   context: WgslContext,
@@ -256,9 +251,8 @@ function emitComputed(
 const fillBits = ({ fill }: GatherMove): string => `${fill.reduceRight((sum, byte) => sum * 256 + byte, 0)}u`;
 
 /**
- * Emits the code that puts the element at address `source` at position `e` of the WGSL variable `packed`. If
- * an index value selects no element, the code uses the fill element instead. `word` returns the WGSL text of
- * the 32-bit word at an address.
+ * Emits the code that puts the element at address `source`, or the fill element, at position `e` of the WGSL
+ * variable `packed`. `word`: returns the WGSL text of the 32-bit word at an address.
  */
 function emitBits(
   context: WgslContext,
@@ -279,8 +273,7 @@ function emitBits(
 }
 
 /**
- * Emits the WGSL helper function `run` that a packed gather calls; emits nothing for a gather that does not
- * call it.
+ * Emits the WGSL helper function `run` of a packed gather; emits nothing if the gather does not call `run`.
  */
 export function emitPackedHelpers(context: WgslContext, move: GatherMove, unit: Packed): void {
   if (unit.shared.by === "recomputed" && isRun(move) && !readsNothing(context, move))
@@ -288,8 +281,8 @@ export function emitPackedHelpers(context: WgslContext, move: GatherMove, unit: 
 }
 
 /**
- * Emits the WGSL function `run(source)`. The function returns a 32-bit word of contiguous elements of the
- * data, starting at the 0-based element position `source`.
+ * Emits the WGSL function `run(source)`, which returns a 32-bit word of contiguous elements of the data from
+ * element index `source` on.
  */
 function emitRun(context: WgslContext, move: GatherMove, { group: perWord }: Packed): void {
   const { out } = context;

@@ -13,13 +13,13 @@ import { assertNever } from "../../ir/types.js";
 import type { Lines } from "../lines.js";
 import type { How } from "../moves.js";
 
-/** Statement whose WGSL code is emitted without a plan. At present this is only `sync`. */
+/** Statement whose WGSL code is emitted without a plan; at present only `sync`. */
 export type PlainStmt = Exclude<
   Stmt,
   ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt | ScatterStmt | FillStmt
 >;
 
-/** Names under which `compile --emit moves` prints statements that need no plan, by op. */
+/** Names that `compile --emit moves` prints for statements that need no plan, keyed by the statement's op. */
 export const howOfPlain: Readonly<Record<PlainStmt["op"], How>> = { sync: "barrier" };
 
 /** Emits the WGSL code of a statement that needs no plan: a workgroup barrier for `sync`. */

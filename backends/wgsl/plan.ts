@@ -59,10 +59,7 @@ export interface WgslOptions {
   readonly arithmetic?: Arithmetic;
 }
 
-/**
- * Layout of an element type in 32-bit words: bytes of an element, elements in a word, and words in an
- * element.
- */
+/** Sizes of an element type: bytes per element, elements per 32-bit word, and 32-bit words per element. */
 export interface ElementWords {
   /** Bytes. */
   readonly size: number;
@@ -74,7 +71,7 @@ export interface ElementWords {
 
 /**
  * Buffer that a kernel binds. `width`: number of 32-bit words of one access. `atomic`: true if the words are
- * declared as WGSL atomics.
+ * WGSL atomics.
  */
 export interface BoundBuffer extends WgslBinding {
   /** Words of one access. */
@@ -89,21 +86,21 @@ export interface ElidedMove {
   readonly because: string;
 }
 
-/** Plan of a statement whose code follows from the statement alone, such as a barrier. */
+/** Plan of a statement that needs no decisions, for example a barrier. */
 export interface PlainMove {
   readonly kind: "plain";
   readonly stmt: PlainStmt;
 }
 
 /**
- * Plan of one statement in a WGSL kernel: a gather, a scatter, a load, a statement without code, or a
- * statement without decisions.
+ * Plan of one statement in a WGSL kernel: a gather, a scatter, a load, or a statement without code or
+ * decisions.
  */
 export type WgslMove = GatherMove | ScatterMove | LoadMove | ElidedMove | PlainMove;
 
 /**
- * Plan of a WGSL kernel: all decisions that precede the kernel's text, such as grid, lanes and bindings.
- * {@link planWgsl} makes it.
+ * Plan of a WGSL kernel: all decisions that are made before the text is emitted, for example grid, lanes and
+ * bindings.
  */
 export interface WgslPlan {
   readonly func: TileFunc;
@@ -136,17 +133,16 @@ export interface WgslPlan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Scatter of a kernel, with the workgroups of each of its steps, in order. */
+/** Plan of a scatter in a kernel, with one dispatch size (in workgroups) per step. */
 export interface PlannedScatter {
   readonly move: ScatterMove;
   readonly dispatches: readonly WorkgroupGrid["dispatch"][];
 }
 
 /**
- * Returns the plan of the WGSL kernel of a tile program. Throws a CompileError: TC505 for a scatter; TC502 if
- * WGSL cannot express a statement or the kernel exceeds a device limit. With dynamic sizes, the plan holds
- * for every size, and its grid and bytes are those of the largest sizes. The device limits are checked again
- * for each size.
+ * Returns the plan of the WGSL kernel of a tile program; with dynamic sizes, the grid and bytes are for the
+ * largest sizes. Throws a CompileError: TC505 for a scatter that WebGPU does not support; TC502 if WGSL
+ * cannot express a statement or the kernel exceeds a device limit.
  */
 export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan {
   const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
@@ -220,8 +216,8 @@ function launchedPlan(
 }
 
 /**
- * Returns the plan of a scatter's kernel. Throws a CompileError: TC502 if it exceeds the limits of the
- * device, TC505 for one that no kernel takes.
+ * Returns the plan of a scatter's kernel. Throws a CompileError: TC502 if the kernel exceeds a device limit;
+ * TC505 for dynamic sizes or if no kernel can run the scatter.
  */
 function planScatterKernel(func: TileFunc, limits: WgslLimits, arithmetic: Arithmetic): WgslPlan {
   const { name, span } = func;
@@ -264,8 +260,8 @@ function planScatterKernel(func: TileFunc, limits: WgslLimits, arithmetic: Arith
 }
 
 /**
- * Returns the bindings of a scatter's kernel: its operands, of which an input that is written in place stands
- * for the output too, `status` if a run may be rejected, and `owner`.
+ * Returns the buffers that a scatter's kernel binds: operands, `status` if a run may be rejected, and `owner`
+ * if the kernel uses owners. For a scatter in place, the data input replaces the output.
  */
 function scatterBindings(func: TileFunc, names: Names, move: ScatterMove): BoundBuffer[] {
   const keys = keysWith(func);
@@ -310,7 +306,10 @@ function scatterBindings(func: TileFunc, names: Names, move: ScatterMove): Bound
   );
 }
 
-/** Returns the move of a statement of a scatter's program; an empty list for a loop or an alloc. */
+/**
+ * Returns a list with the plan of one statement of a scatter's program. The list is empty for a loop or an
+ * alloc.
+ */
 function moveOfScatter(stmt: Stmt, move: ScatterMove): WgslMove[] {
   const elided = (because: string): ElidedMove[] =>
     stmt.op === "load" || stmt.op === "store" || stmt.op === "fill" || stmt.op === "sync"
@@ -338,7 +337,7 @@ function elementWords(dtype: DType): ElementWords {
 }
 
 /**
- * Returns the plan of a program's gather; undefined if the program has no gather or its output has no
+ * Returns the plan of a program's gather. Undefined if the program has no gather or the output has no
  * elements.
  */
 function planGather(
@@ -352,8 +351,8 @@ function planGather(
 }
 
 /**
- * Returns the buffers that a kernel binds, in binding order. They are the operands, `status` if the kernel
- * reports indices out of range, and `sizes` if sizes are dynamic.
+ * Returns the buffers that a kernel binds, in binding order: operands, `status` if indices out of range are
+ * reported, and `sizes` if sizes are dynamic.
  */
 function bindingsOf(
   func: TileFunc,
@@ -389,10 +388,7 @@ function bindingsOf(
   );
 }
 
-/**
- * Returns the WGSL type of an array. The type states the length, so that shapes are visible and no length is
- * read at run time. With `dynamic` it states no length, because one text serves all sizes.
- */
+/** Returns the WGSL type of a bound array. The type states the array length, unless `dynamic` is true. */
 export function arrayOf(
   { bytes, width, atomic }: Pick<BoundBuffer, "bytes" | "width" | "atomic">,
   dynamic = false,
@@ -401,20 +397,20 @@ export function arrayOf(
   return dynamic ? `array<${element}>` : `array<${element}, ${bytes / 4 / width}>`;
 }
 
-/** Returns a bound buffer without `width` and `atomic`, which only the emitter of the kernel uses. */
+/** Returns a bound buffer without the fields `width` and `atomic`. */
 export const asBinding = ({ width: _width, atomic: _atomic, ...binding }: BoundBuffer): WgslBinding =>
   binding;
 
 /**
- * Returns the size of a binding in bytes: the size of the tensor, rounded up to a multiple of 4. The minimum
- * is one access of `width` 32-bit words, also for a tensor without elements.
+ * Returns the size of a binding in bytes: the tensor size, rounded up to a multiple of 4. The minimum is one
+ * access of `width` 32-bit words.
  */
 export const bindingBytes = (type: TensorType, width: AccessWords): number =>
   Math.max(4 * width, alignUp(byteCount(type), 4));
 
 /**
- * Returns a list with the plan of one statement; an empty list for a loop or an alloc, which need no plan.
- * Throws an InternalError for a scatter or fill.
+ * Returns a list with the plan of one statement. The list is empty for a loop or an alloc; a scatter or fill
+ * throws an InternalError.
  */
 function moveOf(stmt: Stmt, gather: GatherMove, task: Task): WgslMove[] {
   const { staged } = gather;

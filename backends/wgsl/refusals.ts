@@ -25,9 +25,8 @@ import type { WgslBinding } from "./kernel.js";
 import { neededLimits, type LimitedKernel } from "./needed-limits.js";
 
 /**
- * Returns a list with one error (TC502) for each parallel loop that cannot become a dim of the workgroup
- * grid. The list also has one error for each gather with a region size that has no constant upper bound. It
- * is empty if there are no such loops and gathers.
+ * Returns one error (TC502) for each parallel loop that cannot become a dim of the workgroup grid. A gather
+ * with a region size that has no constant upper bound also gives an error.
  */
 export function unknownForms(nest: ParallelNest): Diagnostic[] {
   return flatten(nest.body).flatMap((stmt) => {
@@ -52,10 +51,8 @@ const refused = (stmt: Stmt, message: string): Diagnostic =>
 const maxU32 = 2 ** 32 - 1;
 
 /**
- * Returns a list with one error (TC502) for each statement with a value that may leave the u32 range; empty
- * if there is none. Loop bounds, loop variables, region offsets and region sizes are checked, with their
- * literals and both arguments of each minimum. Other sums and products need no check, because they are exact
- * modulo 2^32.
+ * Returns one error (TC502) for each statement in which a loop bound, loop variable, region offset or region
+ * size may leave the u32 range. The list is empty if all statements stay in the range.
  */
 export const beyondU32 = (func: TileFunc): Diagnostic[] =>
   statementsOf(func).flatMap((located) => {
@@ -69,9 +66,8 @@ export const beyondU32 = (func: TileFunc): Diagnostic[] =>
   });
 
 /**
- * Returns the linear expressions of a statement that a kernel compares with other values: the bounds of a
- * loop, or the offsets and sizes of regions. The list also has both arguments of each minimum in these
- * expressions.
+ * Returns the linear expressions of a statement that must fit u32: loop bounds, or offsets and sizes of
+ * regions. The two arguments of each minimum in an expression are included.
  */
 function compared({ stmt }: Located): Linear[] {
   if (stmt.op !== "for")
@@ -91,7 +87,7 @@ const literalsFit = ({ at: constantTerm, terms }: Linear): boolean =>
 
 /**
  * Returns a list with an error (TC502) if a sum of index values may reach 2^126, the limit of 128-bit
- * arithmetic; an empty list otherwise.
+ * arithmetic. The list is empty if no sum can reach the limit.
  */
 export function beyondInt128({ stmt, indices, ranges }: GatherMove): Diagnostic[] {
   const beyond = indices.findIndex(({ form }) => {
@@ -102,8 +98,8 @@ export function beyondInt128({ stmt, indices, ranges }: GatherMove): Diagnostic[
 }
 
 /**
- * Returns a list with an error (TC502) if the rows of a staged buffer are not a multiple of 4 bytes; an empty
- * list otherwise. Workgroup memory consists of 32-bit words.
+ * Returns a list with an error (TC502) if the rows of a staged buffer are not a multiple of 4 bytes. The list
+ * is empty if the rows are a multiple of 4 bytes or no buffer is staged.
  */
 export function unevenRows(func: TileFunc, staged: UbBuffer | undefined): Diagnostic[] {
   const alloc = flatten(func.body).find((stmt) => stmt.op === "alloc" && stmt.buffer.name === staged?.name);
@@ -119,9 +115,8 @@ export function unevenRows(func: TileFunc, staged: UbBuffer | undefined): Diagno
 }
 
 /**
- * Returns a list with an error (TC502) for each device limit that a kernel exceeds; an empty list if the
- * kernel exceeds none. For the limits of buffer sizes, the list has one error for each buffer that is too
- * large. The bindings of `kernel` are in the order of the operands of `func`.
+ * Returns one error (TC502) for each device limit that a kernel exceeds; a limit of buffer sizes gives one
+ * error per buffer. The bindings of `kernel` must be in the order of the operands of `func`.
  */
 export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: WgslLimits): Diagnostic[] {
   const { span } = func;
@@ -156,8 +151,8 @@ export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: Wgsl
 }
 
 /**
- * Returns the error (TC502) which states that a program has more tasks than a dispatch can have workgroups.
- * The function does not check that this is so.
+ * Returns the error (TC502) for a program with more tasks than a dispatch can have workgroups. The caller has
+ * checked the number of tasks.
  */
 export function tooManyTasks(
   func: TileFunc,

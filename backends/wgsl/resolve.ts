@@ -18,9 +18,8 @@ import type { AccessWords, SharedAccess } from "./gather-move.js";
 import type { Lines } from "../lines.js";
 
 /**
- * Index operand that the WGSL function `resolve_k` reads, where `k` is the field `index`. The function
- * resolves index values: it converts each value to the 0-based position of the element that the value
- * selects.
+ * Index operand for which a kernel has a WGSL function `resolve_k`, where `k` is the field `index`. The
+ * function converts an index value to the 0-based position of the selected element.
  */
 export interface ReadIndex {
   readonly index: number;
@@ -43,8 +42,8 @@ const paramOf = ({ words, shared }: ReadIndex): string =>
 export const none = "0xffffffffu";
 
 /**
- * Emits the WGSL function `resolve_k`, which converts an index value to the 0-based position of the element
- * that the value selects. `indices`: the WGSL storage variable with the index values.
+ * Emits the WGSL function `resolve_k`, which converts an index value to the 0-based position of the selected
+ * element. `indices`: WGSL storage variable with the index values.
  */
 export function emitResolver(out: Lines, index: ReadIndex, indices: string): void {
   const { index: number, rule, four } = index;
@@ -94,9 +93,9 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
 }
 
 /**
- * Emits the WGSL function `resolve_k` for an index operand whose policy reports values out of range. For a
- * value out of range, the function returns a number that is not below the extent. If `index.biased` is true,
- * all results are signed and 2^31 lower. The extent of the operand must not be 0.
+ * Emits the WGSL function `resolve_k` for an index operand whose policy reports values out of range. A value
+ * out of range yields a number at or above the extent, which must not be 0. If `index.biased` is true,
+ * results are signed and 2^31 lower.
  */
 export function emitReportedResolver(out: Lines, index: ReadIndex, indices: string): void {
   const { index: number, rule, four, biased } = index;
@@ -128,8 +127,8 @@ const reportedType = (biased: boolean, four: boolean): string =>
 const signed = (four: boolean): string => (four ? "vec4i" : "i32");
 
 /**
- * Returns the WGSL type of four results of `resolve_k`: `vec4i` if values out of range are reported and
- * results are biased (signed and 2^31 too low), otherwise `vec4u`.
+ * Returns the WGSL type of four results of `resolve_k`: `vec4i` for biased results of a policy that reports
+ * values out of range, `vec4u` in all other cases. Biased results are signed and 2^31 lower.
  */
 export const fourOf = ({ outside }: IndexRule, biased: boolean): string =>
   reportedType(biased && outside === "report", true);
@@ -144,15 +143,15 @@ export const asSigned = (value: string, four: boolean): string =>
   `bitcast<${signed(four)}>(${value} ^ ${splatOf(four)(signBit)})`;
 
 /**
- * Returns the WGSL expression that converts a signed number to an unsigned number that is 2^31 higher; the
- * inverse of {@link asSigned}. `four`: true for a vector of four numbers.
+ * Returns the WGSL expression that converts a signed number to an unsigned number that is 2^31 higher.
+ * `four`: true for a vector of four numbers.
  */
 export const asUnsigned = (value: string, four: boolean): string =>
   `bitcast<${four ? "vec4u" : "u32"}>(${value}) ^ ${splatOf(four)(signBit)}`;
 
 /**
- * Returns a function that converts the WGSL text of a scalar to the text of a `vec4u` with four equal
- * components. If `four` is false, the function returns its argument.
+ * Returns a function from the WGSL text of a scalar to the text of a `vec4u` with four equal components. With
+ * `four` false, the function returns the scalar unchanged.
  */
 export const splatOf =
   (four: boolean) =>
@@ -161,11 +160,7 @@ export const splatOf =
 
 /**
  * Returns the WGSL expression that converts the low 32-bit word of an index value to the position of the
- * selected element. A negative value in range counts from the end. Values out of range are not detected.
- *
- * The unsigned result is the minimum of the word and the word plus the extent. Tensors have at most 2^31
- * elements, so this sum overflows, and is the minimum, only for a negative value in range. Biased results use
- * `select` instead. Software adapters choose between signed numbers faster.
+ * selected element. A negative value in range counts from the end; values out of range are not detected.
  */
 function unchecked({ rule, four, biased }: ReadIndex): string {
   const { wrapNegativeBy, bytes } = rule;
@@ -213,8 +208,8 @@ export function lowWord({ bytes, signed }: Pick<IndexRule, "bytes" | "signed">, 
 }
 
 /**
- * Emits the WGSL declarations of `low` and `high`. `low` holds the low 32-bit words of the index values that
- * are read; `high` holds the high words and is declared for 64-bit values only.
+ * Emits the WGSL declarations of `low` and, for 64-bit index values, `high`: the low and high 32-bit words of
+ * the index values.
  */
 function emitReads(out: Lines, { rule, four, words, shared }: ReadIndex, indices: string): void {
   const wide = rule.bytes === 8;
@@ -242,9 +237,8 @@ function emitReads(out: Lines, { rule, four, words, shared }: ReadIndex, indices
 }
 
 /**
- * Emits the end of the WGSL function `resolve_k` for the policy that wraps values around. The emitted code
- * replaces each position out of range by the index value modulo the extent, and returns the positions. The
- * code is a loop of at most one iteration: adapters that execute both sides of a branch still skip a loop.
+ * Emits the end of the WGSL function `resolve_k` for the policy that wraps values around. The code replaces a
+ * position out of range by the index value modulo the extent, and returns the position.
  */
 function emitWrapped(out: Lines, { index, rule, four }: ReadIndex): void {
   const [wide, n] = [rule.bytes === 8, extentText(rule)];
@@ -262,8 +256,7 @@ function emitWrapped(out: Lines, { index, rule, four }: ReadIndex): void {
 }
 
 /**
- * Emits the WGSL function `wrap_k`, which returns an index value modulo the extent, never negative. For a
- * negative v it uses ~v = -v - 1, which needs no 64-bit negation.
+ * Emits the WGSL function `wrap_k`, which returns an index value modulo the extent as a non-negative number.
  */
 function emitWrap(out: Lines, rule: IndexRule, index: number): void {
   const { signed, bytes } = rule;

@@ -35,7 +35,10 @@ import {
 } from "./gather-move.js";
 import { proveValue, type ProvedValue } from "./value-proofs.js";
 
-/** Owners of the elements that points write: one for each element, or for each row of them. */
+/**
+ * Table that records, for each output element or each output row, which written position stores a value
+ * there.
+ */
 export interface Owners {
   /** Extents of the points that own: 1 along a dim in which all points of a row agree. */
   readonly points: Shape;
@@ -46,7 +49,10 @@ export interface Owners {
   readonly isFirst: boolean;
 }
 
-/** Combination of points with the elements that they write. */
+/**
+ * Operation by which a scatter combines a new value with an output element, with element types and arithmetic
+ * steps.
+ */
 export interface CombinedPoints {
   readonly how: Combination;
   /** Types of the element and of the value. */
@@ -57,20 +63,22 @@ export interface CombinedPoints {
 }
 
 /**
- * Ways in which points write. `store`: whole words, each written by one lane. `owned bits`: elements that
- * share words with others are cleared and set. `exchange`: a word is exchanged until no other lane changed it
- * in between. `add`: by an atomic addition.
+ * Way in which a lane writes a value. `store`: whole words. `owned bits`: the bits of an element smaller than
+ * a word, by the element's owner. `exchange`, `add`: atomic compare-exchange, atomic addition.
  */
 export type Writing = "store" | "owned bits" | "exchange" | "add";
 
-/** Dispatch of a scatter's kernel. */
+/**
+ * Step of a scatter's kernel, which is one dispatch: copy the base, decide which written position owns each
+ * element, or write.
+ */
 export type PointStep =
   | { readonly kind: "base"; readonly lanes: number }
   | { readonly kind: "clear" | "own" | "compare" | "check"; readonly points: Shape; readonly lanes: number }
   /** `carrying`: dims whose points each lane takes in order; all others have lanes of their own. */
   | { readonly kind: "write"; readonly lanes: number; readonly carrying: readonly number[] };
 
-/** Plan of how a kernel writes the points of a scatter. */
+/** Plan of a scatter's kernel: element to write, elements per lane, way of writing, and steps. */
 export interface ScatterMove {
   readonly kind: "scatter";
   readonly stmt: ScatterStmt;
@@ -95,8 +103,8 @@ export interface ScatterMove {
 }
 
 /**
- * Plans the kernel of a scatter. Throws a CompileError (TC505) for a program whose tiles are not its points
- * in order, and for sums of floats that one lane would have to take from too many points.
+ * Returns the plan of a scatter's kernel. Throws a CompileError (TC505) if the tiles do not follow the order
+ * of the scatter's domain, or if one lane would have to combine more than 2^20 values in order.
  */
 export function scatterMove(func: TileFunc, arithmetic: Arithmetic): ScatterMove {
   const map = scatterMapOf(func);
@@ -170,7 +178,10 @@ function elementOf({ operands }: TileFunc, table: number, coords: readonly Linea
   return addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
 }
 
-/** Returns the plan of a scatter's point, as that of an element of a gather over its domain. */
+/**
+ * Returns the plan that computes the index values and the value for one written position of a scatter. The
+ * plan is a gather over the scatter's domain.
+ */
 function pointMove(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): GatherMove {
   const { domain } = map;
   const fullRegion = (buffer: string, shape: Shape) => ({
@@ -232,9 +243,8 @@ function pointMove(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): Gath
 }
 
 /**
- * Returns how a scatter combines a new value with the output element at which it is written. The result has
- * the operation, the element types and the arithmetic steps. Undefined if the new value replaces the element
- * (`set`).
+ * Returns how a scatter combines a new value with an output element: operation, element types and arithmetic
+ * steps. Undefined if the new value replaces the element (`set`).
  */
 function combinedPoints(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): CombinedPoints | undefined {
   const { combine } = map.write;
@@ -249,8 +259,8 @@ function combinedPoints(func: TileFunc, map: AccessMap, arithmetic: Arithmetic):
 }
 
 /**
- * Returns the owners of elements, or of rows of them: along a dim that alone gives a written coordinate, and
- * that no index value follows, points are owned together.
+ * Returns the owners of output elements: one entry per element, or one entry per row if all written positions
+ * of a row have the same owner.
  */
 function ownersOf(func: TileFunc, map: AccessMap): Owners {
   const points = tellingPoints(map);
@@ -272,8 +282,8 @@ function ownersOf(func: TileFunc, map: AccessMap): Owners {
 type PointUnit = Pick<ScatterMove, "group" | "width" | "packs">;
 
 /**
- * Returns the elements along the innermost dim that a lane writes together: whole words, and where rows are
- * moved as they are, the widest accesses that rows divide into.
+ * Returns how many neighbouring elements along the innermost dim a lane writes at a time, and the access
+ * width in 32-bit words.
  */
 function unitOf(func: TileFunc, map: AccessMap, written: Linear, addresses: GatherAddresses): PointUnit {
   const size = outputBytes(func);
@@ -307,8 +317,8 @@ function unitOf(func: TileFunc, map: AccessMap, written: Linear, addresses: Gath
 const maxWalk = 2 ** 20;
 
 /**
- * Throws a CompileError (TC505) for points that combine in an order that can be seen, of which one lane would
- * take too many.
+ * Throws a CompileError (TC505) if one lane would have to combine more than 2^20 values in order. `carrying`:
+ * dims whose positions one lane takes in order.
  */
 function refuseLongWalks(func: TileFunc, map: AccessMap, carrying: readonly number[]): void {
   const points = carrying.reduce((product, d) => product * at(map.domain, d), 1);
@@ -322,13 +332,14 @@ function refuseLongWalks(func: TileFunc, map: AccessMap, carrying: readonly numb
   ]);
 }
 
-/** Lanes of a workgroup. */
+/** Number of lanes in a workgroup of a scatter's kernel. */
 export const pointLanes = 64;
 
-/** True if the words of the output are atomics. */
+/** True if the scatter's kernel declares the output words as WGSL atomics. */
 export const isAtomic = ({ writing }: ScatterMove): boolean => writing !== "store";
 
 /**
- * Returns the bits that fill the output where the base is a constant; undefined where an operand holds it.
+ * Returns the bits that fill the output before a scatter writes. Undefined if the initial data are an operand
+ * instead of a constant.
  */
 export const filledBase = (map: AccessMap): string | undefined => baseFill(map.write);

@@ -31,7 +31,7 @@ import { arrayOf, type PlannedScatter, type WgslPlan } from "./plan.js";
 /** Mark of a status word that names a point whose element an earlier point wrote. */
 const duplicate = "0x80000000u";
 
-/** Returns the name of the entry point of a step that is not the last one. */
+/** Returns the name of the WGSL entry point of a step, for every step but the last. */
 export const entryOfStep = ({ kind }: PointStep): string => `${kind}_points`;
 
 /** Returns the WGSL text of a scatter's kernel. */
@@ -59,7 +59,7 @@ export function emitScatterKernel(plan: WgslPlan, { move, dispatches }: PlannedS
   return out.toString();
 }
 
-/** Emits the function that combines an element with a point's value. */
+/** Emits the WGSL function `combined`, which combines an output element with a new value. */
 function emitCombined(
   { out }: WgslContext,
   { step: { plan, proofs } }: NonNullable<ScatterMove["combined"]>,
@@ -79,7 +79,7 @@ function emitCombined(
   out.line("");
 }
 
-/** Emits the entry point of a step. */
+/** Emits the WGSL entry point of one step of a scatter's kernel. */
 function emitStep(
   context: WgslContext,
   move: ScatterMove,
@@ -117,7 +117,10 @@ function emitStep(
 const targetName = ({ names, plan }: WgslContext, { inPlace }: ScatterMove): string =>
   names.buffer((inPlace ? inputOf(plan.func, gatheredTable) : outputOf(plan.func)).name);
 
-/** Emits the copy of an access of the base, and clears an owner. */
+/**
+ * Emits the code that writes one access (`width` words) of the scatter's initial data to the output, and
+ * clears one entry of the owner array.
+ */
 function emitBase(context: WgslContext, move: ScatterMove): void {
   const { out, names, plan } = context;
   const { width, owners, map } = move;
@@ -147,7 +150,10 @@ function wideFill(bits: string, { point }: ScatterMove, { plan }: WgslContext): 
   return `array<u32, ${words.length}>(${words.join(", ")})[number % ${words.length}u]`;
 }
 
-/** Declares the coordinates of a point by its number over some extents. `group`: points of the innermost. */
+/**
+ * Emits declarations of a position's coordinates, computed from a row-major number, and returns the
+ * coordinates. `group`: number of innermost elements per lane.
+ */
 function declareCoords({ out }: WgslContext, extents: Shape, name: string, group = 1): Amount[] {
   const lanes = extents.map((extent, d) => (d === extents.length - 1 ? extent / group : extent));
   const by = strides(lanes);
@@ -178,7 +184,10 @@ const numberOfForm = (
 const keyOfPoint = (isFirst: boolean, number: string): string =>
   isFirst ? `${none} - ${number}` : `${number} + 1u`;
 
-/** Emits a step that looks at a point before any is written. */
+/**
+ * Emits a step that runs before any value is written. The step checks index values, and clears, sets or
+ * compares entries of the owner array.
+ */
 function emitOwners(
   context: WgslContext,
   move: ScatterMove,
@@ -226,8 +235,8 @@ const valueConditions = (move: ScatterMove): readonly string[] => {
 };
 
 /**
- * Declares the number of an element, and returns the conditions under which a point writes it: it is not
- * skipped, and no promise about index values is broken.
+ * Emits the declaration of an element's number, and returns the WGSL conditions under which the element is
+ * written. The list is empty if the element is always written.
  */
 function inRange(
   context: WgslContext,
@@ -243,7 +252,10 @@ function inRange(
   return [...(alive === undefined ? [] : [alive]), ...(isPromised ? [`${name} < ${count}u`] : [])];
 }
 
-/** Emits the write of a point, of a group of neighbours, or of all points that meet in a lane's elements. */
+/**
+ * Emits the write step: one position or one group of neighbours per lane, or a loop over the positions that a
+ * lane combines in order.
+ */
 function emitWrite(
   context: WgslContext,
   move: ScatterMove,
@@ -272,7 +284,10 @@ function emitWrite(
   });
 }
 
-/** Emits the write of a point, or of a group of neighbours, at a coordinate. */
+/**
+ * Emits the write of one position of a scatter, or of a group of neighbouring positions, with the conditions
+ * for writing.
+ */
 function emitPoint(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): void {
   const { out, plan } = context;
   const { point, owners, written, packs, inPlace } = move;
@@ -324,7 +339,10 @@ function orFilled({ point }: ScatterMove, text: string, first: number, words: Ac
   return has.length === 0 ? text : `select(${fillWords(point, first, words)}, ${text}, ${has.join(" && ")})`;
 }
 
-/** Emits the move of a point's element, or of a group's, as it is. */
+/**
+ * Emits the code that copies an element, or a group of elements, from the updates to the output without
+ * arithmetic.
+ */
 function emitCopies(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): void {
   const { out, plan } = context;
   const { width, group } = move;
@@ -345,8 +363,8 @@ function emitCopies(context: WgslContext, move: ScatterMove, coords: readonly Am
 }
 
 /**
- * Declares what a point writes, of at most a word: its value, or the fill bits where it lacks an element.
- * Returns its bits.
+ * Emits the declarations of the value that a position writes, for elements of at most 32 bits. Returns the
+ * WGSL expression of the bits.
  */
 function elementBits(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): string {
   const { point } = move;
@@ -364,7 +382,7 @@ function elementBits(context: WgslContext, move: ScatterMove, coords: readonly A
   return has.length === 0 ? bits : `select(${filledValue(context, move)}, ${bits}, ${has.join(" && ")})`;
 }
 
-/** Returns the fill bits as the value of a point. */
+/** Returns the WGSL text of the fill bits, converted to the type of the scatter's value. */
 function filledValue({ plan }: WgslContext, { point, combined }: ScatterMove): string {
   const { dtype } = outputOf(plan.func).type;
   const word = parseInt(fillWords(point, 0, 1));
@@ -377,7 +395,10 @@ function filledValue({ plan }: WgslContext, { point, combined }: ScatterMove): s
   return `${(isFloatValue(from) ? bitsOfNumber(from, value) : value) >>> 0}u`;
 }
 
-/** Emits elements that are read or computed one by one, and fill a word. */
+/**
+ * Emits code that reads or computes the elements of one 32-bit word one by one, packs the elements, and
+ * stores the word.
+ */
 function emitPacked(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): void {
   const { out, plan } = context;
   const bits = 8 * outputBytes(plan.func);
@@ -393,7 +414,7 @@ function emitPacked(context: WgslContext, move: ScatterMove, coords: readonly Am
   out.line(`${targetName(context, move)}[${inAccesses("to", move.group)}] = word;`);
 }
 
-/** Emits the write of one element of at most a word, from its bits. */
+/** Emits the write of one element of at most 32 bits. `bits`: WGSL text of the element's bits. */
 function emitBits(context: WgslContext, move: ScatterMove, bits: string): void {
   const { out, plan } = context;
   const { writing, combined } = move;

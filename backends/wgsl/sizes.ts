@@ -9,8 +9,8 @@ import { hasDynamicTrips, type ParallelNest } from "../../ir/task/index.js";
 import type { WorkgroupGrid } from "./grid.js";
 
 /**
- * Names of the members of the WGSL struct `sizes` that describe a grid whose tasks are numbered and
- * distributed over x and y.
+ * Names of the members of the WGSL struct `sizes` that describe the grid: number of tasks, grid columns, and
+ * iterations of parallel loop `k`.
  */
 export const gridSizes = {
   tasks: "tasks",
@@ -19,9 +19,8 @@ export const gridSizes = {
 } as const;
 
 /**
- * Returns the names of a kernel's runtime parameters: dynamic sizes and bounds that depend on them. `folded`
- * (tasks are numbered and distributed over x and y) adds names for the grid if a loop has a dynamic number of
- * iterations. The list is empty for a program without symbols.
+ * Returns the names of a kernel's runtime parameters: dynamic sizes and bounds that depend on dynamic sizes.
+ * `folded`: true if tasks are numbered and distributed over x and y, which adds names for the grid.
  */
 export function sizeNames(func: TileFunc, { loops }: ParallelNest, folded: boolean): string[] {
   const trips = loops.flatMap((loop, k) => (hasDynamicTrips(loop) ? [gridSizes.trips(k)] : []));
@@ -30,9 +29,8 @@ export function sizeNames(func: TileFunc, { loops }: ParallelNest, folded: boole
 }
 
 /**
- * Returns the values of the runtime parameters `names`, in that order, for a program at given sizes.
- * `values`: the sizes by symbol name. The loop nest (third parameter) and `dispatch` must be those of the
- * program at these sizes.
+ * Returns the values of the runtime parameters `names`, in the same order. `values`: size of each symbol. The
+ * loop nest and `dispatch` must be for the same sizes.
  */
 export function sizeValues(
   names: readonly string[],

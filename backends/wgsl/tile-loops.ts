@@ -6,10 +6,7 @@ import type { WgslContext } from "./context.js";
 import { numberText, named, sumText, times, zero } from "./forms.js";
 import type { LaneAxis } from "./lanes.js";
 
-/**
- * Loop over one coordinate of a tile, whose iterations are shared by the lanes along an axis. Lanes take
- * coordinates round-robin; along y they may take contiguous ranges instead.
- */
+/** Loop over one coordinate of a tile. Lanes take coordinates round-robin, or contiguous ranges along y. */
 export interface UnrolledLoop {
   readonly name: string;
   /** The coordinates below this; text where it differs from tile to tile. */
@@ -25,10 +22,8 @@ export interface UnrolledLoop {
 }
 
 /**
- * Emits a loop along one dim of a tile. `body` emits the code for the coordinate that it gets. If `group`
- * exceeds 1, the coordinate is a counter times `group`, so that addresses in accesses of `group` elements
- * need no division. A constant end gives a constant number of iterations, which a compiler may unroll to
- * overlap loads.
+ * Emits a WGSL loop along one dim of a tile. `body` emits the code for one coordinate, which is the start of
+ * a group of `group` coordinates.
  */
 export function emitUnrolled(
   context: WgslContext,
@@ -98,8 +93,8 @@ function emitLoop(
 }
 
 /**
- * Emits the bounds of the contiguous coordinate range that one lane along y takes. The ranges are a block
- * partition, as even as possible. Returns the WGSL expressions of start and end (exclusive).
+ * Emits the bounds of the contiguous coordinate range that one lane along y takes. Returns the WGSL
+ * expressions of start and end (exclusive).
  */
 function emitRunBounds(
   { out, lanes }: WgslContext,
@@ -118,8 +113,8 @@ function emitRunBounds(
 }
 
 /**
- * Loop over one dim of a tile, in pages of `by` coordinates. A page is a block of the data in which rows are
- * contiguous. Each lane along y takes a contiguous range of coordinates.
+ * Loop over one dim of a tile in pages: blocks of `by` coordinates with contiguous rows. A lane along y takes
+ * a contiguous range of coordinates.
  */
 export interface Paged {
   readonly name: string;
@@ -135,9 +130,8 @@ export interface Paged {
 }
 
 /**
- * Emits a loop over one dim of a tile, in pages (blocks of `by` coordinates with contiguous rows). For each
- * page, a lane handles the coordinates that lie in its own range. `body` emits the code for these
- * coordinates; it gets the first one and their number. The number is WGSL text if it is not constant.
+ * Emits a loop over one dim of a tile in pages: blocks of `by` coordinates with contiguous rows. `body` emits
+ * the code for the coordinates of one lane in one page: first coordinate and number of coordinates.
  */
 export function emitPages(
   context: WgslContext,
@@ -173,9 +167,8 @@ export function emitPages(
 }
 
 /**
- * Emits the code for a contiguous range of `end` accesses, distributed round-robin over the lanes along x.
- * `body` emits one access. It gets the WGSL text to append to the start address, which is empty if `end` is
- * 1.
+ * Emits the code for a contiguous range of `end` accesses, which lanes along x take round-robin. `body` emits
+ * one access and receives the WGSL text to append to the start address.
  */
 export function emitRun(context: WgslContext, end: number | string, body: (shift: string) => void): void {
   if (end === 1) body("");
@@ -186,8 +179,8 @@ export function emitRun(context: WgslContext, end: number | string, body: (shift
 }
 
 /**
- * Nested loops over the dims of a tile, whose iterations are shared by lanes: extents, lane axes, and the
- * body to emit inside. {@link emitTileLoops} emits them.
+ * Description of nested loops over the dims of a tile: extents, the lane axis of each dim, and a function
+ * that emits the innermost body.
  */
 export interface TileLoops {
   /** Extents of the whole tile, and of this one. */
@@ -203,8 +196,8 @@ export interface TileLoops {
 }
 
 /**
- * Emits nested loops over the dims of a tile, outermost first. Each loop sets the entry of its dim in
- * `coords`; a dim without a loop keeps its entry.
+ * Emits nested loops over the dims of a tile, outermost first. Each loop sets the entry of one dim in
+ * `coords`; a dim without a loop keeps the old entry.
  */
 export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Amount[]): void {
   const { tile, sizes } = loops;
@@ -236,9 +229,8 @@ export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Am
 }
 
 /**
- * Emits one loop over dim `d` and the innermost dim together. Its iterations are the units (groups of
- * elements that a lane handles at a time) of all rows. The lanes along x take the iterations round-robin.
- * `coords`: coordinates of the dims outside `d`.
+ * Emits one loop over dim `d` and the innermost dim together. Lanes along x take the groups of neighbouring
+ * elements round-robin. `coords`: coordinates of the dims outside `d`.
  */
 function emitAcrossRows(context: WgslContext, loops: TileLoops, d: number, coords: Amount[]): void {
   const { out } = context;

@@ -401,10 +401,13 @@ fn f32_to_whole(bits: u32, lowest: u32, highest: u32) -> u32 {
   },
 } as const satisfies Readonly<Record<string, { readonly text: string; readonly calls: readonly string[] }>>;
 
-/** Name of a WGSL helper function that operates on floats given by their bits, such as `f32_add`. */
+/** Name of a WGSL helper function that takes the bits of floats, for example `f32_add`. */
 export type HelperName = keyof typeof helpers;
 
-/** Emits the WGSL helper functions with the given names and all functions that they call, each once. */
+/**
+ * Emits the WGSL helper functions with the given names, and every function called from a helper. No function
+ * is emitted twice.
+ */
 export function emitValueHelpers(out: Lines, names: ReadonlySet<HelperName>): void {
   const needed = new Set<HelperName>();
   const need = (name: HelperName): void => {
@@ -418,8 +421,8 @@ export function emitValueHelpers(out: Lines, names: ReadonlySet<HelperName>): vo
 }
 
 /**
- * Returns the number of statements of a WGSL helper function plus those of the functions that it calls. A
- * function that several of them call is counted several times.
+ * Returns the number of statements of a WGSL helper function plus the statements of all called functions. A
+ * function called by several functions counts several times.
  */
 export function helperSize(name: HelperName): number {
   const { text, calls }: Helper = helpers[name];

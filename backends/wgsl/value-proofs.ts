@@ -24,8 +24,8 @@ const { f32 } = floatFormats;
 const fewDigits = 32 - f32.digits;
 
 /**
- * Reason why a step of a computed value needs no 64-bit integer arithmetic. `native`: the caller accepts the
- * device's f32. The other kinds are proofs that the bits equal those of the reference.
+ * Reason why a step needs no 64-bit integer arithmetic. `native`: the caller accepts the device's f32. Any
+ * other kind: proof that the device's bits equal the bits of the reference.
  */
 export type StepProof =
   /** None: the step is the device's own, as it was asked for. */
@@ -51,16 +51,16 @@ export interface ValueProofs {
   readonly take?: StepProof;
 }
 
-/** Plan of the steps that compute an output element, with the proofs of these steps. */
+/** Plan of the steps that compute an output element, with one proof per step or none. */
 export interface ProvedValue {
   readonly plan: ValuePlan;
   readonly proofs: ValueProofs;
 }
 
 /**
- * Returns the plan of a computed value with a proof for each step that has one. `maxReductionElements`: the
- * most reduction elements of one output element. For `native` arithmetic, steps are marked as native instead
- * of proved.
+ * Returns the plan of a computed value with a proof for each step that has one. `maxReductionElements`:
+ * maximum number of reduction elements of one output element. With `native` arithmetic, the proof says
+ * `native`.
  */
 export const proveValue = (
   plan: ValuePlan,
@@ -87,8 +87,8 @@ const isOfDevice = (step: ValueStep): boolean =>
     : step.kind === "cast" && isFloatValue(step.type) && (!isRealSource(step.from) || step.from === "f16");
 
 /**
- * Returns the marks (`native`) for the steps that native arithmetic leaves to the device: f32 operations, f32
- * accumulation, and casts from an integer or f16 to a float type. Other steps and exact sums have no mark.
+ * Returns a `native` proof for each step that native arithmetic leaves to the device: f32 operations and
+ * accumulation, and casts to float types.
  */
 function nativeProofs({ steps, reduction }: ValuePlan): ValueProofs {
   const ofSteps = (list: readonly ValueStep[]): readonly (StepProof | undefined)[] =>
@@ -101,7 +101,7 @@ function nativeProofs({ steps, reduction }: ValuePlan): ValueProofs {
 }
 
 /**
- * Returns the proofs of the steps of a value and of its reduction. `maxReductionElements`: the most reduction
+ * Returns the proofs of a value's steps and reduction. `maxReductionElements`: maximum number of reduction
  * elements of one output element.
  */
 function proofsOf({ steps, reduction }: ValuePlan, maxReductionElements: number): ValueProofs {
@@ -126,8 +126,8 @@ const proveSteps = (
 ): readonly (StepProof | undefined)[] => steps.map((step, k) => proveStep(step, at(grids, k), grids));
 
 /**
- * Returns the proof of a step; undefined if there is none. `grid`: range, unit and significant bits of the
- * result of the step. `grids`: the same properties of all steps, in step order.
+ * Returns the proof of a step; undefined if there is none. `grid`: range, unit and number of significant bits
+ * of the step's result. `grids`: the same data for all steps.
  */
 function proveStep(step: ValueStep, grid: GridResult, grids: readonly GridResult[]): StepProof | undefined {
   switch (step.kind) {
@@ -161,8 +161,8 @@ function exact(grid: GridResult): StepProof | undefined {
 const isNormal = ({ lsb }: ValueGrid): boolean => lsb >= f32.least;
 
 /**
- * Returns the proof of a product in which one factor has at most 8 significant bits and is not subnormal;
- * undefined if neither factor has these properties.
+ * Returns the proof of a product in which one factor has at most 8 significant bits and is not subnormal.
+ * Undefined if no factor has the property.
  */
 function few(sides: readonly GridResult[]): StepProof | undefined {
   for (const of of [0, 1] as const) {

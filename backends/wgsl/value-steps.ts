@@ -22,8 +22,8 @@ import type { ProvedValue, StepProof } from "./value-proofs.js";
 import type { ReadAlong } from "./value-unit.js";
 
 /**
- * Function that receives each call of a WGSL helper function: its name and arguments. It returns the WGSL
- * text of the call, or collects the name and returns an empty text.
+ * Function that receives the name and arguments of a call of a WGSL helper function. Returns the WGSL text of
+ * the call, or an empty text if the function only collects names.
  */
 export type Call = (name: HelperName, ...args: readonly (string | number)[]) => string;
 
@@ -47,8 +47,8 @@ export function valueHelpers({ plan: { steps, reduction }, proofs }: ProvedValue
 export const printed: Call = (name, ...args) => `${name}(${args.join(", ")})`;
 
 /**
- * Returns the WGSL expression of one step. The expression is empty for a read and for the result of a
- * reduction, which are declared separately. `value`: returns the WGSL text of an earlier step.
+ * Returns the WGSL expression of one step; empty for a read or the result of a reduction. `value`: returns
+ * the WGSL text of an earlier step.
  */
 export function stepText(
   step: ValueStep,
@@ -75,8 +75,8 @@ export function stepText(
 const infix = { add: "+", sub: "-", mul: "*" } as const;
 
 /**
- * Returns the WGSL expression of an operation on two values. Operations on f32 call helper functions unless
- * `proof` marks the step as native.
+ * Returns the WGSL expression of an operation on two values. An f32 operation calls a helper function, or
+ * uses the device's f32 if `proof` allows that.
  */
 function opText(
   op: Operation,
@@ -186,8 +186,8 @@ const narrowed = (to: FloatValueType, value: string, call: Call): string =>
   to === "f32" ? value : call(`f32_to_${to}`, value);
 
 /**
- * Returns the WGSL expression for the accumulator of a reduction after one more reduction element. `sum`:
- * text of the present accumulator.
+ * Returns the WGSL expression that combines an accumulator with one more reduction element. `sum`: text of
+ * the accumulator.
  */
 export function takenText(
   reduction: ReductionSteps,
@@ -202,9 +202,8 @@ export function takenText(
 }
 
 /**
- * Returns the WGSL expression for the result of a reduction, computed from its accumulator `sum`. A mean
- * divides the accumulator by the number of elements; an exact sum rounds it. A mean, minimum or maximum of no
- * elements is 0.
+ * Returns the WGSL expression for the result of a reduction, computed from the accumulator `sum`. A mean,
+ * minimum or maximum of no elements is 0.
  */
 export function reducedText(
   reduction: ReductionSteps,
@@ -228,9 +227,8 @@ export function reducedText(
 }
 
 /**
- * Returns the number of statements that one more element of a unit adds to the kernel's text. A unit is a
- * group of neighbouring elements that a lane computes together. Statements of called helper functions count
- * too.
+ * Returns the number of statements by which one additional neighbouring element per lane extends the kernel's
+ * text. Statements of called helper functions are included.
  */
 export function sizeOfElement(
   { plan: { steps, reduction }, proofs }: ProvedValue,

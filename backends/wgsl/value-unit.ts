@@ -4,9 +4,9 @@ import { bitsOf, type DType } from "../../ir/types.js";
 import { advanceAlong, beginsAtMultiples, type UnrolledSteps } from "../plan/step-advance.js";
 
 /**
- * Relation between the neighbouring elements that a lane computes together and a read. `still`: all use one
- * element of the read. `each`: each neighbour uses the next element. `words`: as `each`, and the elements
- * fill whole 32-bit words. `part`: as `each`, and the elements are a part of one word.
+ * Relation between neighbouring output elements and a read. `still`: all use one element. `each`: neighbours
+ * use consecutive elements. `words`, `part`: consecutive elements that fill whole 32-bit words, or a part of
+ * one word.
  */
 export type ReadAlong = "still" | "each" | "words" | "part";
 
@@ -17,15 +17,15 @@ export interface ValueUnit {
   readonly reads: readonly ReadAlong[];
 }
 
-/** Address of a read, in elements of the tensor, with the type of these elements. */
+/** Address of a read, in elements of the tensor, with the tensor's element type. */
 export interface TypedAddress {
   readonly address: Linear;
   readonly type: DType;
 }
 
 /**
- * Returns the relation of the neighbours that a lane computes together to each read. Undefined if a read
- * advances by anything but 0 or 1 element per neighbour, or if an index value changes between neighbours.
+ * Returns the relation of neighbouring output elements to each read. Undefined if a read advances by anything
+ * but 0 or 1 element per neighbour, or if an index value changes between neighbours.
  */
 export function readsAlong(
   reads: readonly TypedAddress[],

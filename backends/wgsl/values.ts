@@ -31,9 +31,8 @@ import { printed, reducedText, stepText, takenText } from "./value-steps.js";
 import type { ValueUnit } from "./value-unit.js";
 
 /**
- * Output element to compute, or the first of several neighbours that are computed together. `reads`:
- * addresses of the reads in the whole tensors. If `reads` is present, the data are read from global memory
- * instead of the staged tile.
+ * Output element to compute, or the first of several neighbours. `reads`: addresses in the whole tensors,
+ * present if the data are read from global memory instead of a staged tile.
  */
 export interface ValueAt extends ElementAt {
   readonly reads?: readonly Linear[];
@@ -47,9 +46,8 @@ export interface ValueAt extends ElementAt {
 type Named = (element: number) => string;
 
 /**
- * Emits the WGSL declarations of the steps that compute one output element, or all elements of a unit
- * (neighbours that a lane computes together). Returns a function from the 0-based index of an element in the
- * unit to the WGSL name of its bits.
+ * Emits the WGSL declarations of the steps that compute one output element or several neighbours. Returns a
+ * function from the 0-based index of a neighbour to the WGSL name of the value's bits.
  */
 export function declareValue(
   context: WgslContext,
@@ -72,9 +70,8 @@ interface StepsAt {
 }
 
 /**
- * Emits the WGSL declarations of steps for the elements of a unit. A step is declared once if all elements
- * share its value, otherwise once per element. Returns a function from the 0-based index of an element to the
- * WGSL name of the last step's value for that element.
+ * Emits the WGSL declarations of steps for the elements that a lane computes together. Returns a function
+ * from the 0-based index of an element to the WGSL name of the last step's value.
  */
 function declareSteps(
   context: WgslContext,
@@ -128,8 +125,8 @@ const isStillIn =
 const sumName = (isStill: boolean, e: number): string => (isStill ? "sum" : `sum_${e}`);
 
 /**
- * Emits the WGSL code that computes the reduction of each output element of a unit. Reduction elements are
- * accumulated in order. Returns true if all output elements share one result.
+ * Emits the WGSL code that reduces the reduction elements of neighbouring output elements, in order. Returns
+ * true if all neighbours have the same result.
  */
 function declareSum(
   context: WgslContext,
@@ -175,7 +172,7 @@ function declareSum(
   return still;
 }
 
-/** Emits a loop over reduction elements that accumulates each element before the next is read. */
+/** Emits a loop over reduction elements that reads and accumulates one element per iteration. */
 function emitReduction(
   context: WgslContext,
   move: GatherMove,
@@ -201,9 +198,8 @@ interface UnrolledReduction {
 }
 
 /**
- * Emits a loop over reduction elements that handles `reductionUnroll` (4) elements per iteration. All four
- * are read before the first is accumulated, so that their loads overlap; they are accumulated in order. Past
- * the end, the last element is read again but not accumulated.
+ * Emits a loop over reduction elements that reads and then accumulates `reductionUnroll` elements per
+ * iteration, in order.
  */
 function emitUnrolledReduction(
   context: WgslContext,
@@ -287,8 +283,8 @@ interface UnitRead {
 }
 
 /**
- * Returns the WGSL code of one read for the elements of a unit. It consists of the declarations that all
- * elements share, and a function that returns the expression of one element.
+ * Returns the WGSL code of one read: the declarations that neighbouring elements share, and a function that
+ * returns the expression of one element.
  */
 function readOf(
   context: WgslContext,
@@ -360,7 +356,7 @@ function readOf(
 
 const shifted = (name: string, by: number): string => (by === 0 ? name : `${name} + ${by}u`);
 
-/** Returns the WGSL expression of the element at an address, extracted from the 32-bit word that holds it. */
+/** Returns the WGSL expression that extracts the element at an address from a 32-bit word. */
 function elementText(type: SourceType, word: (place: string) => string, address: string): string {
   const bits = bitsOf(type);
   if (bits === 32) return word(address);
@@ -372,7 +368,10 @@ function elementText(type: SourceType, word: (place: string) => string, address:
   );
 }
 
-/** Returns the bits of a word from a place on, with the sign of their type. */
+/**
+ * Returns the WGSL expression that extracts an element from a word, sign-extended for signed types. `place`:
+ * index of the element's lowest bit.
+ */
 export const extracted = (type: SourceType, word: string, place: string): string =>
   isSigned(type)
     ? `bitcast<u32>(extractBits(bitcast<i32>(${word}), ${place}, ${bitsOf(type)}u))`

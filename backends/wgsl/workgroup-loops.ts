@@ -12,9 +12,8 @@ import { gridSizes } from "./sizes.js";
 const axes = ["x", "y", "z"] as const;
 
 /**
- * Emits the WGSL declarations of the parallel loop variables for the task of this workgroup. A workgroup
- * without a task returns at once. A workgroup also returns at once if a loop variable reaches the loop's
- * upper bound, which can happen in a view that is cut short.
+ * Emits the WGSL declarations of the parallel loop variables of a workgroup's task. A workgroup returns at
+ * once if no task is left, or if a loop variable reaches the loop's upper bound.
  */
 export function emitWorkgroupLoops(context: WgslContext): void {
   const { out, plan } = context;
@@ -35,8 +34,8 @@ export function emitWorkgroupLoops(context: WgslContext): void {
 }
 
 /**
- * Emits the WGSL declaration of `task`, the 0-based index of this workgroup's task. A workgroup without a
- * task returns at once.
+ * Emits the WGSL declaration of `task`, the 0-based index of a workgroup's task. A workgroup without a task
+ * returns at once.
  */
 function emitTask({ out, plan }: WgslContext): void {
   const { nest, grid } = plan;
@@ -51,8 +50,8 @@ function emitTask({ out, plan }: WgslContext): void {
 }
 
 /**
- * Returns the iteration of parallel loop `k` (0 is outermost) that a task executes, as an expression of the
- * WGSL variable `task`. Consecutive tasks advance the innermost loop first.
+ * Returns the iteration of parallel loop `k` (0 is outermost) that a task executes, as a WGSL expression of
+ * `task`. The innermost loop varies fastest.
  */
 function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
   const inner = tripsOf(loops.slice(k + 1), k + 1);
@@ -64,7 +63,7 @@ function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
 
 /**
  * Returns the product of the iteration counts of `loops`, as a number or a WGSL expression. `first`: 0-based
- * index of the first of these loops in the whole nest.
+ * index of `loops[0]` in the whole nest.
  */
 function tripsOf(loops: readonly ParallelLoop[], first: number): Amount {
   const fixed = loops.reduce((product, loop) => (hasDynamicTrips(loop) ? product : product * loop.trips), 1);

@@ -14,7 +14,10 @@ import {
 } from "./expression.js";
 import { floatFormats, integerRanges, isFloatValue, isRealSource, rounded } from "./formats.js";
 
-/** Reduction that applies an operation to its elements one at a time: every reduction but `exact`. */
+/**
+ * Reduction that combines elements one by one with an operation; all reductions are stepwise apart from
+ * `exact`.
+ */
 export type StepwiseReduction = Exclude<Reduction, "exact">;
 
 type Meaning = (a: number, b: number) => number;
@@ -76,8 +79,8 @@ interface Accumulator {
 const sum: Accumulator = { op: "add", start: { i32: 0, u32: 0, f32: 0 } };
 
 /**
- * Operation and start value of each reduction that takes its elements one at a time. For a mean, the sum is
- * divided by the number of elements at the end.
+ * Operation and start value of each stepwise reduction. A mean accumulates a sum; {@link reducedTo} divides
+ * the sum by the number of elements.
  */
 export const accumulators: Readonly<Record<StepwiseReduction, Accumulator>> = {
   fold: sum,
@@ -87,9 +90,8 @@ export const accumulators: Readonly<Record<StepwiseReduction, Accumulator>> = {
 };
 
 /**
- * Returns the result of a reduction of `count` elements; 0 if `count` is 0. `taken`: the accumulated value,
- * which a mean divides by `count`. The f64 quotient is precise enough that rounding it to f32 gives the
- * correctly rounded result.
+ * Returns the final value of a reduction of `count` elements; 0 if `count` is 0. `taken`: the accumulated
+ * value, which a mean divides by `count`.
  */
 export function reducedTo(how: StepwiseReduction, taken: number, count: number): number {
   if (count === 0) return 0;
@@ -97,13 +99,12 @@ export function reducedTo(how: StepwiseReduction, taken: number, count: number):
 }
 
 /**
- * Returns the number of 32-bit words that store a partial reduction: three for an exact sum, else one. Two of
- * the three words are the low and the high half of the 64-bit sum of finite elements. The third word is the
- * f32 sum of NaN and infinite elements.
+ * Returns the number of 32-bit words that store a partial reduction: three for an exact sum, else one. An
+ * exact sum stores the low and high half of a 64-bit integer, and the f32 sum of NaN and infinite elements.
  */
 export const wordsOfSum = (how: Reduction): number => (how === "exact" ? 3 : 1);
 
-/** Returns `units` · 2^`unit`, rounded once to f32; +0 if `units` is 0. */
+/** Returns `units` · 2^`unit` as an f32, rounded once to nearest; +0 if `units` is 0. */
 export function roundedUnits(units: bigint, unit: number): number {
   const size = units < 0n ? -units : units;
   // f64 holds the first digits, and a last one that says whether any other is set: rounding that is rounding
@@ -116,9 +117,8 @@ export function roundedUnits(units: bigint, unit: number): number {
 }
 
 /**
- * Returns a value cast to another type. A cast to a float rounds to the nearest value, ties to even. A cast
- * from a float to an integer truncates, then clamps to the range; NaN becomes 0. A cast between integers
- * wraps.
+ * Returns a value cast to another type. A float result is rounded to nearest, ties to even. A float cast to
+ * an integer is truncated and clamped (NaN becomes 0); a cast between integers wraps.
  */
 export function castNumber(from: SourceType, to: ValueType, value: number): number {
   if (isFloatValue(to)) return rounded(value, floatFormats[to]);

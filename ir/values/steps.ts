@@ -14,8 +14,8 @@ import {
 } from "./expression.js";
 
 /**
- * Step of an expression in evaluation order; it computes one value. The numbers in `of` are the 0-based
- * numbers of the earlier steps that compute its operands.
+ * Step of an expression in evaluation order, which computes one value. `of`: 0-based indices of the earlier
+ * steps that compute the operands.
  */
 export type ValueStep =
   | { readonly kind: "read"; readonly type: SourceType; readonly read: number }
@@ -31,8 +31,8 @@ export type ValueStep =
   | { readonly kind: "reduced"; readonly type: ArithmeticType };
 
 /**
- * Steps that compute an output element, in evaluation order. `reduction`, if present, has the steps that
- * compute one reduction element.
+ * Steps, in evaluation order, that compute an output element. `reduction`: the steps that compute one
+ * reduction element; absent if the expression has no reduction.
  */
 export interface ValueSteps {
   readonly steps: readonly ValueStep[];
@@ -44,8 +44,8 @@ export interface ValueSteps {
 }
 
 /**
- * Returns the steps (operations in evaluation order) that compute a well-typed expression, and the steps of
- * its reduction if it has one. `reads`: the element type of each read.
+ * Returns the steps, in evaluation order, that compute a well-typed expression. A reduction, if present, has
+ * a separate list of steps. `reads`: the element type of each read.
  */
 export function valueSteps(value: Expression, reads: readonly DType[]): ValueSteps {
   const [reducing] = reductionsIn(value);
@@ -58,9 +58,8 @@ export function valueSteps(value: Expression, reads: readonly DType[]): ValueSte
 }
 
 /**
- * Returns the steps (operations in evaluation order) that compute an expression. Several uses of one read
- * share a step. `reads`: the element type of each read. `reduced`: type of the reduction's result; undefined
- * if the expression has none.
+ * Returns the steps, in evaluation order, that compute an expression. `reads`: the element type of each read.
+ * `reduced`: type of the reduction's result; undefined without a reduction.
  */
 function stepsOf(value: Expression, reads: readonly DType[], reduced?: ArithmeticType): readonly ValueStep[] {
   const steps: ValueStep[] = [];

@@ -11,9 +11,8 @@ import type { Operation, Reduction, SourceType, ValueType } from "./expression.j
 import type { ValueStep, ValueSteps } from "./steps.js";
 
 /**
- * Row of elements that a vector instruction reads or writes. `read`: the row of elements that one read of the
- * access map supplies. `slot`: a temporary row. `sum`: the accumulated result of the reduction. `output`: the
- * row of the output.
+ * Row of elements that a vector instruction reads or writes. The kinds are the data of a read, a temporary
+ * row (`slot`), the accumulated reduction (`sum`), and the output row.
  */
 export type VectorPlace =
   | { readonly kind: "read"; readonly read: number }
@@ -25,8 +24,8 @@ export type VectorPlace =
 export type VectorRounding = "CAST_NONE" | "CAST_RINT" | "CAST_TRUNC";
 
 /**
- * Conversion between two types by one TCVT instruction of PTO-ISA. `saturates` is true if values out of range
- * become the nearest limit; it is absent if every value fits.
+ * Conversion between two types by one TCVT instruction of PTO-ISA. `saturates`: true if values out of range
+ * become the nearest limit; absent if every value fits.
  */
 export interface Conversion {
   readonly from: SourceType;
@@ -85,9 +84,8 @@ export type VectorStep =
   | { readonly op: "TMOV"; readonly to: VectorPlace; readonly of: VectorPlace; readonly type: SourceType };
 
 /**
- * Vector instructions that compute one row of the output (`element`). The instructions of `reduction` run
- * before them, once for each reduction element. `slots`: the maximum number of temporary rows in use at the
- * same time.
+ * Vector instructions that compute one row of the output (`element`). `reduction`: the instructions for one
+ * reduction element, which run first. `slots`: maximum number of temporary rows in use at one time.
  */
 export interface VectorProgram {
   readonly element: readonly VectorStep[];
@@ -158,7 +156,7 @@ const widths: Readonly<Partial<Record<SourceType, number>>> = {
 
 /**
  * Returns the conversions and shifts that cast one type to another, in order; an empty list if the bits do
- * not change. Undefined if A2, A3 and A5 have no such instructions.
+ * not change. Undefined if Ascend A2, A3 and A5 have no instructions for the cast.
  */
 export function castChain(from: SourceType, to: ValueType): readonly Link[] | undefined {
   const [given, wanted] = [widths[from], widths[to]];
@@ -178,9 +176,8 @@ export function castChain(from: SourceType, to: ValueType): readonly Link[] | un
 }
 
 /**
- * Returns the vector instructions that compute one row of a value. If the value has a reduction, the
- * instructions for one reduction element are included. A cast that the hardware cannot perform is represented
- * by one placeholder instruction, which no code generator emits.
+ * Returns the vector instructions that compute one row of a value. An unsupported cast becomes one
+ * placeholder instruction, which no code generator emits.
  */
 export function vectorProgram({ steps, reduction }: ValueSteps): VectorProgram {
   const element = new Rows(steps).instructions({ kind: "output" });

@@ -9,9 +9,9 @@ import { alignUp } from "../types.js";
 import { ubBuffers } from "../regions.js";
 
 /**
- * Returns the diagnostics (TC202) for buffers in the unified buffer (UB) with invalid addresses; an empty
- * list if all are valid. An address is invalid if it is missing, not aligned to a block, beyond the budget,
- * or overlaps another buffer.
+ * Returns a diagnostic (TC202) for each buffer in the unified buffer (UB) with an invalid address; an empty
+ * list if all are valid. An address is invalid if missing, misaligned, beyond the budget, or inside another
+ * buffer.
  */
 export function verifyAllocated(func: TileFunc, target: Target): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];

@@ -11,8 +11,8 @@ import type { Span } from "../types.js";
 export type BrokenCode = "TC104" | "TC205" | "TC201" | "TC204" | "TC301" | "TC304";
 
 /**
- * Returns the diagnostic for a broken rule of the verifier; its code is TC201 unless `more` has another.
- * `rule`: identifier of the rule, such as `T3`.
+ * Returns the diagnostic for a broken rule of the verifier. `rule`: identifier of the rule, for example `T3`.
+ * The code is TC201 if `more` names no code.
  */
 export const broken = (
   rule: string,

@@ -11,10 +11,8 @@ import { at, type Shape } from "../types.js";
 const maxTried = 4096;
 
 /**
- * Checks that every element of the output is written exactly once. Returns a message for each output dim
- * along which this is not so; an empty list if there is none. A single message is returned for a loop that
- * moves the region along several dims, or that repeats the same region. `region`: part that one iteration
- * writes.
+ * Returns a message for each output dim with an element that is not written exactly once; an empty list if
+ * there is none. `region`: the part of the output that one iteration writes.
  */
 export function uncovered(region: Region, { loops }: Located, shape: Shape): string[] {
   const owners = new Map<ForStmt, number[]>(loops.map((loop) => [loop, []]));
@@ -39,9 +37,8 @@ export function uncovered(region: Region, { loops }: Located, shape: Shape): str
 }
 
 /**
- * True if the loops along a dim provably write every element once, because they have the structure that
- * lowering produces. The outer loop steps from 0 to the extent. An inner loop steps from the start to the end
- * of each outer step.
+ * True if the loops along a dim have the structure that lowering produces, which proves that every element is
+ * written once.
  */
 function proved(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): boolean {
   const [outer, inner, ...deeper] = loops;
@@ -67,9 +64,8 @@ const same = (a: Linear, b: Linear, loops: readonly ForStmt[]): boolean =>
   neverNegative(sub(a, b), loops).kind === "holds" && neverNegative(sub(b, a), loops).kind === "holds";
 
 /**
- * Checks that the regions along a dim cover it, by evaluating every iteration. Returns a message for the
- * first fault: an element that is never written or written twice, or too many iterations to try. Undefined if
- * every element is written once.
+ * Returns a message if the loops along a dim do not write every element exactly once; else undefined. A
+ * message is also returned if there are too many iterations to evaluate.
  */
 function tried(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): string | undefined {
   const pieces: (readonly [start: number, end: number])[] = [];

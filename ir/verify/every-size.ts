@@ -48,10 +48,8 @@ interface FormIntervals {
 }
 
 /**
- * Returns the diagnostics of an access map that breaks rule V1 or V2 for some size of its symbols (dynamic
- * extents). V1: coordinates are inside their tensor. V2: the operand of `div` or `mod` is never negative. If
- * the map breaks a rule that does not depend on ranges, only those diagnostics are returned. The list is
- * empty for a function without symbols.
+ * Returns the violations of rules V1 and V2 that occur for some size of the function's symbols (dynamic
+ * extents). V1: coordinates are inside the tensor. V2: the operand of `div` or `mod` is never negative.
  */
 export function verifyEverySize(func: AccessFunc): Diagnostic[] {
   const { symbolic, opSpan } = func;
@@ -94,9 +92,9 @@ const domainOver = (func: AccessFunc, { domain, outermost, map }: Symbolic): rea
       });
 
 /**
- * Returns the limits that the checks for all sizes of symbols (dynamic extents) need: intervals of dims and
- * index values, and extents of operands. `least`: smallest size, 0 or 1, of a symbol that is an extent of the
- * iteration space. Other symbols have a smallest size of 0.
+ * Returns the intervals of dims and index values, and the extents of operands, as linear expressions over
+ * symbols (dynamic extents). `least`: smallest size (0 or 1) of a symbol that is an extent of the iteration
+ * space.
  */
 function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
   const extents = func.operands.map(({ type }, k) => extentsOver(type.shape, symbolic.outermost[k] ?? null));
@@ -132,8 +130,8 @@ function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
 
 /**
  * Returns the lower and upper limit of an index value, as linear expressions over symbols (dynamic extents).
- * Undefined if the index operand's upper bound is known only once the symbols have sizes. `[least, max]`: the
- * limits to use for a value that is read from an index tensor and has no out-of-range policy.
+ * Undefined if the upper bound depends on sizes that are not bound yet. `[least, max]`: limits of a value
+ * from an index tensor without out-of-range policy.
  */
 function indexInterval(
   { outOfRange, extent, value }: Symbolic["map"]["indices"][number],
@@ -152,8 +150,8 @@ interface Fault {
 }
 
 /**
- * Returns the violations of rule V2 by an access map with symbols (dynamic extents): `div` or `mod` of a
- * value that may be negative for some size.
+ * Returns the violations of rule V2 by an access map with symbols (dynamic extents). V2: the operand of `div`
+ * or `mod` is not negative for any size.
  */
 function negative(place: Place, forms: Forms): Fault[] {
   return formsOf(forms)
@@ -168,8 +166,8 @@ function negative(place: Place, forms: Forms): Fault[] {
 }
 
 /**
- * Returns the violations of rule V1 by an access map with symbols (dynamic extents): coordinates that may be
- * outside their tensor for some size.
+ * Returns the violations of rule V1 by an access map with symbols (dynamic extents). V1: coordinates are
+ * inside the tensor for every size.
  */
 function outside(place: Place, forms: Forms): Fault[] {
   const { func, intervals, extents } = place;
@@ -209,7 +207,7 @@ const isDynamic = (form: Linear, { symbolic, intervals: intervals }: Place): boo
 
 /**
  * Returns the lower and upper limit of a linear expression, as linear expressions over symbols (dynamic
- * extents). Undefined if it uses an index value without known limits ({@link indexInterval}).
+ * extents). Undefined if the expression uses an index value without known limits.
  */
 function intervalOver(form: Linear, intervals: FormIntervals): FormInterval | undefined {
   const { at: offset, terms } = rejoined(form);
@@ -225,8 +223,7 @@ function intervalOver(form: Linear, intervals: FormIntervals): FormInterval | un
 
 /**
  * Returns the lower and upper limit of an atom (dim, index value, symbol, `div` or `mod`), as linear
- * expressions over symbols. Undefined if the atom uses an index value without known limits ({@link
- * indexInterval}).
+ * expressions over symbols. Undefined if the atom uses an index value without known limits.
  */
 function intervalOfAtom(of: Atom, intervals: FormIntervals): FormInterval | undefined {
   switch (of.kind) {
@@ -263,9 +260,8 @@ function intervalOfAtom(of: Atom, intervals: FormIntervals): FormInterval | unde
 const maxTried = 4096;
 
 /**
- * Returns true if a linear expression over symbols (dynamic extents) is at least 0 for all sizes. Otherwise
- * returns sizes at which it is negative, as text, or `unproved` if no such sizes are known. `sizes`: range of
- * each symbol.
+ * Returns true if a linear expression over symbols (dynamic extents) is at least 0 for all sizes. Else
+ * returns a text: sizes at which the expression is negative, or `unproved`. `sizes`: range of each symbol.
  */
 function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true | string {
   const groups = new Map<string, Term[]>();
@@ -288,9 +284,8 @@ function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true
 }
 
 /**
- * Returns the smallest value of a linear expression over all sizes of one symbol, and a size at which the
- * expression has that value. Undefined if the period of its `div` and `mod` is too long to try every size in
- * a period. Only the first and the last period are tried: one period more changes the value by a constant.
+ * Returns the smallest value of a linear expression over all sizes of one symbol, and a size with that value.
+ * Undefined if the period of the expression's `div` and `mod` is too long to try every size.
  */
 function leastOver(
   form: Linear,

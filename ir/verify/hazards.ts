@@ -9,8 +9,8 @@ import { at } from "../types.js";
 type Clock = readonly number[];
 
 /**
- * Access of a statement to the bytes [start, end) of one copy of a buffer in the unified buffer (UB). `name`:
- * the buffer's name. `write`: true for a write, false for a read.
+ * Access of a statement to the bytes [start, end) of one copy of a buffer in the unified buffer (UB).
+ * `write`: true for a write, false for a read.
  */
 export interface HazardAccess {
   readonly name: string;
@@ -20,8 +20,8 @@ export interface HazardAccess {
 }
 
 /**
- * Pair of accesses to the same bytes by two hardware pipes (instruction queues) that no sync orders. At least
- * one access writes.
+ * Two unordered accesses to the same bytes by different hardware pipes (instruction queues). At least one
+ * access is a write.
  */
 export interface Race {
   readonly earlier: HazardAccess & { readonly pipe: Pipe };
@@ -34,8 +34,8 @@ interface Recorded extends HazardAccess {
 }
 
 /**
- * Detector of races: accesses to the same bytes by two hardware pipes (instruction queues) that no sync
- * orders. The caller passes it the statements of a program in order.
+ * Detector of races in a program whose statements are passed in order. A race is an unordered pair of
+ * accesses to the same bytes by two hardware pipes (instruction queues).
  */
 export class HazardTracker {
   private clocks = pipes.map(() => pipes.map(() => 0));

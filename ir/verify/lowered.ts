@@ -10,8 +10,8 @@ import { classesOf, refusedLowering } from "../tiling/requested-lowering.js";
 import { flatten } from "../tile.js";
 
 /**
- * Returns a list with one diagnostic if the program's gather cannot have the lowering that the schedule
- * requests; otherwise an empty list. The code is TC401 if the unified buffer (UB) is too small, else TC403.
+ * Returns one diagnostic if the gather cannot have the lowering that the schedule requests; else an empty
+ * list. The code is TC401 if the unified buffer (UB) is too small, else TC403.
  */
 export function verifyLowering(func: TileFunc, target: Target): Diagnostic[] {
   const { lowering: requested } = func.schedule;

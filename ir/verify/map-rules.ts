@@ -62,9 +62,8 @@ export type MapPlace = "tensors" | "regions";
 const verifiedWith = derivedOnce((_: AccessMap) => new WeakSet<Func["operands"]>());
 
 /**
- * Returns the diagnostics of the rules that an access map breaks; an empty list if it breaks none. `place`:
- * `tensors` if coordinates are in whole tensors, `regions` if they are in regions of a tile program. For
- * regions, the ranges of coordinates are not checked.
+ * Returns the diagnostics of the rules that an access map breaks; an empty list for a valid map. `place`:
+ * space of the coordinates, whole tensors or regions of a tile program.
  */
 export function verifyMap(
   map: AccessMap,
@@ -107,9 +106,8 @@ const shownInput = ({ func }: Shaped, table: number): string => {
 };
 
 /**
- * Returns the violations of rule A1 by an access map: coordinates that do not match the rank of their tensor.
- * In a gather, it is also a violation if no data is read, or if an output element is not written at its own
- * coordinates.
+ * Returns the violations of rule A1 by an access map: coordinates that do not match the rank of the tensor. A
+ * gather must also read data and write every output element at the element's own coordinates.
  */
 function ranks(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
@@ -161,9 +159,8 @@ const statedModulus =
 const isBound = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= maxElements;
 
 /**
- * Returns the violations of rules A9, V3 and V4 by an access map. A9: coordinates use only existing dims and
- * earlier index values, and bounds and policies are legal. V3: an index operand with policy `wrap` has a
- * stated modulus. V4: at least one value of each index operand keeps the coordinates inside their tensor.
+ * Returns the violations of rules A9, V3 and V4 by an access map. A9 concerns dims and index values in
+ * coordinates, V3 the modulus of policy `wrap`, and V4 the range of index values.
  */
 function order({ map }: Shaped): Fault[] {
   const fault = (message: string): Fault => ({ rule: "A9", message });
@@ -214,7 +211,7 @@ function order({ map }: Shaped): Fault[] {
 
 /**
  * Returns the violation (A9) by an access map over whole tensors that uses a loop variable or a minimum in a
- * coordinate; an empty list if it uses none. Only lowering introduces loop variables and minima.
+ * coordinate. The list is empty if the map uses none.
  */
 function loopless({ map }: Shaped): Fault[] {
   const forms = formsOf(map);
@@ -225,8 +222,8 @@ function loopless({ map }: Shaped): Fault[] {
 }
 
 /**
- * Returns the violations of rule A10 by an access map: fill bits that are too many for an output element, or
- * that no index operand uses.
+ * Returns the violations of rule A10 by an access map. Fill bits must fit the output's element type, and some
+ * index operand must have the policy `zero`.
  */
 function fill({ map, output }: Shaped): Fault[] {
   if (map.fill === undefined) return [];
@@ -242,8 +239,8 @@ function fill({ map, output }: Shaped): Fault[] {
 }
 
 /**
- * Returns the violations of the type rules by an access map. The types of the value and the output are
- * checked by {@link valueFaults}. Index tensors must have an integer type (A7).
+ * Returns the violations of the type rules by an access map. Value and output are checked by {@link
+ * valueFaults}; index tensors must have an integer type (A7).
  */
 function types(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
@@ -261,8 +258,8 @@ function types(shaped: Shaped): Fault[] {
 }
 
 /**
- * Returns the violations of rules V1 and V2 by an access map. V1: coordinates are inside their tensor. V2:
- * the operand of `div` or `mod` is never negative. The list is empty if no iteration reads an index value.
+ * Returns the violations of rules V1 and V2 by an access map; an empty list if no index value is read. V1:
+ * coordinates are inside the tensor. V2: the operand of `div` or `mod` is never negative.
  */
 function values(shaped: Shaped): Fault[] {
   const { map, inputs } = shaped;
@@ -290,7 +287,7 @@ function negative(form: Linear, ranges: Ranges): Fault[] {
 }
 
 /**
- * Returns the violations of rule V1 by an access map: coordinates that may be outside their tensor. `ranges`:
+ * Returns the violations of rule V1 by an access map: coordinates that may be outside the tensor. `ranges`:
  * ranges of dims and index values.
  */
 function outside(shaped: Shaped, forms: Forms, ranges: Ranges): Fault[] {

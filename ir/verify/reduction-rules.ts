@@ -15,10 +15,9 @@ interface ReductionFault {
 }
 
 /**
- * Returns the violations of rules B6 and B8 by the reduction of an access map. Index values are not checked
- * here. B6: a map that declares reduction elements has exactly one reduction. All other maps have none, and
- * their coordinates do not use the reduction dim r. B8: the number of reduction elements is from 1 to the
- * maximum.
+ * Returns the violations of rules B6 and B8 by the reduction of an access map; index values are not checked.
+ * B6: the map has one reduction if reduction elements are declared, else none. B8: the number of reduction
+ * elements is from 1 to the maximum.
  */
 export function reductionFaults(map: AccessMap): ReductionFault[] {
   const reductions = reductionsIn(map.value);
@@ -47,10 +46,9 @@ export function reductionFaults(map: AccessMap): ReductionFault[] {
 }
 
 /**
- * Returns the violations of rules B6 and A9 by the index values of an access map; an empty list for a map
- * without reduction. B6: index values that depend on the reduction dim r are used only inside the reduction.
- * Index values that limit r have upper bounds and do not depend on r. A9: index values that depend on r come
- * after all that do not.
+ * Returns the violations of rules B6 and A9 by the index values of an access map with a reduction; else an
+ * empty list. B6: only the reduction uses index values that depend on the reduction dim r. A9: index values
+ * that depend on r come last.
  */
 export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
   if (map.reduced === undefined) return [];
@@ -84,10 +82,7 @@ export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
       ];
 }
 
-/**
- * Returns the part of an expression that surrounds its reduction: a copy in which the number 0 replaces the
- * reduction.
- */
+/** Returns a copy of an expression in which the number 0 replaces the reduction. */
 function around(value: Expression): Expression {
   switch (value.kind) {
     case "read":

@@ -10,8 +10,8 @@ import { verifyMap } from "./map-rules.js";
 import { verifyTile } from "./tile-rules.js";
 
 /**
- * Returns the diagnostics of the rules that a function must satisfy on every target; an empty list if it
- * breaks none.
+ * Returns the diagnostics of the rules that a function must satisfy on every target; an empty list for a
+ * valid function.
  */
 export function verifyStructure(func: Func): Diagnostic[] {
   const names = func.operands.map((operand) => operand.name);
@@ -31,10 +31,8 @@ export function verifyStructure(func: Func): Diagnostic[] {
 }
 
 /**
- * Returns the diagnostics of an access function: those of its access map, then those of rule A8 on shared
- * dims (common to data and index). In a gather, A8 requires for each shared dim d that data dim d is a gather
- * dim. Output dim d must exist, and no data coordinate may use it directly. In a scatter, output dim d must
- * be selected by an index. Iteration dim d must exist, and no written coordinate may use it directly.
+ * Returns the diagnostics of an access function. Faults of the access map come first, then violations of rule
+ * A8 on shared dims (dims common to data and index).
  */
 function verifyAccess(func: AccessFunc): Diagnostic[] {
   const faults = verifyMap(func.map, func, func.opSpan);

@@ -15,8 +15,8 @@ import { HazardTracker } from "./hazards.js";
 const iterations = 3;
 
 /**
- * Returns a diagnostic (TC203) for each statement that races with an earlier one. Two statements race if they
- * access the same bytes, one of them writes, and no sync orders them. The list is empty if there is no race.
+ * Returns a diagnostic (TC203) for each statement that races with an earlier statement; an empty list if
+ * there is no race. A race is two unordered accesses to the same bytes, of which one is a write.
  */
 export function verifySynchronized(func: TileFunc, target: Target): Diagnostic[] {
   for (let depth = Math.max(1, depthOf(func.body)); depth > 0; depth--) {
@@ -34,8 +34,8 @@ const depthOf = (body: readonly Stmt[]): number =>
   Math.max(0, ...body.map((stmt) => (stmt.op === "for" ? depthOf(stmt.body) + (isNest(stmt) ? 0 : 1) : 0)));
 
 /**
- * Returns a diagnostic (TC203) for each statement that races with an earlier statement. The check executes
- * loops up to nesting level `depth` for three iterations and deeper loops for one.
+ * Returns a diagnostic (TC203) for each statement that races with an earlier statement. Loops up to nesting
+ * level `depth` are executed for three iterations, and deeper loops for one.
  */
 function racesOf(func: TileFunc, target: Target, depth: number): Diagnostic[] {
   const tracker = new HazardTracker();

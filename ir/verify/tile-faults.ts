@@ -12,9 +12,8 @@ import { verifyTemporaries } from "./temporaries-rule.js";
 import { faultsOfRun } from "./verify-once.js";
 
 /**
- * Returns the faults of a tile program on a target; an empty list if the program is valid. The checks run in
- * stages: structure, addresses and syncs, cores, temporary tiles, lowering. Only the faults of the first
- * stage with any are returned.
+ * Returns the faults of a tile program on a target; an empty list if the program is valid. The checks stop
+ * after the first kind of check that finds faults.
  */
 export function tileFaults(func: TileFunc, target: Target): readonly Diagnostic[] {
   const faults = faultsOfRun(func, target);

@@ -115,8 +115,8 @@ const stages = (): readonly (readonly Rule[])[] => [
 ];
 
 /**
- * Returns the diagnostics of all rules that a tile program breaks; an empty list if it breaks none. The rules
- * run in stages, and a stage runs only if all earlier stages found no fault.
+ * Returns the diagnostics of the rules that a tile program breaks; an empty list for a valid program. The
+ * checks stop after the first stage of rules with a fault.
  */
 export function verifyTile(func: TileFunc): Diagnostic[] {
   const program: Program = { func, all: statementsOf(func), buffers: ubBuffers(func) };
@@ -148,7 +148,8 @@ function namesOnce({ func, all }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T1) for each statement of a tile program that uses a loop variable outside its loop.
+ * Returns a diagnostic (T1) for each statement of a tile program that uses a loop variable outside the
+ * variable's loop.
  */
 function variablesInScope({ all }: Program): Diagnostic[] {
   return all.flatMap(({ stmt, loops }) => {
@@ -167,9 +168,8 @@ function firstUnknown(forms: readonly Linear[], loops: readonly ForStmt[]): stri
 }
 
 /**
- * Returns a diagnostic for each wrong name in a statement of a tile program. The buffer of a region must be
- * an operand or a defined buffer (T1). A tile that a statement uses as a whole must be a buffer in the
- * unified buffer (T5).
+ * Returns a diagnostic for each wrong buffer name in a statement. A region's buffer must be an operand or a
+ * defined buffer (T1). A tile must be a buffer in the unified buffer (T5).
  */
 function namesDefined({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => [
@@ -226,6 +226,9 @@ const loopsHold: Rule = ({ all }) =>
       : [],
   );
 
+/**
+ * Returns a diagnostic (T9) if the schedule has a negative number of UB bytes or no core; else an empty list.
+ */
 function targetsCores({ func }: Program): Diagnostic[] {
   const { ubBytes = 0, cores = 1 } = func.schedule;
   if (ubBytes >= 0 && cores >= 1) return [];
@@ -239,9 +242,8 @@ function targetsCores({ func }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T5) for each statement that reads or writes the wrong memory. A load reads an input
- * in global memory, and a store writes the output. A gather or scatter writes the output or a tile in the
- * unified buffer (UB).
+ * Returns a diagnostic (T5) for each statement that reads or writes the wrong memory. A load reads global
+ * memory, a store writes the output, and a gather or scatter writes the output or a tile.
  */
 function spaces({ func, all }: Program): Diagnostic[] {
   const output = outputOf(func).name;
@@ -261,8 +263,8 @@ function spaces({ func, all }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T5) for each pair of element types that should agree but differ. A pair is the source
- * and destination of a load or store, or a region of a gather or scatter and its operand.
+ * Returns a diagnostic (T5) for each pair of element types that differ. A pair is the source and destination
+ * of a load or store, or a gather region and the region's operand.
  */
 function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
   const dtype = (name: string) => typeOfBuffer(func, buffers, name)?.dtype;
@@ -283,8 +285,8 @@ function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T3) for each region whose rank differs from that of its buffer. It also returns one
- * for each load or store whose region and tile differ in rank.
+ * Returns a diagnostic (T3) for each region whose rank differs from the rank of the region's buffer. A load
+ * or store whose region and tile differ in rank is also reported.
  */
 function ranksOfRegions({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => {
@@ -341,9 +343,8 @@ const mapRules: Rule = ({ func, all }) =>
   });
 
 /**
- * Returns the diagnostics of a scatter statement; an empty list if it is valid. First the ranks of its
- * iteration space and its inputs are checked (A1). If they are valid, its access map is checked ({@link
- * verifyMap}).
+ * Returns the diagnostics of a scatter statement; an empty list for a valid statement. Wrong ranks (A1) are
+ * reported first; a statement with valid ranks is checked with {@link verifyMap}.
  */
 function scatterRanks(stmt: ScatterStmt, func: TileFunc): Diagnostic[] {
   const { map, sizes, origin, from, span } = stmt;
@@ -362,7 +363,7 @@ function scatterRanks(stmt: ScatterStmt, func: TileFunc): Diagnostic[] {
 
 /**
  * Returns the diagnostic of a rule if the judgement of a condition is `fails` or `unproved`; an empty list if
- * it is `holds`.
+ * the judgement is `holds`.
  */
 function against(
   judgement: Judgement,
@@ -383,8 +384,8 @@ function against(
 }
 
 /**
- * Returns a diagnostic (T3) for each region that may extend beyond its buffer in some iteration. It also
- * returns one for each load or store whose region may be larger than its tile in the unified buffer (UB).
+ * Returns a diagnostic (T3) for each region that may extend beyond the region's buffer in some iteration. A
+ * load or store whose region may be larger than the tile is also reported.
  */
 function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap((located) => {
@@ -408,8 +409,8 @@ function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T3) if a region may extend beyond its buffer along dim `k` in some iteration; else an
- * empty list. `extent`: the buffer's extent along that dim, in elements.
+ * Returns a diagnostic (T3) if a region may extend beyond the buffer along dim `k` in some iteration; else an
+ * empty list. `extent`: the buffer's extent along dim `k`, in elements.
  */
 function outside(region: Region, k: number, extent: number, { stmt, loops }: Located): Diagnostic[] {
   const [offset, size] = [at(region.offsets, k), at(region.sizes, k)];
@@ -446,7 +447,7 @@ function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
 
 /**
  * Returns a diagnostic (T8) if a tile program does not have exactly one gather or scatter; else an empty
- * list. If the output is empty, the program may also have none.
+ * list. A program with an empty output may also have none.
  */
 function oneGather({ func, all }: Program): Diagnostic[] {
   const gathers = all.filter(({ stmt }) => stmt.op === "gather" || stmt.op === "scatter").length;
@@ -458,8 +459,7 @@ function oneGather({ func, all }: Program): Diagnostic[] {
 
 /**
  * Returns the diagnostics (T7) for the operands and origins of a gather statement; an empty list if all are
- * valid. Operand k must be input k, in global memory or in a tile that a load filled from that input. The
- * origin of an index operand must be the position in the index tensor at which the operand's region starts.
+ * valid. Operand k must be input k, in global memory or in a loaded tile.
  */
 function readsInputs({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
@@ -485,9 +485,8 @@ const startOf = (region: Region, loaded: Region | undefined): Linear[] =>
   region.offsets.map((offset, k) => (loaded === undefined ? offset : add(at(loaded.offsets, k), offset)));
 
 /**
- * Returns a diagnostic (T10) for each region of a gather that has more elements along a dim than the tile
- * reads; an empty list if there is none. The surplus would be loaded for nothing, and instructions that use
- * the region's size would read beyond the tile.
+ * Returns a diagnostic (T10) for each gather region with more elements along a dim than the tile reads. The
+ * list is empty if there is none.
  */
 function followedSizes({ func }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);
@@ -512,9 +511,8 @@ function followedSizes({ func }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic for each coordinate that may lie outside the region that a gather reads. The rule is
- * T11; the code is TC301 if index values are involved. T11 is rule 3 of hicann/pypto
- * docs/zh/api/operation/pypto-gather.md: the region contains every element that may be read.
+ * Returns a diagnostic (T11) for each coordinate that may lie outside the region that a gather reads. The
+ * code is TC301 if the coordinate depends on index values.
  */
 function fullLoad({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
@@ -614,9 +612,7 @@ const walk = (name: string, lower: Linear, upper: Linear): ForStmt => ({
   body: [],
 });
 
-/**
- * Returns a diagnostic (T12) for each region of a gather that extends beyond the elements that a load filled.
- */
+/** Returns a diagnostic (T12) for each region of a gather that includes elements that no load has filled. */
 function readsLoaded({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
   if (task.gather === undefined) return [];
@@ -677,7 +673,7 @@ function indicesOfNothing({ func }: Program): readonly Diagnostic[] {
 }
 
 /**
- * True if the innermost loop around a gather iterates over chunks of its reduction elements. Partial results
+ * True if the innermost loop around a gather iterates over chunks of the reduction elements. Partial results
  * are then carried from one iteration to the next.
  */
 function isCarried({
@@ -706,9 +702,8 @@ const reductionOfOneTask: Rule = ({ all }) =>
   });
 
 /**
- * True if a tile in the unified buffer (UB) is large enough for a region of the given sizes in every
- * iteration. The outer extents of the tile must equal `leading`. The remaining extents must be at least
- * `sizes`.
+ * True if a tile is large enough for a region in every iteration. The tile's outer extents must equal
+ * `leading`, and the remaining extents must be at least `sizes`. All are in elements.
  */
 export const hasAddresses = (
   { shape }: UbBuffer,
@@ -723,8 +718,8 @@ export const hasAddresses = (
   );
 
 /**
- * True if each chunk of reduction elements starts where the previous chunk ended. This must hold in every
- * operand of the gather statement. `variable`: the variable of the loop over chunks.
+ * True if each chunk of reduction elements starts at the end of the previous chunk in every operand of the
+ * gather. `variable`: the variable of the loop over chunks.
  */
 function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
   const { map, chunk, from, to } = stmt;
@@ -742,9 +737,9 @@ function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
 }
 
 /**
- * Returns the diagnostics (T15) for a gather that reduces its elements chunk by chunk; an empty list if it is
- * valid or has no chunk. One task must combine all elements of an output element, in order. The partial
- * results need buffers of the right types and sizes.
+ * Returns the diagnostics (T15) for a gather that reduces elements chunk by chunk; an empty list for a valid
+ * gather. T15: one task combines all elements in order, and the buffers for partial results have the right
+ * types and sizes.
  */
 function elementsInOrder({ func, all, buffers }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);

@@ -21,8 +21,8 @@ import {
 } from "../values/expression.js";
 
 /**
- * Fault in the types or the width of the value of an access map: the identifier of the broken rule (such as
- * `B3`), a message, and optionally a hint.
+ * Fault in the types or the bit width of the value of an access map. `rule`: identifier of the broken rule,
+ * for example `B3`.
  */
 export interface ValueFault {
   readonly rule: string;
@@ -33,7 +33,7 @@ export interface ValueFault {
 }
 
 /**
- * Returns the faults in the types and the width of the value of an access map; an empty list if there are
+ * Returns the faults in the types and the bit width of the value of an access map; an empty list if there are
  * none. `reads`: the element type of each read. `output`: the output's element type.
  */
 export function valueFaults(map: AccessMap, reads: readonly DType[], output: DType): ValueFault[] {
@@ -63,10 +63,8 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
 const combinedTypes: readonly DType[] = valueTypes;
 
 /**
- * Checks the element types with which a scatter combines values. Returns a list with one fault (W3) if values
- * of the output's type cannot be combined. Returns an empty list if an f32 value is combined with an f16 or
- * bf16 output. Otherwise, and for `set`, returns undefined: the caller must then check that the value has the
- * output's type.
+ * Returns a fault (W3) if a scatter cannot combine values of the output's type. Empty if f32 values combine
+ * with f16 or bf16 elements. Undefined if the value must have the output's type.
  */
 function combineFault(
   { write: { combine } }: AccessMap,

@@ -11,8 +11,8 @@ import { verifySynchronized } from "./synchronized.js";
 const verifiedFor = derivedOnce((_: TileFunc) => new Set<Target>());
 
 /**
- * Returns the diagnostics that prevent a tile program from running; an empty list if it can run. Structure,
- * addresses and syncs are checked in this order. The first check that finds faults ends the search.
+ * Returns the diagnostics that prevent a tile program from running; an empty list if the program can run.
+ * Structure, addresses and syncs are checked in order, up to the first check with a fault.
  */
 export function faultsOfRun(func: TileFunc, target: Target): readonly Diagnostic[] {
   const structure = verifyStructure(func);
@@ -21,9 +21,7 @@ export function faultsOfRun(func: TileFunc, target: Target): readonly Diagnostic
   return allocated.length > 0 ? allocated : verifySynchronized(func, target);
 }
 
-/**
- * Records that a tile program was verified for a target, so that {@link verifyOnce} does not check it again.
- */
+/** Records that a tile program was verified for a target. {@link verifyOnce} then skips the program. */
 export function markVerified(func: TileFunc, target: Target): void {
   verifiedFor(func).add(target);
 }
@@ -33,7 +31,7 @@ export const isVerified = (func: TileFunc): boolean => verifiedFor(func).size > 
 
 /**
  * Throws a CompileError with the diagnostics of a tile program that breaks a rule. A program that was already
- * verified for the target is not checked again.
+ * verified for the target is skipped.
  */
 export function verifyOnce(func: TileFunc, target: Target): void {
   if (verifiedFor(func).has(target)) return;

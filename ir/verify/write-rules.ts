@@ -28,8 +28,7 @@ interface WriteFault {
 
 /**
  * Returns the violations of rules W1 and W4 by a scatter; an empty list if there are none. W1: the written
- * coordinates and the base (initial elements) match the output. W4: only the base is written in place, and
- * nothing reads it.
+ * coordinates and the base (initial elements) match the output. W4: only an unread base is written in place.
  */
 export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
   const { write } = map;
@@ -73,10 +72,9 @@ export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
 }
 
 /**
- * Returns the violations of rules W2 and W3 by an access map; an empty list if there are none. W2: index
- * operands of a write must not have the policy `zero` (fill). All other index operands must not have the
- * policy `skip`. W3: the combination `set` must state `duplicates`; other combinations may state only
- * `unique`. `unique` needs at least as many output elements as iterations, unless iterations may be skipped.
+ * Returns the violations of rules W2 and W3 by an access map; an empty list if there are none. W2: `zero` is
+ * only a policy of read indices, and `skip` only of written indices. W3: `duplicates` suits how values are
+ * combined.
  */
 export function policyFaults(map: AccessMap, output: TensorType): WriteFault[] {
   const written = isScatter(map) ? writtenIndices(map) : new Set<number>();

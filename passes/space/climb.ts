@@ -22,8 +22,7 @@ const reordering = 3;
 const promising = 1.1;
 const triedReordered = 100;
 /**
- * Factor over the lowest estimated cost up to which a schedule may still be the fastest by the exact cost
- * model.
+ * Factor on the lowest estimated cost. Schedules up to the product are compared with the exact cost model.
  */
 export const margin = 1.02;
 /** Entries on either side of a tile's own that are tried along a dim. */
@@ -32,8 +31,8 @@ const reach = 2;
 const few: readonly number[] = [6, 6, 3, 2];
 
 /**
- * Cost function that a hill climb over tiles minimizes: the cost of a schedule, and a lower bound on the cost
- * of all schedules with one tile.
+ * Cost function that a hill climb over tiles minimizes. `lowerBound` bounds the cost of all schedules with
+ * one tile.
  */
 export interface TileCost {
   /** Returns what no schedule with a tile costs less than. */
@@ -42,7 +41,7 @@ export interface TileCost {
   readonly ofTile: () => (tiling: Tiling) => number;
 }
 
-/** Tiling with its cost, as a {@link TileCost} computes it. */
+/** Tiling with a cost that {@link TileCost} computed. */
 export interface Weighed {
   readonly tiling: Tiling;
   readonly cost: number;
@@ -50,8 +49,7 @@ export interface Weighed {
 
 /**
  * Returns the best two schedules of each tile that a hill climb evaluates, in ascending order of cost.
- * `against`: cost of a schedule that is already known. Other loop orders are tried on the best tiles first.
- * Only those that cost at most 1.1 times the lower of `against` and the best cost are tried on more tiles.
+ * `against`: cost of a known schedule, to prune the search.
  */
 export function climb(space: ScheduleSpace, cost: TileCost, against: number): readonly Weighed[] {
   return new Climb(space, cost, against).ranked();
@@ -278,9 +276,8 @@ const byCost = (a: Weighed, b: Weighed): number => a.cost - b.cost;
 const firstTwo = (weighed: readonly Weighed[]): readonly Weighed[] => [...weighed].sort(byCost).slice(0, 2);
 
 /**
- * Returns the orders in which the tile search enlarges a tile along its free dims (dims that a tile may cut),
- * without duplicates. The orders are: from the last dim, dims of the indices first, and dims of the data
- * first.
+ * Returns the orders in which the tile search enlarges a tile along the free dims (dims that a tile may
+ * split), without duplicates. The orders are: last dim first, index dims first, data dims first.
  */
 function fillingOrders({ start, free }: ScheduleSpace): readonly (readonly number[])[] {
   const dims = followedBy(start.gather.map, gatheredTable);

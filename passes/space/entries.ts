@@ -8,10 +8,7 @@ import { alignUp, meanBytes } from "../../ir/types.js";
 /** Whole blocks along the last dim, by what they hold of the data. */
 const someBlocks = [1, 2, 3, 4, 6, 8];
 
-/**
- * Returns the tile sizes along output dim `d` that are worth trying, in elements, ascending. The last is
- * `limit`.
- */
+/** Returns candidate tile sizes along output dim `d`, in elements, ascending. The last size is `limit`. */
 export function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
   const { gather, schedule, target, extents } = tiling;
   const entries = new Set<number>();
@@ -38,8 +35,8 @@ export function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
 }
 
 /**
- * Returns the number of elements of which a tile size along output dim `d` must be a multiple. Tiles then
- * start at a byte, and start and end where accesses of lanes do.
+ * Returns the number of elements of which a tile size along output dim `d` must be a multiple. The multiple
+ * aligns tiles to bytes and to vector accesses of the lanes.
  */
 export function laneMultiple(d: number, { gather, target, extents }: Tiling): number {
   const least = leastEntry(gather, d);
@@ -57,9 +54,8 @@ function leastRow(d: number, { gather, residency, target, extents }: Tiling): nu
 }
 
 /**
- * Returns the tile size along output dim `d`, in elements, that cuts `limit` elements into at most `count`
- * tiles. The size is rounded up to a multiple of {@link laneMultiple}. On targets with several lanes this
- * multiple is at least 4. The size never exceeds `limit`.
+ * Returns the tile size along output dim `d`, in elements, that splits `limit` elements into at most `count`
+ * tiles. The size is rounded up to a multiple of {@link laneMultiple}, and is at most `limit`.
  */
 export function shareOf(d: number, limit: number, count: number, tiling: Tiling): number {
   const share = Math.max(leastRow(d, tiling), Math.ceil(limit / count));

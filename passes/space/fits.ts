@@ -23,16 +23,15 @@ export function longestTask(tiling: Tiling): number {
 }
 
 /**
- * True if a tiling takes at most `availableUb` bytes of unified buffer (UB) and keeps the order of a
- * scatter's points. Its tile must also have at most {@link longestTask} elements.
+ * True if a tiling takes at most `availableUb` bytes of unified buffer (UB) and preserves a scatter's write
+ * order. The tile must have at most {@link longestTask} elements.
  */
 export const fits = (tiling: Tiling, availableUb: number): boolean =>
   keepsOrder(tiling) && fitsUb(tiling, availableUb);
 
 /**
- * True if a tiling takes at most `availableUb` bytes of unified buffer (UB) and its tile has at most {@link
- * longestTask} elements. Unlike {@link fits}, it does not check that the tile keeps the order of a scatter's
- * points. A larger tile may keep that order although a smaller tile does not.
+ * True if a tiling takes at most `availableUb` bytes of unified buffer (UB) and has a tile of at most {@link
+ * longestTask} elements. Unlike {@link fits}, `fitsUb` ignores the write order of a scatter.
  */
 export function fitsUb(tiling: Tiling, availableUb: number): boolean {
   if (elementCount(tiling.tile) > longestTask(tiling)) return false;
@@ -41,9 +40,8 @@ export function fitsUb(tiling: Tiling, availableUb: number): boolean {
 }
 
 /**
- * Returns the bytes of unified buffer (UB) that a chosen tile may take: the target's safe size if the
- * smallest tile (`start`) fits it, otherwise the capacity. A schedule that overrides the UB size always gets
- * the capacity.
+ * Returns the bytes of unified buffer (UB) that a chosen tile may take. The result is the target's safe size
+ * if `start` fits and the schedule sets no UB size; else the capacity.
  */
 export function availableUbOf(start: Tiling): number {
   const { target } = start;

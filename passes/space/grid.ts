@@ -2,16 +2,15 @@
 import { replaced, type TakesTile } from "../../ir/tiling/index.js";
 import type { Shape } from "../../ir/types.js";
 
-/** Axis of a grid of tiles: an output dim, and the tile sizes along it to try, in elements, ascending. */
+/** Axis of a grid of tiles: an output dim, and the ascending tile sizes to try along the dim, in elements. */
 export interface GridAxis {
   readonly dim: number;
   readonly entries: readonly number[];
 }
 
 /**
- * Yields the tiles of a grid that the predicate `takes` accepts; the first axis varies slowest. `tile` gives
- * the sizes along dims without an axis, and along later axes while an earlier axis is tested. If an entry of
- * an axis is rejected, the larger entries are skipped for the current entries of the earlier axes.
+ * Yields the tiles of a grid that the predicate `takes` accepts; the first axis varies slowest. `tile`: sizes
+ * along dims without an axis. After a rejected entry, larger entries of the same axis are skipped.
  */
 export function* gridOf(
   tile: Shape,
@@ -34,6 +33,6 @@ export function* gridOf(
   }
 }
 
-/** Returns the number of tiles in a grid: the product of the entry counts of its axes. */
+/** Returns the number of tiles in a grid: the product of the numbers of entries of all axes. */
 export const gridSize = (axes: readonly GridAxis[]): number =>
   axes.reduce((product, { entries }) => product * entries.length, 1);

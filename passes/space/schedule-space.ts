@@ -13,8 +13,8 @@ import { variants, variantsInEveryOrder } from "./variants.js";
 const trades = 5;
 
 /**
- * Search space of the schedules of a gather or scatter. It contains schedules that keep all entries that the
- * user states, and that take at most `availableUb` bytes of unified buffer (UB).
+ * Search space of the schedules of a gather or scatter. All schedules preserve the user's entries and take at
+ * most `availableUb` bytes of unified buffer (UB).
  */
 export class ScheduleSpace extends TileSpace {
   /** Bytes of UB that a schedule may take. */

@@ -17,9 +17,7 @@ import { fits, longestTask } from "./fits.js";
 
 /**
  * Returns the schedules of one tile, in the tiling's loop order, that take at most `availableUb` bytes of
- * unified buffer (UB). They differ in the views and buffers that the user left open. A view may split a loop
- * that reuses the loaded data tile, which makes more tasks. If the user states the view, schedules in other
- * loop orders are returned too.
+ * unified buffer (UB). Views and buffers that the user did not set vary.
  */
 export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
   (tiling.gather.schedule.view === undefined ? [tiling] : reordered(tiling)).flatMap((nest) =>
@@ -28,9 +26,7 @@ export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
 
 /**
  * Returns the schedules of one tile, in all loop orders of {@link reordered}, that take at most `availableUb`
- * bytes of unified buffer (UB). Of schedules with the same loops, views and buffers, only the first is
- * returned. `bothDirections`: true to try the parallel loops in reverse order too, which may change the hits
- * of a cache.
+ * bytes of unified buffer (UB). `bothDirections`: true to include reversed parallel loops.
  */
 export function variantsInEveryOrder(tiling: Tiling, availableUb: number, bothDirections = false): Tiling[] {
   const nests = new Map<string, Tiling>();
@@ -62,11 +58,9 @@ const nestOf = ({ schedule, loops }: Tiling): string => {
 };
 
 /**
- * Returns a tiling, followed by the same tiling in other loop orders. In these, some loops that the data does
- * not depend on are innermost, in every possible sequence, and reuse the loaded data tile. Returns only the
- * tiling itself if the user states the order, or for a scatter.
- *
- * `bothDirections`: true to add each order with the outer, parallel loops reversed too. The tasks and the estimated cycles are then the same, but the hits of a cache may differ. If it is false and the data is not loaded, only the tiling itself is returned.
+ * Returns a tiling, followed by variants with different loop orders that reuse the loaded data tile. Returns
+ * only the tiling for a scatter or if the user sets the order. `bothDirections`: true to include reversed
+ * parallel loops.
  */
 export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
   const { gather, schedule, residency, tile, extents } = tiling;
@@ -92,8 +86,8 @@ export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
 }
 
 /**
- * Returns every ordered selection of distinct items, including the empty selection. Each selection comes
- * after the longer selections that begin with it.
+ * Returns every ordered selection of distinct items, including the empty selection. Longer selections come
+ * before the prefixes of the longer selections.
  */
 function orderedSubsets(items: readonly number[]): number[][] {
   const grow = (chosen: readonly number[]): number[][] => {
@@ -120,13 +114,9 @@ const tripsOf = ({ extents, schedule, tile }: Tiling, dim: number, kind: Loop["k
 const taskElements = (tiling: Tiling): number => elementCount(tiling.extents) / parallelTasks(tiling);
 
 /**
- * Returns candidates for double buffering. The first has two copies of the tiles of all streamed operands
- * (operands whose tile a loop reloads or stores). Candidates that double only some of these tiles follow if
- * the first does not fit `availableUb` bytes of unified buffer (UB). They also follow if the first changes
- * the cost of the gather instructions.
- *
- * Candidates may exceed `availableUb`. Returns an empty list if the user states buffers, the target has no
- * double buffering, or nothing is streamed.
+ * Returns candidates for double buffering, which may exceed `availableUb`; the first doubles all streamed
+ * operands (tiles that a loop reloads or stores). Empty if the user sets buffers, or the target has no double
+ * buffering.
  */
 export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
   const { gather, target } = tiling;
@@ -145,8 +135,7 @@ export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
 
 /**
  * Returns up to two tilings whose views split a loop that only the indices depend on, to make more tasks. The
- * first has enough tasks for every core, and no task is longer than {@link longestTask}. The second has more
- * tasks, so that every core gets the same number. Returns an empty list if no loop can be split.
+ * list is empty if no loop can be split.
  */
 function splitViews(tiling: Tiling): Tiling[] {
   const { gather, schedule, tile, loops, target, extents } = tiling;

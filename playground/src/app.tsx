@@ -11,8 +11,8 @@ import { ResultsSection } from "./view/results-section.js";
 import { TileSection } from "./view/tile-section.js";
 
 /**
- * Renders the playground page: editor, tile and verdict, and map beside one another, results below. `first` is
- * the initial state of the page.
+ * Renders the playground page: editor, tile controls with the legality result, map of tiles, and result tabs.
+ * `first` is the initial state of the page.
  */
 export function App({ first }: { readonly first: PageState }) {
   const page = usePage(first);

@@ -28,7 +28,7 @@ import type { Problem } from "./jobs/messages.js";
 import type { Client } from "./jobs/client.js";
 
 /**
- * Controls of the code editor on the page: replace the text, move the cursor, undo, redo and remove the
+ * Controls of the code editor on the page: replace the text, move the cursor, undo, redo, and remove the
  * editor.
  */
 export interface Editor {
@@ -43,15 +43,15 @@ export interface Editor {
   destroy(): void;
 }
 
-/** Steps of the editor's history that can be undone, and that can be done again. */
+/** Numbers of steps of the editor's history that can be undone and redone. */
 export interface HistoryDepth {
   readonly undo: number;
   readonly redo: number;
 }
 
 /**
- * Options of {@link createEditor}: the initial text, the worker that analyses programs, and callbacks for a
- * changed text and for the history.
+ * Options of {@link createEditor}: the initial text, the worker that analyses programs, and callbacks for
+ * changes of the text and of the history.
  */
 export interface EditorOptions {
   readonly text: string;
@@ -161,7 +161,7 @@ export function createEditor(
 }
 
 /**
- * Returns the edit that turns `before` into `after`, without their common prefix and suffix. `from` and `to`
+ * Returns the edit that turns `before` into `after`, without the common prefix and suffix. `from` and `to`
  * are character offsets in `before`. Returns undefined if the texts are equal.
  */
 function difference(

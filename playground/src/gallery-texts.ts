@@ -2,7 +2,7 @@
 import { firstText } from "./gallery.js";
 
 /**
- * Maps the id of a gallery example to its program text. Examples that come from a conformance case have no
+ * Map from the id of a gallery example to the program text. Examples from the conformance suite have no
  * entry.
  */
 export const galleryTexts: Readonly<Record<string, string>> = {

@@ -4,8 +4,8 @@
  */
 
 /**
- * Entry of the gallery of example programs: an id, a menu title and, for an example from the conformance
- * suite, the name of the case.
+ * Entry of the gallery of example programs: an id and a menu title. `seed` is the name of a test case of the
+ * conformance suite.
  */
 export interface Example {
   readonly id: string;
@@ -37,10 +37,7 @@ export const gallery: readonly Example[] = [
   { id: "no-legal-tile", title: "No legal tile: not even one column of the table fits" },
 ];
 
-/**
- * Program text that the page shows if its address has no program. Larger tiles of this program need fewer
- * transfers; smaller tiles keep all cores busy.
- */
+/** Program text that the page shows if the address has no program. */
 export const firstText = `// A token's row of a table that no unified buffer holds: rows are fetched from global memory one by one.
 // Larger tiles move rows in fewer transfers; smaller ones keep all 48 cores busy.
 func @embedding(%table: tensor<32000x128xf32>, %tokens: tensor<1536xi32>) -> tensor<1536x128xf32> target("ascend-a2") schedule {tile = [8, 128], residency = gm} {

@@ -13,8 +13,8 @@ const maxBytes = 2 ** 20;
 const maxTensorBytes = 2 ** 14;
 
 /**
- * Returns the names of the functions whose input tensors a link leaves out. The tensors of a function are
- * left out if they exceed 16 KiB in total. These functions get random inputs when the link is opened.
+ * Returns the names of the functions whose input tensors exceed 16 KiB in total and are therefore left out of
+ * a link. The inputs are random when the link is opened.
  */
 export const leftBehind = ({ inputs }: PageState): readonly string[] =>
   Object.entries(inputs).flatMap(([name, tensors]) => (isSmall(tensors) ? [] : [name]));
@@ -26,8 +26,8 @@ const isSmall = (tensors: Inputs): boolean =>
   ) <= maxTensorBytes;
 
 /**
- * Resolves to the URL fragment that stores the page's state, compressed and encoded as URL-safe base64. The
- * inputs of a function are left out if they exceed 16 KiB in total.
+ * Resolves to the URL fragment that stores the page's state, compressed and encoded as URL-safe base64.
+ * Inputs of a function are left out if larger than 16 KiB in total.
  */
 export async function fragmentOf(state: PageState): Promise<string> {
   const inputs = Object.entries(state.inputs)
@@ -66,7 +66,7 @@ export async function stateOf(fragment: string): Promise<PageState | undefined> 
 
 /**
  * Converts the parsed JSON of a link to a page state. Returns undefined if the JSON has no valid program
- * text. Other invalid fields are dropped or get the values of {@link emptyState}.
+ * text. Other invalid fields get default values.
  */
 function checked(value: unknown): PageState | undefined {
   if (!isObject(value)) return undefined;
@@ -95,9 +95,8 @@ const listOf = (value: unknown): readonly (readonly unknown[])[] =>
   Array.isArray(value) ? value.filter((entry): entry is readonly unknown[] => Array.isArray(entry)) : [];
 
 /**
- * Parses an entry of a link as an input tensor. Returns a list with one pair `[operand key, tensor]`, or an
- * empty list if a part of the entry has the wrong JSON type. Throws a DOMException for invalid base64. The
- * element type and the number of bytes are not checked.
+ * Parses an entry of a link as an input tensor, and returns a list with one pair `[operand key, tensor]`.
+ * Returns an empty list if a part has the wrong JSON type. Throws a DOMException for invalid base64.
  */
 function tensorFrom([key, type, base64, strings]: readonly unknown[]): (readonly [string, TensorValue])[] {
   if (typeof key !== "string" || !isObject(type) || typeof base64 !== "string") return [];

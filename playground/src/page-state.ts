@@ -2,12 +2,12 @@
 import type { Sizes } from "../../ir/symbols/symbols.js";
 import type { TensorValue } from "../../src/formats/tensor.js";
 
-/** Names of the result tabs, in the order that the page shows them. */
+/** Names of the result tabs, in display order. */
 export const tabs = ["ir", "tile-ir", "wgsl", "pto", "timeline", "steps", "tune"] as const;
 /** Name of a result tab; see {@link tabs}. */
 export type Tab = (typeof tabs)[number];
 
-/** Input tensors of one function, by operand key, such as `data` or `indices`. */
+/** Input tensors of one function, by operand key, for example `data` or `indices`. */
 export type Inputs = Readonly<Record<string, TensorValue>>;
 
 /**
@@ -28,12 +28,12 @@ export interface PageState {
   readonly inputs: Readonly<Record<string, Inputs>>;
 }
 
-/** State of a page without a program. Its fields are the defaults for fields that a link lacks. */
+/** State of a page without a program, and the default for each field that a link lacks. */
 export const emptyState: PageState = { text: "", sizes: {}, tab: "ir", seed: 1, inputs: {} };
 
 /** Maximum length of a program text in a link or of a dropped `.tir` file, in characters. */
 export const maxText = 200_000;
 
-/** True if the value is an object that is neither null nor an array. */
+/** True if the value is an object, but neither null nor an array. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

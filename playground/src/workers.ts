@@ -3,7 +3,7 @@ import { Client } from "./jobs/client.js";
 
 const spawn = (): Worker => new Worker(new URL("./jobs/worker.ts", import.meta.url), { type: "module" });
 
-/** Client of the worker that answers short requests, such as verdicts while a slider is dragged. */
+/** Client of the worker that answers short requests, for example while a slider is dragged. */
 export const quick = new Client(spawn);
-/** Client of the worker that does long work, such as runs and searches. */
+/** Client of the worker that does long work, for example runs and searches. */
 export const long = new Client(spawn);

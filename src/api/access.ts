@@ -12,9 +12,8 @@ import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
 import { boundTo, resolveTargetOf, scheduled, type CompileOptions } from "./compile.js";
 
 /**
- * Lowers a source or access program to the access level and returns the access program. It contains the index
- * map, but no schedule has been chosen. Undefined for a tile program. Throws a CompileError if the program
- * breaks a rule of its dialect.
+ * Lowers a source or access program and returns the access program, which has an index map but no schedule.
+ * Undefined for a tile program. Throws a CompileError if the program breaks a dialect rule.
  */
 export const accessOf = (program: Func, options: CompileOptions = {}): AccessFunc | undefined =>
   canonicalized(program, options)?.access;
@@ -28,9 +27,9 @@ type AccessResult =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Lowers a program to the access level under `profile`, an interpretation of PyPTO's full-load rule. Returns
- * the access program, or diagnostics if the program breaks a rule of its dialect. For a tile program, which
- * has no access level, `ok` is false and there are no diagnostics.
+ * Lowers a program to the access level under a PyPTO rule profile. Returns the access program, or `ok: false`
+ * with diagnostics if the program breaks a dialect rule. A tile program gives `ok: false` without
+ * diagnostics.
  */
 export function accessUnder(profile: Profile, program: Func, options: CompileOptions = {}): AccessResult {
   try {
@@ -43,15 +42,15 @@ export function accessUnder(profile: Profile, program: Func, options: CompileOpt
 }
 
 /**
- * Returns the warnings of the dialect about a legal operator; an empty list if there are none or for a tile
- * program. Throws a CompileError if the program breaks a rule of its dialect.
+ * Returns the dialect's warnings about an operator. The list is empty for a tile program. Throws a
+ * CompileError if the program breaks a dialect rule.
  */
 export const operatorWarnings = (program: Func, options: CompileOptions = {}): readonly Diagnostic[] =>
   canonicalized(program, options)?.diagnostics ?? [];
 
 /**
- * Lowers a program to the access level. Returns the access program and the warnings about its operator;
- * undefined for a tile program. Throws a CompileError for sizes, types or attributes that a rule refuses.
+ * Lowers a program and returns the access program with the operator's warnings; undefined for a tile program.
+ * Throws a CompileError for sizes, types or attributes that a rule rejects.
  */
 function canonicalized(
   program: Func,

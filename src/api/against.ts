@@ -23,12 +23,9 @@ import { showElement } from "../formats/elements.js";
 import { differencesBetween, type TensorValue } from "../formats/tensor.js";
 
 /**
- * Returns the bytes of the output that a source or access program (`definition`) computes from the inputs of
- * a tile program.
- *
- * Throws a CompileError: TC702 if the tensors of the two programs differ or `definition` is a tile program,
- * TC107 if `definition` has a symbol without a size, TC1xx if it breaks a rule of its dialect. Throws a
- * RunError (TC601) for an index out of range under policy `error`.
+ * Returns the output bytes that a source or access program (`definition`) computes from the inputs of a tile
+ * program. Throws a CompileError if the tensors of the two programs differ or `definition` is invalid. Throws
+ * a RunError (TC601) for an index out of range under policy `error`.
  */
 export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInputs): Uint8Array {
   checkDefinition(definition, tile);
@@ -50,9 +47,8 @@ export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInpu
 }
 
 /**
- * Returns an error (TC610) about the first element at which two outputs differ; undefined if no element
- * differs. The error states the element's index values, the tile and task that produced the element, and the
- * statement that wrote it. `who` names the run in the message.
+ * Returns an error (TC610) about the first element at which two outputs differ; undefined if the outputs are
+ * equal. `who`: name of the run, printed in the message.
  */
 export function differenceFrom(
   side: RunInputs,

@@ -33,7 +33,7 @@ import type { Kernel } from "./compile.js";
 
 export type { BackendRun } from "../../backends/index.js";
 
-/** Names of the built-in backends, as used on the command line and in case files. */
+/** Names of the built-in backends, as used on the command line and in JSON test cases. */
 export const backendNames = ["reference", "sim", "webgpu"] as const;
 /** Name of a built-in backend: `reference`, `sim` or `webgpu`. */
 export type BackendName = (typeof backendNames)[number];
@@ -46,9 +46,8 @@ export const nameOf = (backend: BackendChoice): string =>
   typeof backend === "string" ? backend : backend.name;
 
 /**
- * Returns a list with a note for an error message that states where a backend was loaded from, such as `mine
- * is backends.mine of tilec.config.ts`. The list is empty for a built-in backend and for a backend without
- * the field `origin`.
+ * Returns a list with a note on where a backend was loaded from, for example `mine is backends.mine of
+ * tilec.config.ts`. The list is empty for a built-in backend or a backend without `origin`.
  */
 export const placeOf = (backend: BackendName | Pick<Backend, "name" | "origin">): readonly string[] =>
   typeof backend === "string" || backend.origin === undefined ? [] : [`${backend.name} is ${backend.origin}`];
@@ -66,7 +65,7 @@ export const backendField = {
   words: backendNames,
 } as const satisfies Field;
 
-/** Options of the built-in backends: those of `sim`, and the WebGPU `runner` that `webgpu` needs. */
+/** Options of the built-in backends: the options of `sim`, and the WebGPU `runner` that `webgpu` needs. */
 export interface BackendOptions extends SimulateLongOptions {
   readonly runner?: Runner | undefined;
 }
@@ -82,9 +81,8 @@ export const backendFields: Fields<BackendOptions> = {
 };
 
 /**
- * Returns the backend with a given name; a backend object is returned unchanged. Throws a CompileError
- * (TC503) for `webgpu` without a runner. Throws a CompileError (TC702) for `sim` with `threads`, unless
- * `executor` is `fast`.
+ * Returns the backend with a given name; a backend object is returned unchanged. Throws a CompileError: TC503
+ * for `webgpu` without a runner, TC702 for `threads` of `sim` without executor `fast`.
  */
 function backendFor(name: BackendChoice, options: BackendOptions = {}): Backend {
   if (typeof name !== "string") return name;
@@ -111,9 +109,8 @@ function backendFor(name: BackendChoice, options: BackendOptions = {}): Backend 
 }
 
 /**
- * Runs a kernel once on one backend and resolves to its output. `reference` evaluates the operator, or the
- * access map of a program without an operator. `webgpu` recompiles a kernel of another target. Rejects with a
- * RunError (TC611) if the caller's backend object does not return a Uint8Array of the output's size.
+ * Runs a kernel once on one backend and resolves to the output. Rejects with a RunError (TC611) if a caller's
+ * backend object does not return a Uint8Array of the output's size.
  */
 export async function runOn(
   backend: BackendChoice,
@@ -165,8 +162,8 @@ function checkOutput(backend: Backend, tile: TileFunc, result: unknown): void {
 }
 
 /**
- * Returns an error (TC610) that states the first byte at which two outputs differ, or their lengths if these
- * differ. Undefined if the outputs are equal.
+ * Returns an error (TC610) that states the first byte at which two outputs differ, or the two lengths if the
+ * lengths differ. Undefined if the outputs are equal.
  */
 export function firstDifference(
   a: { readonly backend: string; readonly output: Uint8Array },

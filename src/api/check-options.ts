@@ -56,9 +56,8 @@ import {
 import { didYouMean } from "../../ir/did-you-mean.js";
 
 /**
- * Returns a diagnostic for each field of an object that is unknown, missing or has an invalid value; an empty
- * list if the object is valid. `what` names the object in messages; `fields` holds the validation rule of
- * each field.
+ * Returns a diagnostic for each field of an object that is unknown, missing or invalid; an empty list for a
+ * valid object. `what`: name of the object in messages. `fields`: validation rule of each field.
  */
 export const checkOptions = (
   what: string,
@@ -74,9 +73,8 @@ const numbers = (code: Code, takes: string): Field => ({
 });
 
 /**
- * Throws a CompileError if an argument of a program builder is invalid, or if a required argument is missing.
- * `given`: object of the arguments. `fields`: validation rules, by name of the argument. `needs`: names of
- * the required arguments.
+ * Throws a CompileError if an argument of a program builder is invalid or a required argument is missing.
+ * `fields`: validation rules by argument name. `needs`: names of the required arguments.
  */
 export function checkArguments(
   builder: string,
@@ -88,8 +86,7 @@ export function checkArguments(
 }
 
 /**
- * Returns the validation rule for the type of one schedule entry, such as a list of numbers for `tile`.
- * The tiling rules check later whether the numbers are legal.
+ * Returns the validation rule for the type of one schedule entry, for example a list of numbers for `tile`.
  */
 function entryField(entry: ScheduleEntry): Field {
   const code = entry.key === "tile" ? "TC302" : "TC303";
@@ -118,17 +115,14 @@ export const scheduleFields = Object.fromEntries(
   Object.values(scheduleEntries).map((entry) => [entry.key, entryField(entry)]),
 ) as Fields<Schedule>;
 
-/** Validation rule (TC303) for a schedule object, such as `{ tile: [8, 1024] }`. */
+/** Validation rule (TC303) for a schedule object, for example `{ tile: [8, 1024] }`. */
 export const scheduleField: Field = {
   code: "TC303",
   takes: "a schedule, such as { tile: [8, 1024] }",
   problems: (value) => checkOptions("a schedule", value, scheduleFields, { code: "TC303" }),
 };
 
-/**
- * Validation rule (TC501) for the target name that a program states: any text is valid. An unknown name is
- * reported when the program is compiled.
- */
+/** Validation rule (TC501) for a program's target name: any text is valid. */
 export const targetNameField: Field = {
   code: "TC501",
   takes: `the name of a target, such as ${targetNames.join(" or ")}`,
@@ -150,10 +144,7 @@ export const typeField = record(`a tensor type, ${exampleType}`, typeFields, {
 /** Validation rule (TC103) for a list of tensor types. */
 export const typesField = listOf(`a list of tensor types, each ${exampleType}`, typeField, "TC103");
 
-/**
- * Validation rule (TC103) for a tensor type written as a pair of element type and shape, as builders take it:
- * `["f32", [4096, 1024]]`.
- */
+/** Validation rule (TC103) for a pair of element type and shape, for example `["f32", [4096, 1024]]`. */
 export const pairField: Field = {
   code: "TC103",
   takes: 'a type and a shape, such as ["f32", [4096, 1024]]',
@@ -177,7 +168,7 @@ export const attributeField: Field = {
     (Array.isArray(value) && value.every((entry) => typeof entry === "number")),
 };
 
-/** Returns a validation rule for each attribute of an operator, by the name of its builder argument. */
+/** Returns a validation rule for each attribute of an operator, keyed by the name of the builder argument. */
 export const attributeFields = <D extends OpDef>(def: D): Fields<ArgumentsOf<D>> =>
   Object.fromEntries(
     Object.values(def.attrs).map(({ key, argument = key }) => [argument, attributeField]),
@@ -241,16 +232,12 @@ const figureShapes: Readonly<Record<keyof TargetFigures, "block" | "count" | "ra
   callCycles: "cost",
 };
 
-/**
- * True if a hardware parameter of a target is a count, such as a number of bytes or cores. Only whole numbers
- * are valid for a count.
- */
+/** True if a hardware parameter of a target is a count, for example a number of bytes or cores. */
 export const isCount = (name: keyof TargetFigures): boolean => figureShapes[name] === "count";
 
 /**
  * Returns the validation rule (TC501) for a hardware parameter of a target. A block size must be a power of
- * two of at least 4. A count must be a whole number of at least 1. A rate must be at least 1, and a cost at
- * least 0.
+ * two (at least 4), a count a whole number (at least 1), a rate at least 1, a cost at least 0.
  */
 export function figureField(
   name: keyof TargetFigures,
@@ -277,10 +264,10 @@ export function figureField(
   }
 }
 
-/** Names of the hardware parameters of a target, such as `cores`. */
+/** Names of the hardware parameters of a target, for example `cores`. */
 export const figureNames = Object.keys(defaultTarget.sources) as readonly (keyof TargetFigures)[];
 
-/** Legal values of each target field that takes one of a few names, such as the target kind. */
+/** Legal values of each target field that takes one of a few names, for example the target kind. */
 export const targetWords = {
   kind: targetKinds,
   defaultResidency: residencies,
@@ -331,8 +318,8 @@ const targetFields: Fields<Target> = {
 };
 
 /**
- * Validation rule (TC107) for an object of sizes in elements by symbol name, such as `{ N: 37 }`. A symbol
- * stands for a dynamic size.
+ * Validation rule (TC107) for an object that maps symbols (dynamic sizes) to sizes in elements, for example
+ * `{ N: 37 }`.
  */
 export const sizesOfSymbolsField: Field = {
   code: "TC107",
@@ -346,10 +333,7 @@ export const sizesOfSymbolsField: Field = {
 /** Frozen, so that they stay what they are. */
 const builtIn: ReadonlySet<unknown> = new Set(Object.values(targets));
 
-/**
- * Validation rule (TC501) for a target object, such as `targets.ascendA2`. A target name in place of the
- * object is refused with a hint that states the object to pass.
- */
+/** Validation rule (TC501) for a target object, for example `targets.ascendA2`. A target name is invalid. */
 export const targetField: Field = {
   code: "TC501",
   takes: "a target, such as targets.ascendA2",
@@ -412,7 +396,7 @@ export const opField: Field = {
   holds: (value) => typeof value === "string",
 };
 
-/** Validation rule (TC702) for a list of operators, as `operatorsWith` returns it: any array is valid. */
+/** Validation rule (TC702) for a list of operators, as returned by `operatorsWith`. Any array is valid. */
 export const operatorsField: Field = {
   code: "TC702",
   takes: "operators, such as operatorsWith([mine])",
@@ -420,8 +404,8 @@ export const operatorsField: Field = {
 };
 
 /**
- * Validation rule (TC105) for an object of operator attributes by name. Objects and null are refused as
- * values. The rules of the dialect check which values an attribute takes.
+ * Validation rule (TC105) for an object of operator attributes by name. Each value must be a number, a text
+ * or a list of numbers.
  */
 export const attrsField: Field = {
   code: "TC105",
@@ -487,9 +471,8 @@ const levelFields = {
 } as const satisfies Readonly<Record<Level, Readonly<Record<string, Field>>>>;
 
 /**
- * Returns a diagnostic for each field in which a value differs from the form of a program (source, access or
- * tile level); an empty list if the value is well-formed. The verifier checks the meaning of maps and
- * statements later.
+ * Returns a diagnostic for each field of a program (source, access or tile level) that has the wrong type or
+ * structure. The list is empty for a well-formed program.
  */
 export function checkProgram(program: unknown): Diagnostic[] {
   const level = isObject(program) ? levels.find((name) => name === program["level"]) : undefined;

@@ -18,9 +18,7 @@ import {
 } from "../../ir/index.js";
 import { clockOf, unpinnedSchedule, remedyTo, type Remedy } from "../../passes/index.js";
 
-/**
- * Legal schedule that {@link compareSchedules} compares with the schedule in use, with its estimated cycles.
- */
+/** Legal schedule, with estimated cycles, that {@link compareSchedules} compares with the schedule in use. */
 export interface Alternative {
   /** Difference from the schedule that runs, such as `residency gm`. */
   readonly name: string;
@@ -35,8 +33,8 @@ export interface Alternative {
 }
 
 /**
- * Comparison of the schedule in use with other legal schedules of the gather; {@link compareSchedules}
- * returns it.
+ * Comparison of the schedule in use with other legal schedules of the gather, as returned by {@link
+ * compareSchedules}.
  */
 export interface Comparison {
   /** The schedule that runs comes first. */
@@ -55,8 +53,8 @@ type Named = readonly (readonly [name: string, way: Remedy | undefined])[];
 const worthTelling = 0.9;
 
 /**
- * Returns a comparison of the schedule in use with other legal schedules of the gather. `access`: the program
- * with the schedule as the user stated it. `tiling`: the legal schedule that was chosen for the program.
+ * Compares the schedule in use with other legal schedules of the gather. `access`: the program with the
+ * user's schedule entries. `tiling`: the complete schedule in use.
  */
 export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison {
   const { schedule, target } = tiling;
@@ -117,9 +115,8 @@ const otherCopies = ({ buffers }: ResolvedSchedule, { kind }: Target): readonly 
   targetFacts[kind].doubleBuffers ? ([1, 2] as const).filter((copies) => copies !== buffers) : [];
 
 /**
- * Returns a legal schedule with the given number of copies of each buffer, and the flags that select it;
- * undefined if there is none. A tile that the program states is kept; otherwise the compiler chooses the
- * tile.
+ * Returns a legal schedule with the given number of copies of each buffer, and the flags that select the
+ * schedule; undefined if no schedule is legal. A tile that the program states is not changed.
  */
 function withCopies(access: AccessFunc, tiling: Tiling, buffers: Copies): Remedy | undefined {
   if (access.schedule.tile === undefined) {

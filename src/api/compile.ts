@@ -131,8 +131,8 @@ export const compileFields: Fields<CompileOptions> = {
 };
 
 /**
- * Returns a diagnostic for each field of a program or of the compile options that has the wrong type or form;
- * an empty list if there is none. The compiler's rules check legality later.
+ * Returns a diagnostic for each field of a program or of the compile options that has the wrong type or
+ * structure. The list is empty if all fields are well-formed.
  */
 export const checkCompile = (program: unknown, options: unknown): Diagnostic[] => [
   ...checkProgram(program),
@@ -140,9 +140,8 @@ export const checkCompile = (program: unknown, options: unknown): Diagnostic[] =
 ];
 
 /**
- * Compiled gather: the program at each IR level, the diagnostics of the rules, and methods that emit code.
- * Backends execute the program `tile`. A copy with another tile program (`{...kernel, tile: mine}`) executes
- * that program.
+ * Compiled gather: the program at each IR level, diagnostics, and methods that emit code. Backends execute
+ * the field `tile`.
  */
 export interface Kernel {
   readonly name: string;
@@ -195,13 +194,13 @@ export interface Kernel {
   text(level: Level): string;
 }
 
-/** Result of {@link tryCompile}: a kernel, or the diagnostics that refuse the program. */
+/** Result of {@link tryCompile}: a kernel, or the diagnostics that reject the program. */
 export type CompileResult =
   | { readonly ok: true; readonly kernel: Kernel }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Compiles a program and returns the kernel. Throws a CompileError with all diagnostics if the program or its
+ * Compiles a program and returns the kernel. Throws a CompileError with all diagnostics if the program or
  * schedule is not legal.
  */
 export function compile(program: Func, options: CompileOptions = {}): Kernel {
@@ -210,27 +209,23 @@ export function compile(program: Func, options: CompileOptions = {}): Kernel {
   return result.kernel;
 }
 
-/**
- * Compiles a program and returns the kernel, or the diagnostics that refuse the program or the options.
- * Throws a CompileError only for options that are invalid for every program.
- */
+/** Compiles a program and returns the kernel, or the diagnostics that reject the program or the options. */
 export function tryCompile(program: Func, options: CompileOptions = {}): CompileResult {
   const result = compileTiled(program, options);
   return result.ok ? { ok: true, kernel: result.kernel } : result;
 }
 
 /**
- * Result of {@link compileTiled}: a kernel with the tiling (applied schedule) of its gather, or the
- * diagnostics that refuse the program. `tiling` is absent if the access program is missing or has no complete
- * schedule.
+ * Result of {@link compileTiled}: a kernel with the schedule applied to the gather (`tiling`), or the
+ * diagnostics that reject the program. `tiling` is absent for a program without a complete schedule.
  */
 export type CompiledTiling =
   | { readonly ok: true; readonly kernel: Kernel; readonly tiling?: Tiling }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Compiles a program and returns the kernel with the tiling (applied schedule) of its gather, or the
- * diagnostics that refuse the program. `tiling` is absent for a program without a complete schedule.
+ * Compiles a program and returns the kernel with the schedule applied to the gather (`tiling`), or the
+ * diagnostics that reject the program.
  */
 export function compileTiled(program: Func, options: CompileOptions): CompiledTiling {
   const wrong = checkCompile(program, options);
@@ -309,8 +304,8 @@ interface KernelFields {
 }
 
 /**
- * Returns the {@link Kernel} object of a compiled tile program. `pieces`: the program at its other levels,
- * the target, the passes and the diagnostics.
+ * Returns the {@link Kernel} object of a compiled tile program. `pieces`: the program at source and access
+ * level, target, passes and diagnostics.
  */
 function kernelOf(compiled: TileFunc, pieces: KernelFields): Kernel {
   const { levels, definition, target, diagnostics, passes, tiling, family } = pieces;
@@ -471,9 +466,8 @@ class KernelsAtSizes {
 }
 
 /**
- * Returns the access program that defines the output of a kernel at the given sizes. If a pass has changed
- * the index map, this is the kernel's `definition`, bound to these sizes. Otherwise it is `gather`, the
- * kernel's program at these sizes. Throws a CompileError for invalid sizes.
+ * Returns the access program that defines the output of a kernel at the given sizes. `gather`: the kernel's
+ * access program at the same sizes. Throws a CompileError for invalid sizes.
  */
 function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes: Sizes): AccessFunc {
   const same = definition?.map === access?.map && definition?.symbolic === access?.symbolic;
@@ -484,9 +478,8 @@ function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes:
 }
 
 /**
- * Returns the passes of a pipeline that still apply to a program at its level. A pass is left out if it
- * requires a level above the program's level. For a tile program, a built-in pass is also left out if its
- * result, such as addresses or syncs, is already present.
+ * Returns the passes of a pipeline that apply to a program at the level of `func`. A pass for a higher level
+ * is left out; for a tile program, a built-in pass whose result is present is left out too.
  */
 function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
   if (func.level === "source") return pipeline;
@@ -502,8 +495,8 @@ function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
 const aboveTile: readonly Property[] = ["source", "access", "scheduled"];
 
 /**
- * Returns the built-in passes that a tile program still needs. The list is empty if the program has no
- * buffers in the unified buffer (UB), or already has both addresses and syncs.
+ * Returns the built-in passes that a tile program still needs. The list is empty for a program without
+ * buffers in the unified buffer (UB), or with addresses and syncs.
  */
 function builtInFrom({ body }: TileFunc): readonly Pass[] {
   const allocated = body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
@@ -517,8 +510,8 @@ function builtInFrom({ body }: TileFunc): readonly Pass[] {
 }
 
 /**
- * Returns the program with its symbols (dynamic sizes) bound to the sizes in `options.bind`; the program
- * itself if `bind` is undefined. For invalid sizes, the result holds diagnostics instead of a program.
+ * Returns the program with symbols (dynamic sizes) bound to the sizes in `options.bind`; the unchanged
+ * program if `bind` is undefined. For invalid sizes, the result has diagnostics instead of a program.
  */
 export const boundTo = (program: Func, { bind }: CompileOptions): BindResult =>
   bind === undefined ? { ok: true, func: program } : bindSizes(program, bind);
@@ -535,9 +528,8 @@ export function resolveTargetOf(program: Func, options: CompileOptions): Target 
 }
 
 /**
- * Returns the target that a program is compiled for: the target of the options, else the target of the
- * program, else the default. Returns diagnostics (TC501) instead for an unknown name or an invalid result of
- * `findTarget`.
+ * Returns the target that a program is compiled for: the target of the options, else of the program, else the
+ * default. Returns diagnostics (TC501) for an unknown name or an invalid result of `findTarget`.
  */
 function targetOf(
   program: Func,
@@ -590,10 +582,9 @@ function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessF
 }
 
 /**
- * Returns a kernel for the kind of machine (WebGPU or not) of `device`. If `kernel` was compiled for that
- * kind, it is returned without a new check of legality; otherwise its program is compiled again. To compile
- * again, the kernel must have a source or access program, and `kernel.tile` must still be `compiled`. Throws
- * a CompileError (TC502) otherwise.
+ * Returns a kernel for the kind of machine (WebGPU or not) of `device`: the unchanged kernel, or the program
+ * compiled again for `device`. Throws a CompileError (TC502) if compiling again is necessary but no source or
+ * access program exists or the tile program was replaced.
  */
 function forDevice(
   kernel: Kernel,

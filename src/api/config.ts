@@ -5,7 +5,7 @@ import type { Pass } from "../../passes/index.js";
 
 /**
  * Contents of a config file: the default export of `tilec.config.ts`, `.js` or `.mjs`, or the value of
- * `tilec.config.json`. Every field may be absent.
+ * `tilec.config.json`.
  */
 export interface Config {
   /** Passes that `--pipeline`, `opt --pass` and `pipeline` can name beside the built-in ones. */

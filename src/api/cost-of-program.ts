@@ -16,20 +16,20 @@ import { tryCompile, type CompileOptions, type Kernel } from "./compile.js";
 import { runFigures, tilingOfRun } from "./custom-pipeline.js";
 import { randomValue } from "../testing/random.js";
 
-/** Estimated cycles of a program, and the bytes that it moves between global memory and the cores. */
+/** Estimated cycles of a program, and number of bytes moved between global memory and the cores. */
 export interface ProgramCost {
   readonly cycles: number;
   readonly bytes: number;
 }
 
-/** Cost of a program, or the diagnostics that refuse it. */
+/** Estimated cost of a program, or the diagnostics that reject the program. */
 export type CostOrRefusal =
   | ({ readonly ok: true; readonly target: string } & ProgramCost)
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Compiles a program and returns its cost; symbols have their largest sizes. `passes`: default, the built-in
- * pipeline.
+ * Compiles a program and returns the estimated cost, with symbols at the largest sizes. `passes`: the
+ * pipeline; default, the built-in pipeline.
  */
 export function costOfProgram(
   func: Func,
@@ -44,6 +44,10 @@ export function costOfProgram(
   return { ok: true, target: kernel.target.name, ...costOfKernel(kernel) };
 }
 
+/**
+ * Returns the estimated cycles of a kernel, and the number of bytes moved between global memory and the
+ * cores.
+ */
 function costOfKernel(kernel: Kernel): ProgramCost {
   const { access, tile, target } = kernel;
   const tiling = access && tilingOfRun(kernel, access);

@@ -21,8 +21,8 @@ import { randomValue } from "../testing/random.js";
 import type { Kernel } from "./compile.js";
 
 /**
- * Estimated cycles, memory traffic and unified buffer (UB) bytes of a kernel under the schedule in use;
- * {@link runFigures} returns them.
+ * Estimated cycles, memory traffic and unified buffer (UB) bytes of a kernel, as returned by {@link
+ * runFigures}.
  */
 export interface RunFigures {
   readonly tiling: Tiling;
@@ -33,9 +33,8 @@ export interface RunFigures {
 }
 
 /**
- * Returns the tiling (applied schedule) that a kernel's tile program states. It can differ from the
- * compiler's choice, because a custom pass may have changed the schedule. Undefined if the schedule is
- * incomplete. `gather`: the kernel's access program.
+ * Returns the schedule that a kernel's tile program states, applied to the gather. Undefined if the schedule
+ * is incomplete. `gather`: the kernel's access program.
  */
 export function tilingOfRun(kernel: Kernel, gather: AccessFunc): Tiling | undefined {
   const { schedule } = kernel.tile;
@@ -43,8 +42,8 @@ export function tilingOfRun(kernel: Kernel, gather: AccessFunc): Tiling | undefi
 }
 
 /**
- * Returns the estimated cycles, memory traffic and unified buffer (UB) bytes of a kernel. If a custom pass
- * has changed the tile program, traffic and bytes are counted while the program executes on random indices.
+ * Returns the estimated cycles, memory traffic and unified buffer (UB) bytes of a kernel. `tiling`: the
+ * schedule in use.
  */
 export function runFigures(kernel: Kernel, tiling: Tiling): RunFigures {
   const { tile, target } = kernel;

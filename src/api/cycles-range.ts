@@ -9,7 +9,7 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 
-/** Hardware parameter of a target whose value is known as a range (low, high): its name, kind and range. */
+/** Hardware parameter of a target with a range of possible values (low, high). */
 export interface RangedFigure {
   readonly figure: keyof BoardFigures | keyof GpuFigures;
   readonly kind: FigureKind;
@@ -17,8 +17,8 @@ export interface RangedFigure {
 }
 
 /**
- * Hardware parameter of a target whose range changes the estimated cycles by more than the fraction {@link
- * wide}. `cycles`: the estimate at both ends of the range.
+ * Hardware parameter whose range changes a program's estimated cycles by more than the fraction {@link wide}.
+ * `cycles`: estimated cycles at the two ends of the range.
  */
 export interface WideFigure extends RangedFigure {
   readonly cycles: readonly [atLow: number, atHigh: number];
@@ -26,7 +26,7 @@ export interface WideFigure extends RangedFigure {
 
 /**
  * Minimum and maximum of a program's estimated cycles over the ranges of the target's hardware parameters.
- * One parameter at a time is set to an end of its range.
+ * One parameter at a time is set to the low or high end.
  */
 export interface CyclesRange {
   readonly low: number;
@@ -35,15 +35,12 @@ export interface CyclesRange {
   readonly figures: readonly WideFigure[];
 }
 
-/**
- * Threshold for reporting the range of a hardware parameter: the range must change the estimated cycles by
- * more than this fraction.
- */
+/** Fraction by which the range of a hardware parameter must change the estimated cycles to be reported. */
 export const wide = 0.1;
 
 /**
  * Returns the hardware parameters of a target that have a range, in the order of {@link BoardFigures} and
- * {@link GpuFigures}. The list is empty if no parameter has one.
+ * {@link GpuFigures}. The list is empty if no parameter has a range.
  */
 export const rangedFigures = ({ sources }: Target): readonly RangedFigure[] =>
   [...(Object.keys(fasterWith) as (keyof BoardFigures)[]), ...gpuFigureNames].flatMap((figure) => {

@@ -3,9 +3,8 @@ import { CompileError, type AccessFunc, type SourceFunc } from "../../ir/index.j
 import { compile, tryCompile, type CompileOptions, type Kernel } from "./compile.js";
 
 /**
- * Compiles a program and returns its kernel; the compiler chooses each schedule entry that the program does
- * not state. If no tile is legal under the target's default residency (memory that holds the operands), all
- * residencies are tried. Throws a CompileError if no schedule is legal.
+ * Compiles a program and returns the kernel; the compiler chooses the schedule entries that the program does
+ * not state. Throws a CompileError if no schedule is legal.
  */
 export function defaultKernel(
   program: AccessFunc | SourceFunc,

@@ -14,8 +14,8 @@ export interface PlacedBuffer {
 }
 
 /**
- * Explanation of a tile program: unified buffer (UB) addresses of its buffers, number of tasks, and estimated
- * cycles. {@link explainTile} returns it.
+ * Explanation of a tile program: unified buffer (UB) addresses of buffers, number of tasks, and estimated
+ * cycles.
  */
 export interface TileExplanation {
   readonly name: string;
@@ -29,9 +29,8 @@ export interface TileExplanation {
 }
 
 /**
- * Returns the unified buffer (UB) addresses, tasks and estimated cycles of a tile program. Throws a
- * CompileError if the program breaks a rule, or (TC702) if it is a source or access program. {@link explain}
- * takes source and access programs.
+ * Returns the unified buffer (UB) addresses, number of tasks and estimated cycles of a tile program. Throws a
+ * CompileError if the program breaks a rule or is not a tile program (TC702).
  */
 export function explainTile(program: Func, options: CompileOptions = {}): TileExplanation {
   if (program.level !== "tile") {

@@ -72,8 +72,8 @@ import { slowerResidency } from "./slower-residency.js";
 import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
 
 /**
- * Proof that no tile of a program is legal (`arithmetic`), with the schedules that the user can choose
- * instead.
+ * Proof that no tile of a program is legal, with schedules that the user can choose instead. `arithmetic`:
+ * text of the proof.
  */
 export interface Infeasible {
   readonly arithmetic: string;
@@ -99,8 +99,8 @@ export interface Infeasible {
 }
 
 /**
- * Verdicts of all rules on one program and its schedule, with memory traffic, estimated cycles and unified
- * buffer (UB) bytes. {@link explain} returns it and `tilec explain` prints it.
+ * Result of {@link explain}: the legality result of every rule on a program and schedule, with memory
+ * traffic, estimated cycles and unified buffer (UB) bytes.
  */
 export interface Explanation extends Roofline {
   readonly name: string;
@@ -162,9 +162,8 @@ export interface Explanation extends Roofline {
 }
 
 /**
- * Returns the verdict of every rule on a program and its schedule, with memory traffic, estimated cycles and
- * unified buffer (UB) bytes. The schedule may be illegal. Throws a CompileError if the program breaks a rule
- * of its dialect or is a tile program.
+ * Returns the legality result of every rule on a program and schedule, with traffic, estimated cycles and
+ * unified buffer (UB) bytes. Throws a CompileError if the program breaks a dialect rule or is a tile program.
  */
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
   throwIfErrors(checkCompile(program, options));
@@ -269,8 +268,8 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
 }
 
 /**
- * Returns the type of the data with the longest gather dim that fits. Undefined for a scatter, with open
- * sizes, with several such dims, and if an index tensor that shares the dim is longer.
+ * Returns the type that the data would have with the longest gather dim for which a tile is legal. Undefined
+ * for a scatter, dynamic sizes or several gather dims, or if an index tensor that shares the dim is longer.
  */
 function shorterData(
   { gather, scatter }: Tiling,

@@ -24,8 +24,8 @@ import {
 import { clockOf } from "../../passes/index.js";
 
 /**
- * Alignment of the last entry of a tile to the byte multiple that a framework (such as PyPTO) requires for
- * vector operators. `instead` lists legal tiles with an aligned last entry.
+ * Alignment of the last tile entry to the byte multiple that a framework, for example PyPTO, requires for
+ * vector operators. `instead`: legal tiles with an aligned last entry.
  */
 export interface TileTail {
   /** Output dim of the entry. */
@@ -41,8 +41,8 @@ export interface TileTail {
 }
 
 /**
- * Legal tile as a program of the framework (such as PyPTO) states it: the call that sets the tile, and the
- * estimated cycles.
+ * Legal tile in the syntax of a framework, for example PyPTO: the call that sets the tile, and the estimated
+ * cycles.
  */
 export interface FrameworkTile {
   readonly tile: Shape;
@@ -63,10 +63,7 @@ export interface FrameworkTile {
   readonly cores: number;
 }
 
-/**
- * Tile in the syntax of the framework (such as PyPTO) whose operator is compiled. {@link frameworkWords}
- * returns it.
- */
+/** Tile in the syntax of the framework, for example PyPTO, whose operator is compiled. */
 export interface FrameworkWords {
   readonly name: Framework;
   /** Bytes of an element of the output. */
@@ -84,8 +81,8 @@ export interface FrameworkWords {
 }
 
 /**
- * Returns a legal tile in the syntax of the framework, as a replacement for the tile that the program states.
- * The field `tile` is absent if `legal` is undefined or the target does not execute PTO-ISA.
+ * Returns a legal tile in the framework's syntax, as a replacement for the tile of the program. The field
+ * `tile` is absent if `legal` is undefined or the target does not execute PTO-ISA.
  */
 export function frameworkWords(
   name: Framework,
@@ -102,10 +99,8 @@ export function frameworkWords(
 }
 
 /**
- * Returns a legal tile in the framework's syntax: the call that sets the tile, and the alignment of its last
- * entry. The result also has the estimated cycles with one and with two copies of each buffer, where legal.
- * It has the tile's view only if the view differs from that of `judged` or is smaller than the program's
- * extents.
+ * Returns a legal tile in the framework's syntax: the call that sets the tile, the alignment of the last
+ * entry, and the estimated cycles. `judged`: schedule whose view is compared; a different view is included.
  */
 function tileIn(
   words: FrameworkWords,
@@ -128,10 +123,7 @@ function tileIn(
   };
 }
 
-/**
- * Returns the framework call that sets a tile, such as `pypto.set_vec_tile_shapes(64, 512)`. Entries of the
- * stated tile that belong to other operators are appended.
- */
+/** Returns the framework call that sets a tile, for example `pypto.set_vec_tile_shapes(64, 512)`. */
 export const callOf = ({ name, others = [] }: FrameworkWords, tile: Shape): string =>
   tileCall(name, [...tile, ...others]);
 
@@ -144,8 +136,7 @@ export const isTailAligned = ({ name, elementBytes }: FrameworkWords, tile: Shap
 
 /**
  * Returns the alignment of the last tile entry to the byte multiple that the framework's vector operators
- * require, and legal aligned alternatives. `viewDepends`: true if the user did not state the view. If a rule
- * also ties the view to the tile in the last dim, each alternative changes both.
+ * require, with legal aligned tiles. `viewDepends`: true if the user did not state the view.
  */
 function tailOf(words: FrameworkWords, tiling: Tiling, viewDepends: boolean): TileTail {
   const { gather, schedule } = tiling;

@@ -24,9 +24,8 @@ import { isPowerOfTwo } from "../../ir/types.js";
 import { clockOf, flagsTo } from "../../passes/index.js";
 
 /**
- * Returns hints (TC901 to TC904, TC909) on how to make a legal schedule faster; an empty list if there are
- * none. `given`: the program with the schedule as the user stated it. `tiling`: the legal schedule that was
- * chosen.
+ * Returns hints (TC901 to TC904, TC909) on how to make a legal schedule faster. `given`: the program with the
+ * user's schedule entries. `tiling`: the complete legal schedule.
  */
 export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[] {
   const { traffic: traffic, schedule, target, operands } = tiling;
@@ -78,8 +77,8 @@ export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[
 }
 
 /**
- * Returns, for each tile entry that no rule fixes, a copy of the tiling with that entry as large as is legal.
- * An entry that cannot grow has no copy.
+ * Returns one tiling for each tile entry that no rule fixes and that can grow, with the entry at the largest
+ * legal value.
  */
 function largerTiles(tiling: Tiling): readonly Tiling[] {
   const space = new TileSpace(tiling);
@@ -91,8 +90,8 @@ function largerTiles(tiling: Tiling): readonly Tiling[] {
 }
 
 /**
- * Returns, for each tile entry that no rule fixes, two copies of the tiling with that entry reduced until
- * each core has a task. One copy keeps the view; in the other, the view shrinks with the tile.
+ * Returns tilings with one tile entry reduced until each core has a task, for each entry that no rule fixes.
+ * One variant of each tiling leaves the view unchanged; a second shrinks the view with the tile.
  */
 function smallerTiles(tiling: Tiling): readonly Tiling[] {
   const { schedule, tile, traffic } = tiling;
@@ -108,8 +107,8 @@ function smallerTiles(tiling: Tiling): readonly Tiling[] {
 }
 
 /**
- * Returns a hint (TC909) about a tile entry whose tiles cross page boundaries: `tile[0] = 24 straddles pages
- * of 16`. A page is a block of elements along a dim that the index map divides by the page size.
+ * Returns a hint (TC909) that a tile entry does not end at page boundaries. A page is a block of elements
+ * along a dim, with a size by which the index map divides.
  */
 function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Straddled): Diagnostic {
   const message = `tile[${dim}] = ${entry} does not end where pages of ${pages.join(" and ")} end`;
@@ -121,8 +120,8 @@ function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Strad
 }
 
 /**
- * Returns a list with a hint (TC904) that states why the gather does not use the vector unit. The list is
- * empty if the gather uses it, or if the reason is neither the index wrap nor the element size.
+ * Returns a list with a hint (TC904) on why the gather does not use the vector unit. The list is empty if the
+ * gather uses the vector unit, or if the reason is neither the index wrap nor the element size.
  */
 function onScalarUnit(tiling: Tiling): Diagnostic[] {
   const { gather, target } = tiling;
@@ -144,10 +143,7 @@ function onScalarUnit(tiling: Tiling): Diagnostic[] {
   ];
 }
 
-/**
- * Traffic in bytes and estimated cycles of a schedule whose loop order is reversed; {@link reversedOrder}
- * returns it.
- */
+/** Result of {@link reversedOrder}: traffic in bytes and estimated cycles with reversed loop order. */
 export interface Reversed {
   readonly order: readonly number[];
   readonly bytes: number;
@@ -158,8 +154,8 @@ export interface Reversed {
 }
 
 /**
- * Returns the traffic and estimated cycles of the tile with the loop order reversed, for comparison of data
- * reuse. Undefined if the reversed order moves the same number of bytes.
+ * Returns the traffic and estimated cycles of a tile with the loop order reversed. Undefined if the reversed
+ * order moves the same number of bytes.
  */
 export function reversedOrder(tiling: Tiling): Reversed | undefined {
   const order = [...tiling.schedule.order].reverse();

@@ -16,9 +16,8 @@ import {
 import type { Kernel } from "./compile.js";
 
 /**
- * Returns the verdict on whether Ascend cores compute the same bits as the reference for the given inputs.
- * Undefined for other targets, for a scatter, and for a kernel that only moves elements. Undefined also if
- * one step may give other bits for any input.
+ * Returns whether Ascend cores compute the same bits as the reference for the given inputs. Undefined for
+ * non-Ascend targets, scatters, kernels without arithmetic, and steps that may give other bits for any input.
  */
 export function verdictOn(
   { target, definition, tile }: Kernel,
@@ -37,7 +36,7 @@ const unmetText = ({ operand, element, value, bound }: UnmetCondition): string =
 
 /**
  * Returns a list with a hint (TC912) if an Ascend core may compute other bits than the reference for the
- * inputs; an empty list otherwise.
+ * inputs. The list is empty if the bits are equal.
  */
 export function verdictHints(verdict: InputsVerdict): readonly Diagnostic[] {
   if (verdict.kind !== "other bits") return [];
@@ -52,7 +51,7 @@ export function verdictHints(verdict: InputsVerdict): readonly Diagnostic[] {
   ];
 }
 
-/** Returns a verdict of {@link verdictOn} as one line of text. */
+/** Returns a result of {@link verdictOn} as one line of text. */
 export function verdictText(verdict: InputsVerdict): string {
   switch (verdict.kind) {
     case "met":

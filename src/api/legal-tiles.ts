@@ -64,8 +64,8 @@ import { checkOptions, checkProgram } from "./check-options.js";
 import { compileFields, compileTiled, resolveTargetOf, type CompileOptions } from "./compile.js";
 
 /**
- * Legal tile with its unified buffer (UB) bytes, traffic in bytes, and estimated cycles. View, order and
- * buffers are those of the fastest schedule with this tile, unless the user states them.
+ * Legal tile with unified buffer (UB) bytes, traffic in bytes, and estimated cycles of the fastest schedule
+ * with the tile.
  */
 export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Roofline {
   readonly bytes: number;
@@ -82,10 +82,7 @@ export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Roofli
 const sharedEntries = ["view", "order", "buffers"] as const;
 type Shared = Partial<Pick<ResolvedSchedule, (typeof sharedEntries)[number]>>;
 
-/**
- * Number of tiles that are legal under a profile, out of the possible tiles. A profile is an interpretation
- * of PyPTO's full-load rule.
- */
+/** Number of legal tiles under a PyPTO rule profile, and number of possible tiles. */
 export interface TileCount {
   readonly profile: Profile;
   /** Source of the profile, such as `PyPTO's pages since 2026-04-02`. */
@@ -154,8 +151,8 @@ export interface LegalTiles {
 }
 
 /**
- * Options of {@link legalTiles}: those of {@link compile}, and a progress callback. Schedule entries that are
- * given restrict the counted tiles.
+ * Options of {@link legalTiles}: compile options and a progress callback. Only tiles that match the given
+ * schedule entries are counted.
  */
 export interface LegalOptions extends CompileOptions {
   /** Called while tiles are counted. */
@@ -169,8 +166,8 @@ const maxVisits = 2_000_000;
 const maxListed = 1_000;
 
 /**
- * Returns the number of legal tiles of a program and a list of them, fastest first. A tile that the program
- * states is ignored. Throws a CompileError for an invalid program or schedule, and for a tile program.
+ * Returns the number of legal tiles of a program and a list of tiles, fastest first. The tile stated by the
+ * program is ignored. Throws a CompileError for an invalid program or schedule, or for a tile program.
  */
 export function legalTiles(program: Func, options: LegalOptions = {}): LegalTiles {
   throwIfErrors([...checkProgram(program), ...checkOptions("legalTiles", options, legalFields)]);
@@ -223,8 +220,8 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
 }
 
 /**
- * True if a gather under profile `strict` is also judged under profile `pages` (PyPTO's pages). Requires an
- * Ascend target, and a gather that belongs to a framework or has shared dims.
+ * True if a gather under the PyPTO rule profile `strict` must also be checked under the profile `pages`.
+ * Requires an Ascend target, and a framework's gather or shared dims.
  */
 export const isJudgedByPages = ({ schedule, sharedDims, framework }: AccessFunc, target: Target): boolean =>
   (schedule.profile ?? defaultProfile) === "strict" &&
@@ -232,8 +229,8 @@ export const isJudgedByPages = ({ schedule, sharedDims, framework }: AccessFunc,
   (sharedDims.length > 0 || framework !== undefined);
 
 /**
- * Returns the number of legal tiles of a program under `profile`, an interpretation of PyPTO's full-load
- * rule. A tile that the program states is ignored. `count` is absent if there are too many tiles to count.
+ * Returns the number of legal tiles of a program under a PyPTO rule profile. The tile stated by the program
+ * is ignored. `count` is absent if there are too many tiles to count.
  */
 export function countUnder(
   profile: Profile,
@@ -281,9 +278,8 @@ interface Search extends Pick<LegalTiles, "count" | "possible" | "largestGatherD
 }
 
 /**
- * True if a program that states the schedule of `tiling` is compiled with that schedule. A framework's
- * operator that states residency `gm` (global memory) may be compiled with another residency. The result is
- * false if such a residency is legal and takes fewer estimated cycles.
+ * True if a program that states the schedule of `tiling` is compiled with exactly that schedule. False if a
+ * framework's operator states residency `gm` (global memory) and another residency is legal and faster.
  */
 function isKept(tiling: Tiling): boolean {
   const { gather, schedule, target } = tiling;
@@ -300,8 +296,7 @@ function isKept(tiling: Tiling): boolean {
 
 /**
  * Returns the number of legal tiles under one residency, the number of possible tiles, and the unified buffer
- * (UB) bytes of the smallest tile. `count` is absent if there are too many tiles to count. `step` is called
- * with the progress of the count.
+ * (UB) bytes of the smallest tile. `count` is absent if there are too many tiles to count.
  */
 function counted(
   space: TileSpace,
@@ -314,9 +309,8 @@ function counted(
 }
 
 /**
- * Searches the legal tiles under the residency of `tiling`. Returns their number, the tiles to list with
- * their fastest schedules, and the largest legal extent of each gather dim. The result also has the symbol
- * sizes that fit, and a proof if no tile is legal. `step` is called with the progress of the count.
+ * Searches the legal tiles under the residency (memory of the operands) of `tiling`. Returns the number of
+ * tiles, a list with the fastest schedules, and the largest legal gather extents. `step`: progress callback.
  */
 function under(tiling: Tiling, step: (done: number, total: number) => void): Search {
   const space = new ScheduleSpace(tiling, ubCapacity(tiling));
@@ -331,11 +325,7 @@ function under(tiling: Tiling, step: (done: number, total: number) => void): Sea
   };
 }
 
-/**
- * Returns the number of legal tiles; undefined if there are too many to count. In the dim with the most
- * entries, legal entries are counted by bisection. The entries of the other dims are tried one by one, and
- * `step` is called with the progress.
- */
+/** Returns the number of legal tiles; undefined if there are too many to count. `step`: progress callback. */
 function countLegal(space: TileSpace, step: (done: number, total: number) => void): number | undefined {
   const { start, limits } = space;
   const legal = (tile: Shape): boolean => isLegal(start.with({ tile }));
@@ -368,9 +358,8 @@ function countLegal(space: TileSpace, step: (done: number, total: number) => voi
 const single = (start: Tiling, tile: Shape): Tiling => start.with({ tile, buffers: 1 });
 
 /**
- * Returns the legal tiles that the pass select-tile considers, each with its fastest schedule. Tiles with
- * more elements than a task may have are left out, unless the smallest tile already has too many. If there
- * are too many tiles, only entries that are powers of two or whole extents are used.
+ * Returns the legal tiles that the pass select-tile considers, with the fastest schedule of each tile. Large
+ * search spaces are reduced to entries that are powers of two or whole extents.
  */
 function candidatesOf(space: ScheduleSpace): Tiling[] {
   const { start } = space;
@@ -396,8 +385,8 @@ function candidatesOf(space: ScheduleSpace): Tiling[] {
 }
 
 /**
- * Returns the schedule with the lowest estimated cycles for a tile, over all loop orders. Views and buffer
- * copies vary too, unless the user states them. Returns `tiling` unchanged if no schedule fits.
+ * Returns the schedule with the lowest estimated cycles for a tile, over loop orders, views and buffer
+ * copies. Entries that the user states do not vary. Returns `tiling` unchanged if no schedule fits.
  */
 function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
   const estimate = estimatesOfTile();
@@ -410,9 +399,8 @@ function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
 }
 
 /**
- * Returns the tiles as entries for the list of legal tiles: without duplicates, fastest first. `chosen`: the
- * tiling that the compiler chooses; the field `default` of its entry is true. The list is empty if there are
- * no tiles.
+ * Returns tilings as entries for the list of legal tiles: without duplicates, fastest first. `chosen`: the
+ * compiler's choice, whose entry has `default: true`.
  */
 function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTile[] {
   const once = new Map<string, Tiling>();
@@ -456,9 +444,9 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
 }
 
 /**
- * Returns the largest legal extent of each gather dim, if only this dim changes. `padded`: the extent if rows
- * may be padded to a block. `aligned`: the extent if the last tile entry must be a whole number of blocks; 0
- * if no extent is legal.
+ * Returns the largest legal extent of each gather dim with all other dims unchanged. `padded`: extent if rows
+ * may be padded to a block. `aligned`: extent if the last tile entry is a whole number of blocks; 0 if none
+ * is legal.
  */
 function largestDims(tiling: Tiling): LegalTiles["largestGatherDims"] {
   const bytes = inputsOf(tiling.gather).map(({ type }) => meanBytes(type.dtype));

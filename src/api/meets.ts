@@ -5,17 +5,15 @@ import { unmetCondition, type UnmetCondition } from "../../backends/reference/un
 import type { Kernel } from "./compile.js";
 
 /**
- * Result of {@link meets}: `ok: true` if inputs meet all conditions of a kernel, otherwise the first element
+ * Result of {@link meets}: `ok: true` if the inputs meet all conditions of a kernel, or the first element
  * that violates a condition.
  */
 export type Met = { readonly ok: true } | ({ readonly ok: false } & UnmetCondition);
 
 /**
  * Returns whether inputs meet the conditions of `kernel.pto().assumes`: `ok: true`, or the first violated
- * condition. Only elements that the index values select are tested.
- *
- * Throws a CompileError: TC505 for a kernel that PTO-ISA cannot express, TC107 for a kernel with dynamic
- * sizes. Throws a RunError for inputs that do not fit the kernel.
+ * condition. Throws a CompileError for a kernel that PTO-ISA cannot express (TC505) or with dynamic sizes
+ * (TC107). Throws a RunError for inputs that do not match the kernel.
  */
 export function meets(kernel: Kernel, inputs: GatherData): Met {
   checkRunnable(kernel);

@@ -13,8 +13,8 @@ const peers = {
 export type PeerUse = keyof typeof peers;
 
 /**
- * Returns an error (TC703) which states that the packages of the first given feature are not installed. Its
- * hint is the command that installs the packages of all given features.
+ * Returns an error (TC703) that the packages of the first given feature are not installed. The hint is the
+ * command that installs the packages of all given features.
  */
 export function missingPeer(...uses: readonly [PeerUse, ...PeerUse[]]): Diagnostic {
   const [use] = uses;
@@ -39,10 +39,7 @@ export async function withPeer<T>(use: PeerUse, load: () => Promise<T>): Promise
   }
 }
 
-/**
- * True if an import failed because a package that the feature `use` needs is not installed. Source: Node,
- * Errors, ERR_MODULE_NOT_FOUND.
- */
+/** True if an import failed because a package that the feature `use` needs is not installed. */
 export const isAbsent = (thrown: unknown, use: PeerUse): boolean =>
   thrown instanceof Error &&
   "code" in thrown &&

@@ -17,10 +17,7 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 
-/**
- * Execution of a tile program: the program, its target, its inputs, and the backend that executed it. {@link
- * originOf} takes it.
- */
+/** Execution of a tile program: the program, target, inputs and backend. Argument of {@link originOf}. */
 export interface RunInputs {
   readonly tile: TileFunc;
   readonly target: Target;
@@ -72,8 +69,8 @@ export function originOf({ tile, target, inputs, backend }: RunInputs, element: 
 }
 
 /**
- * Returns the text that names the task and core of an iteration: `task 3 on core 3`. On WebGPU, where the
- * machine chooses the core, the text is `task 3`.
+ * Returns the text that names the task and core of an iteration: `task 3 on core 3`. On WebGPU the text has
+ * no core: `task 3`.
  */
 function taskAt(tile: TileFunc, target: Target, env: Env): string {
   const loops = taskOfTile(tile).nest.loops.map(({ stmt }) => stmt);

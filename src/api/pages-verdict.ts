@@ -20,10 +20,7 @@ import type { CompileOptions } from "./compile.js";
 /** The profile that a verdict of `strict` is compared with. */
 const newer: Profile = "pages";
 
-/**
- * Verdict on a program and its schedule under a profile other than the profile of the program. A profile is
- * an interpretation of PyPTO's full-load rule.
- */
+/** Legality result of a program and schedule under a PyPTO rule profile other than the program's own. */
 export interface ProfileVerdict {
   readonly profile: Profile;
   /** Source of the profile, such as `PyPTO's pages since 2026-04-02`. */
@@ -42,9 +39,8 @@ export interface ProfileVerdict {
 }
 
 /**
- * Returns the verdict on a program under profile `pages` (PyPTO's pages); undefined if the program's profile
- * is not `strict`. `access`: the program at its access level. `legal`: true if the program is legal under its
- * own profile.
+ * Returns the legality result of a program under the PyPTO rule profile `pages`; undefined if the program's
+ * profile is not `strict`. `legal`: true if the program is legal under `strict`.
  */
 export function pagesVerdict(
   program: Func,
@@ -83,8 +79,8 @@ export function pagesVerdict(
 }
 
 /**
- * Returns a line of text that states the verdict on a program under another profile. Undefined if there is no
- * such verdict, or if it agrees with the verdict under the program's own profile.
+ * Returns a line of text about a program that is legal under only one of two PyPTO rule profiles. Undefined
+ * if the profiles agree.
  */
 export function turnedText(verdict: ProfileVerdict | undefined): string | undefined {
   if (verdict?.turns !== true) return undefined;

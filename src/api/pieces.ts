@@ -5,8 +5,8 @@
 import { printFunc, type AccessFunc, type ResolvedSchedule, type Target } from "../../ir/index.js";
 
 /**
- * Range of sizes of one symbol (dynamic size), in elements with both ends included, and the schedule for
- * these sizes.
+ * Range of sizes of one symbol (dynamic size) and the schedule for the range. `from`, `to`: first and last
+ * size in elements.
  */
 export interface Piece {
   readonly from: number;
@@ -15,8 +15,8 @@ export interface Piece {
 }
 
 /**
- * Table of schedules by size of one symbol (dynamic size), for one program; a search records it. The ranges
- * cover 1 to the largest size in ascending order. Size 0 uses the schedule of the first range.
+ * Measurement record with the schedules that a search found for one program, one per range of a symbol
+ * (dynamic size). The ranges ascend from 1 to the largest size.
  */
 export interface TableRecord {
   readonly record: "table";
@@ -32,8 +32,8 @@ export interface TableRecord {
 }
 
 /**
- * Returns the key under which search records hold the table of a program: program text and target name.
- * Programs that differ only in their name have the same key.
+ * Returns the key under which search records store the schedules of a program: program text and target name.
+ * The program's name is not part of the key.
  */
 export const tableKey = (gather: AccessFunc, target: Target): Pick<TableRecord, "gather" | "target"> => ({
   gather: printFunc({ ...gather, name: "main", target: target.name }),
@@ -41,8 +41,8 @@ export const tableKey = (gather: AccessFunc, target: Target): Pick<TableRecord, 
 });
 
 /**
- * Returns the last table in `records` for a program and target; undefined if there is none. The table has one
- * schedule for each range of the program's dynamic size.
+ * Returns the last record of schedules per size range for a program and target; undefined if `records` has
+ * none.
  */
 export function pieceTable(
   records: readonly { readonly record: string }[],
@@ -56,8 +56,8 @@ export function pieceTable(
 }
 
 /**
- * Returns the entry of a table whose range contains `size`; the first entry for size 0. Undefined if `size`
- * is beyond the last range or undefined.
+ * Returns the entry whose size range contains `size`; the first entry for size 0. Undefined if `size` is
+ * undefined or beyond the last range.
  */
 export const pieceAt = (pieces: readonly Piece[], size: number | undefined): Piece | undefined =>
   pieces.find(({ to }) => size !== undefined && size <= to);

@@ -4,8 +4,8 @@ import { lowered } from "../../passes/index.js";
 import type { Kernel } from "./compile.js";
 
 /**
- * Returns the tiling (applied schedule) of a kernel. Throws an InternalError for a kernel that was compiled
- * from a tile program.
+ * Returns the schedule of a kernel, applied to the gather. Throws an InternalError for a kernel that was
+ * compiled from a tile program.
  */
 export function tilingOf({ access, target }: Kernel): Tiling {
   if (access === undefined || !isResolved(access.schedule))
@@ -13,6 +13,6 @@ export function tilingOf({ access, target }: Kernel): Tiling {
   return new Tiling(access, access.schedule, target);
 }
 
-/** Returns the tile program of a kernel with each symbol (dynamic size) at its largest size. */
+/** Returns the tile program of a kernel with all symbols (dynamic sizes) at the largest sizes. */
 export const programAtMaxSizes = (kernel: Kernel): TileFunc =>
   dynamicSymbols(kernel.tile).length > 0 ? lowered(tilingOf(kernel)) : kernel.tile;

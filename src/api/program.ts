@@ -33,8 +33,8 @@ import {
 } from "./check-options.js";
 
 /**
- * Description of a gather or scatter: operator, attributes and tensor types. {@link program} builds a source
- * function from it.
+ * Description of a gather or scatter from which {@link program} builds a source function: operator,
+ * attributes and tensor types.
  */
 export interface ProgramDescription {
   /** Dialect and operator: `onnx.gather_elements`. */
@@ -68,15 +68,14 @@ const descriptionFields: Fields<ProgramDescription> = {
   schedule: scheduleField,
 };
 
-/** Result of {@link tryProgram}: the source function, or the diagnostics that refuse the description. */
+/** Result of {@link tryProgram}: the source function, or the diagnostics that reject the description. */
 export type ProgramResult =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Returns the names of a program's inputs, in order. For most operators these are `data` and `indices`,
- * followed by a third name, `output`, which callers ignore. Scatters, variadic operators and operators that
- * may have more than two inputs have other names.
+ * Returns the names of a program's inputs, in order. For most operators, the names are `data` and `indices`,
+ * followed by `output`, which callers ignore.
  */
 export const operandNames = (def: OpDef | undefined, inputs: readonly TensorType[]): readonly string[] => {
   const named = def?.variadic === true || def?.writes !== undefined;
@@ -84,10 +83,7 @@ export const operandNames = (def: OpDef | undefined, inputs: readonly TensorType
   return def === undefined || !more ? roles : inputNames(def, inputs);
 };
 
-/**
- * Returns the source function that a description defines, or the diagnostics for an invalid description. The
- * rules of the dialect determine the output type.
- */
+/** Returns the source function that a description defines, or the diagnostics for an invalid description. */
 export function tryProgram(description: ProgramDescription): ProgramResult {
   const wrong = checkOptions("a program", description, descriptionFields, {
     needs: ["op", "attrs", "data", "indices"],
@@ -137,7 +133,7 @@ const gathersInPlace = (op: string): Diagnostic =>
 
 /**
  * Returns the source function that a description defines. Throws a CompileError if the description is invalid
- * or breaks a rule of its dialect (TC1xx).
+ * or breaks a dialect rule (TC1xx).
  */
 export function program(description: ProgramDescription): SourceFunc {
   const result = tryProgram(description);

@@ -13,7 +13,7 @@ import { backendField, backendFields, runOn, type BackendChoice, type BackendOpt
 import { checkOptions } from "./check-options.js";
 import type { Kernel } from "./compile.js";
 
-/** Options of {@link run}: the backend, and options of that backend. */
+/** Options of {@link run}: the backend, and the backend's options. */
 export interface RunOptions extends BackendOptions {
   /**
    * Default `sim`. `webgpu` needs a runner: `await createRunner(device)` from tilec/webgpu; a backend of your
@@ -25,9 +25,9 @@ export interface RunOptions extends BackendOptions {
 const runFields: Fields<RunOptions> = { ...backendFields, backend: backendField };
 
 /**
- * Runs a kernel on typed arrays and resolves to its output; for backends that simulate, also to the
- * simulation report. Rejects with a CompileError (TC107) for a kernel with dynamic sizes. Rejects with a
- * RunError (TC601) for an index out of range under policy `error`.
+ * Runs a kernel on typed arrays and resolves to the output, with a simulation report if the backend
+ * simulates. Rejects with a CompileError (TC107) for dynamic sizes, or a RunError (TC601) for an index out of
+ * range under policy `error`.
  */
 export async function run(
   kernel: Kernel,

@@ -35,9 +35,8 @@ import { compileTiled, type CompileOptions } from "./compile.js";
 const worthTelling = 1.1;
 
 /**
- * Returns a list with a hint (TC907) that states the flags for a faster residency (memory that holds the
- * data). The list is empty if there is none or the user stated a residency. `given`: the program as the user
- * stated it; a stated tile is kept. `tiling`: the legal schedule chosen for the program.
+ * Returns a list with a hint (TC907) on flags for a faster residency (memory that holds the data). The list
+ * is empty if the user stated a residency or no residency is faster.
  */
 export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[] {
   const { target, residency } = tiling;
@@ -69,7 +68,7 @@ function remedyUnder(given: AccessFunc, residency: Residencies, { target }: Tili
 
 /**
  * Returns a list with a hint (TC907) if another residency (memory that holds the data) would be faster than
- * the target's default. The list is empty otherwise, for scatters, and for programs that do not compile.
+ * the target's default. The list is empty for scatters and programs that do not compile.
  */
 export function residencyHint(program: Func, options: CompileOptions): Diagnostic[] {
   // A scatter's residency is chosen by what fits, not by the clock.

@@ -4,9 +4,9 @@ import { raisedLimits, type WgslKernel } from "../../backends/webgpu/index.js";
 import type { CompileResult, Kernel } from "./compile.js";
 
 /**
- * Returns the WGSL of a kernel for a WebGPU target, with symbols (dynamic sizes) at their largest sizes;
- * undefined for other targets. Throws a CompileError (TC502) if WGSL cannot express the program or the kernel
- * exceeds a device limit of the target.
+ * Returns the WGSL of a kernel for a WebGPU target, with symbols (dynamic sizes) at the largest sizes;
+ * undefined for other targets. Throws a CompileError (TC502) if WGSL cannot express the program or a device
+ * limit is exceeded.
  */
 function textOf(kernel: Kernel): WgslKernel | undefined {
   const { target, access } = kernel;
@@ -17,9 +17,8 @@ function textOf(kernel: Kernel): WgslKernel | undefined {
 }
 
 /**
- * Returns `result` unchanged if it is a refusal, if the kernel's target is not a WebGPU device, or if the
- * kernel can be emitted as WGSL. Otherwise returns the diagnostics: WGSL cannot express the program, or the
- * kernel exceeds a device limit.
+ * Returns a failed result for a WebGPU kernel that WGSL cannot express or that exceeds a device limit.
+ * Returns every other result unchanged.
  */
 export function withText(result: CompileResult): CompileResult {
   if (!result.ok) return result;
@@ -34,7 +33,7 @@ export function withText(result: CompileResult): CompileResult {
 
 /**
  * Returns the WebGPU limits above the defaults that a device needs to run a kernel. The object is empty for
- * other targets and for kernels within the defaults.
+ * other targets or if the defaults suffice.
  */
 export function requestedBy(kernel: Kernel): ReturnType<typeof raisedLimits> {
   const text = textOf(kernel);

@@ -18,8 +18,8 @@ export interface UlpDifference {
 const infinities: Partial<Record<DType, number>> = { f32: 0x7f800000, f16: 0x7c00, bf16: 0x7f80 };
 
 /**
- * Returns the difference between two outputs of one element type. The distance of integers is the difference
- * of their values. Elements wider than 32 bits have distance 0 or Infinity.
+ * Returns the difference between two outputs of one element type, in units in the last place. Elements wider
+ * than 32 bits have distance 0 or Infinity.
  */
 export function ulpDifference(dtype: DType, a: Uint8Array, b: Uint8Array): UlpDifference {
   const size = Math.max(1, bitsOf(dtype) / 8);
@@ -46,9 +46,8 @@ function wordAt(bytes: Uint8Array, k: number, size: number): number | string {
 }
 
 /**
- * Returns a function that computes the distance of two elements of type `dtype` in units in the last place.
- * The function takes the bits of each element: a number, or a text if elements are wider than 32 bits. The
- * distance is Infinity if exactly one element is NaN or missing, or if two texts differ.
+ * Returns a function from the bits of two elements to the distance in units in the last place. The distance
+ * is Infinity if only one element is NaN or missing, or if two elements wider than 32 bits differ.
  */
 function distanceOf(dtype: DType): (a: number | string, b: number | string) => number {
   const infinity = infinities[dtype];
@@ -84,7 +83,7 @@ export function formatUlpDifference({ elements, differing, largest }: UlpDiffere
 
 /**
  * Returns an error (TC610) if elements of two outputs are more than `allowed` units in the last place apart;
- * undefined otherwise.
+ * undefined if all elements are within `allowed`.
  */
 export function beyondUlp(
   sides: readonly [string, string],

@@ -2,9 +2,8 @@
 import type { Func, Profile } from "../../ir/index.js";
 
 /**
- * Returns a program with `profile` in its schedule. A profile is an interpretation of PyPTO's full-load rule.
- * A tile program, and a program that already states a profile, are returned unchanged. If `profile` is
- * undefined, any program is returned unchanged.
+ * Returns a program with a PyPTO rule profile in the schedule. The program is unchanged if a profile is
+ * already stated, if `profile` is undefined, or at tile level.
  */
 export const withProfile = (func: Func, profile: Profile | undefined): Func =>
   profile === undefined || func.level === "tile" || func.schedule.profile !== undefined

@@ -14,16 +14,13 @@ import { sharesOf, type SuiteReport } from "./reporters/suite-report.js";
 import type { OutputFolder } from "./outputs.js";
 import { openRunner, tensorFile } from "./run.js";
 
-/** Test of a suite, with the name of the test in the names of the files that `--dump` writes. */
+/** Test of a suite. `dumpName`: name of the test in the files that `--dump` writes. */
 export interface NamedTest extends Test {
   /** Name of the test in the file names of `--dump`. */
   readonly dumpName: string;
 }
 
-/**
- * Settings of {@link runSuite}: backends, contents of the config file (`project`), passes, output folder and
- * callbacks.
- */
+/** Settings of {@link runSuite}: backends, config file (`project`), passes, output folder and callbacks. */
 export interface SuiteSettings {
   readonly backends: readonly BackendChoice[];
   readonly required: ReadonlySet<string>;
@@ -41,8 +38,8 @@ export interface SuiteSettings {
 }
 
 /**
- * Returns the settings that tests take from the config file: the function that looks up targets, the profile,
- * and the flags for the RUN lines of tests.
+ * Returns the settings that tests take from the config file: target look-up, PyPTO rule profile, and flags
+ * for RUN lines.
  */
 export const checkSettings = ({
   findTarget,
@@ -53,12 +50,12 @@ export const checkSettings = ({
   ...defined({ profile, commandFlags: flags }),
 });
 
-/** Result of {@link runSuite}: the report of a test suite, with the bugs in tilec that its tests revealed. */
+/** Result of {@link runSuite}: the report of a test suite, with the bugs in tilec that the tests revealed. */
 export interface SuiteRun extends SuiteReport, Pick<SuiteResults, "bugs"> {}
 
 /**
- * Runs tests on backends and resolves to their results. If `webgpu` is among the backends, a WebGPU device is
- * opened first and closed at the end.
+ * Runs tests on backends and resolves to the test results. A WebGPU device is opened if `webgpu` is among the
+ * backends, and closed at the end.
  */
 export async function runSuite(tests: readonly NamedTest[], settings: SuiteSettings): Promise<SuiteRun> {
   const { backends, required, project, executor, arithmetic, allowedUlp } = settings;
@@ -117,9 +114,8 @@ function runErrorsOnly(thrown: unknown): RunError {
 }
 
 /**
- * Returns a diagnostic for each chosen backend that skipped all its tests, because a suite that tests nothing
- * must not pass. The diagnostic is an error in three cases: the backend is required; the environment is
- * continuous integration; no backend ran a test. Otherwise it is a warning.
+ * Returns a diagnostic for each chosen backend that skipped all tests. The diagnostic is a warning, or an
+ * error if the backend is required, no backend ran a test, or the environment is continuous integration.
  */
 function idleBackends(
   backends: readonly BackendChoice[],
@@ -141,8 +137,5 @@ function idleBackends(
   });
 }
 
-/**
- * True if the environment variable `CI` is set to a value other than 0, false or the empty text. CI services
- * set it to true or 1.
- */
+/** True if the environment variable `CI` is set to a value other than 0, false or the empty text. */
 export const isContinuousIntegration = (): boolean => !["", "0", "false"].includes(process.env["CI"] ?? "");

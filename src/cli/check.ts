@@ -52,7 +52,7 @@ interface CheckFlags extends PipelineFlags, OutputFlags, ForeignFlags, UlpFlags 
   readonly executor?: Executor;
 }
 
-/** Adds the command `tilec check` with its flags to the command line. */
+/** Adds the command `tilec check` and the command's flags to the command line. */
 export function checkCommand(program: Command): void {
   const command = program
     .command("check")
@@ -83,7 +83,7 @@ export function checkCommand(program: Command): void {
 }
 
 /**
- * Throws a UsageError for flags of `check` that exclude each other, and for `--update` in continuous
+ * Throws a UsageError for flags of `check` that cannot be combined, or for `--update` in continuous
  * integration.
  */
 function refuseTogether(flags: CheckFlags): void {
@@ -220,9 +220,8 @@ async function tell(
 }
 
 /**
- * Rewrites the expectations of failed tests in their files, and prints each change as a diff. It replaces
- * outputs on which all backends agree with `reference`, limits that were exceeded, and CHECK lines that match
- * nothing.
+ * Rewrites the expectations of failed tests in the test files, and prints each change as a diff. Outputs,
+ * exceeded limits and CHECK lines without a match are replaced.
  */
 async function update({
   tests,
@@ -275,10 +274,7 @@ async function update({
   }
 }
 
-/**
- * Runs the tests, and again after each change of a file, until the process ends. A change during a run starts
- * another run after it.
- */
+/** Runs the tests, and runs the tests again after each change of a file, until the process ends. */
 async function checkAgainAndAgain(files: readonly string[], flags: CheckFlags): Promise<void> {
   process.exitCode = await check(files, flags);
   note("watching; end with Ctrl-C");

@@ -107,7 +107,7 @@ const rootCommand = (): Command =>
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
 
-/** Resolves to the command line parser of tilec with all commands and their flags. */
+/** Resolves to the command line parser of tilec with all commands and flags. */
 export async function everyCommand(): Promise<Command> {
   const root = rootCommand();
   for (const { load } of Object.values(commands)) (await load())(root);
@@ -140,7 +140,7 @@ async function build(args: readonly string[]): Promise<Command> {
 const takesOperator = (command: Command): boolean => command.options.some(({ long }) => long === "--op");
 
 /**
- * Adds the attribute flags of the config's operators to the commands that take `--op`. Also adds help on the
+ * Adds the attribute flags of the config's operators to the commands that take `--op`, and help on the
  * operator that `--op` names.
  */
 async function addOperators(program: Command, args: readonly string[]): Promise<void> {
@@ -160,8 +160,8 @@ async function addOperators(program: Command, args: readonly string[]): Promise<
 }
 
 /**
- * Runs one command line and sets the exit code of the process; never rejects. The code is 0 for success, 2
- * for wrong usage and 3 for a bug in tilec. It is 1 if the program, a custom pass or a check is at fault.
+ * Runs one command line and sets the exit code of the process; never rejects. Exit codes: 0 success, 1
+ * program, custom pass or check at fault, 2 wrong usage, 3 bug in tilec.
  */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   const json = args.includes("--json");
@@ -175,8 +175,8 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Prints the error that a command threw and resolves to the exit code. The code is 1 for a refused program, 2
- * for wrong usage, 3 for a bug in tilec. A bug in a built-in pass also writes a reproducer.
+ * Prints the error that a command threw and resolves to the exit code. The code is 1 for a rejected program,
+ * 2 for wrong usage, 3 for a bug in tilec.
  */
 async function report(thrown: unknown, json: boolean, args: readonly string[]): Promise<number> {
   if (thrown instanceof CommanderError) {
@@ -204,8 +204,8 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
 }
 
 /**
- * Returns the command whose output says what to type instead. For an unknown option beside `--op`, this is
- * the help of the operator, which lists the flags of its inputs and attributes.
+ * Returns the hint of a usage error: the help command to type. For an unknown option after `--op`, the hint
+ * names the operator's help.
  */
 function usageHint({ code }: CommanderError, args: readonly string[]): string {
   const flag = args.findIndex((arg) => arg === "--op" || arg.startsWith("--op="));

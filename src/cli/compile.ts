@@ -88,7 +88,7 @@ interface CompileFlags extends ProgramFlags, PipelineFlags, OutputFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command `tilec compile` with its flags to the command line. */
+/** Adds the command `tilec compile` and the command's flags to the command line. */
 export function compileCommand(program: Command): void {
   addForce(addPipelineOptions(addProgramOptions(program.command("compile"))))
     .optionsGroup("Output:")
@@ -184,9 +184,8 @@ export function compileCommand(program: Command): void {
 }
 
 /**
- * Loads the gather of an ONNX model that `--func` names. Without `--func`, loads all programs that the model
- * needs. The estimated cycles on the target of {@link foldedFor} decide which neighbouring nodes are folded
- * (merged) into a gather.
+ * Loads the gather of an ONNX model that `--func` names, or all programs that the model needs if `--func` is
+ * absent.
  */
 async function loadModelFor(
   file: string,
@@ -244,8 +243,8 @@ async function compileOne(
 const forDevices: readonly CompileFlags["emit"][] = ["wgsl", "gpu-stats", "module", "all"];
 
 /**
- * Returns the flags for the compilation of a kernel. `--limits` is left out if `--emit` names a text for a
- * WebGPU device but the kernel's target is not one. The limits then apply only when that text is emitted.
+ * Returns the flags for the compilation of a kernel. `--limits` is left out if the limits apply only to the
+ * emitted WebGPU text, not to the kernel's target.
  */
 function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
   const target = flags.target === undefined ? undefined : resolveTarget(flags.target, flags.project);
@@ -256,9 +255,8 @@ function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
 }
 
 /**
- * Returns the target whose estimated cycles decide which nodes of an ONNX model are folded (merged) into a
- * gather. If `--emit` names a text for a WebGPU device and the kernel's target is not one, this is WebGPU
- * with the limits of `--limits`. Otherwise it is the kernel's target.
+ * Returns the target whose estimated cycles decide which nodes of an ONNX model are merged into a gather. The
+ * target is WebGPU if `--emit` names a text for a WebGPU device, else the kernel's target.
  */
 function foldedFor(flags: CompileFlags): ReturnType<typeof targeting> {
   const { target, findTarget } = targeting(kernelFlags(flags));
@@ -275,7 +273,7 @@ const deviceFor = ({ target }: Kernel, { limits }: CompileFlags): Target =>
 
 /**
  * Resolves to the text of a kernel in the format that `--emit` names. Rejects with a CompileError if the
- * kernel has no such text.
+ * kernel has no text in that format.
  */
 async function emitted(kernel: Kernel, emit: OneEmit, flags: CompileFlags): Promise<string> {
   switch (emit) {
@@ -308,7 +306,7 @@ async function emitted(kernel: Kernel, emit: OneEmit, flags: CompileFlags): Prom
   }
 }
 
-/** Resolves to the JavaScript module of a kernel, with its runtime and its type declarations. */
+/** Resolves to the JavaScript module of a kernel, with the runtime and the type declarations. */
 async function moduleOf(kernel: Kernel, kind: ModuleKind, flags: CompileFlags): Promise<EmittedModule> {
   const [{ emitModule }, { runtimeOf }] = await Promise.all([
     import("../module/emit-module.js"),
@@ -339,9 +337,8 @@ async function writeOut(
 }
 
 /**
- * Returns the WGSL of a kernel, preceded by at most two comment lines. One states that the kernel was
- * compiled again for WebGPU. The other states the limits above the default with which the device must be
- * requested. A line that does not apply is left out.
+ * Returns the WGSL of a kernel. Comment lines at the top state that the kernel was compiled again for WebGPU,
+ * and which raised device limits are required.
  */
 function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
   const { device, wgsl } = deviceKernel(kernel, flags);
@@ -358,9 +355,8 @@ function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
 }
 
 /**
- * Returns a kernel for WebGPU and its WGSL. A kernel for another target is compiled again. Throws a
- * CompileError (TC502) for a tile program of another target; its hint is the command that compiles the source
- * program.
+ * Returns a kernel for WebGPU and the WGSL text; a kernel for another target is compiled again. Throws a
+ * CompileError (TC502) for a tile program of another target.
  */
 function deviceKernel(
   kernel: Kernel,
@@ -417,8 +413,8 @@ interface Written {
 }
 
 /**
- * Writes a file for each level and text of each kernel, such as `gather.03-tile.tir`. Prints a line for each
- * text that a kernel does not have.
+ * Writes one file for each level and text of each kernel, for example `gather.03-tile.tir`. Prints a line for
+ * each text that a kernel does not have.
  */
 async function writeAll(
   kernels: readonly Kernel[],

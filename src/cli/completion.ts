@@ -8,8 +8,8 @@ const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
 
 /**
- * Returns a function that adds the command `tilec completion` to a command line. `everyCommand` resolves to
- * the command line parser with all commands and flags.
+ * Returns a function that adds the command `tilec completion` to a command line. `everyCommand`: resolves to
+ * the parser with all commands and flags.
  */
 export const completionCommand =
   (everyCommand: () => Promise<Command>) =>
@@ -54,8 +54,8 @@ const choiceOf = ({ argChoices, long }: Option): Choice | undefined =>
   argChoices === undefined ? fixedWords[long ?? ""] : { words: argChoices, files: false };
 
 /**
- * Returns the words that a shell completes for a command and for each of its subcommands: names, flags and
- * values of flags. `path`: the command with its parents, separated by spaces.
+ * Returns the words that a shell completes for a command and all subcommands: names, flags and flag values.
+ * `path`: the command with parent commands, separated by spaces.
  */
 function wordsOf(command: Command, path = ""): readonly Words[] {
   const shown = command.options.filter(({ hidden }) => !hidden);

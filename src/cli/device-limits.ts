@@ -12,17 +12,15 @@ import {
 import { readText } from "../formats/files.js";
 import { UsageError } from "./usage-error.js";
 
-/** Help text for the value of `--limits`. */
+/** Help text for the value of the flag `--limits`. */
 export const limitsHelp = "WebGPU limits: default, name=number, or a .json file";
 
 const example = "--limits maxStorageBuffersPerShaderStage=10, --limits device.json, --limits default";
 
 /**
- * Parses the value of `--limits` and returns the limits that it states. The value is `default`, a list
- * `name=value`, or a JSON file: the document of `tilec devices --json` or an object of limits. Limits in a
- * file that do not apply to kernels are left out.
- *
- * Throws a UsageError for an invalid limit, and a CompileError (TC010) for a file that cannot be read.
+ * Parses the value of `--limits` (`default`, a list `name=value`, or a JSON file) and returns the stated
+ * limits. Throws a UsageError for an invalid limit, and a CompileError (TC010) for a file that cannot be
+ * read.
  */
 export function parseLimits(text: string): Partial<WgslLimits> {
   if (text.trim() === "default") return defaultLimits;
@@ -50,8 +48,8 @@ const inline = (text: string): Entry[] =>
   });
 
 /**
- * Returns the limits in a JSON file that apply to kernels, as pairs of name and value. Throws a UsageError if
- * the file is not JSON or has no such limit.
+ * Returns the WebGPU limits of a JSON file, as pairs of name and value. Throws a UsageError if the file is
+ * not JSON or has no limit that applies to kernels.
  */
 function inFile(file: string): Entry[] {
   let document: unknown;
@@ -82,8 +80,8 @@ const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
 /**
- * Returns the target with the limits that `text` (the value of `--limits`) states; the target itself if
- * `text` is undefined. Throws a UsageError for a target that is no WebGPU device.
+ * Returns the target with the limits of `text` (the value of `--limits`); the unchanged target if `text` is
+ * undefined. Throws a UsageError for a target that is not a WebGPU device.
  */
 export function limitedTo(target: Target, text: string | undefined): Target {
   if (text === undefined) return target;

@@ -7,8 +7,8 @@ import { table } from "../report/table.js";
 import { printDiagnostics, printJson, printReport } from "./terminal.js";
 
 /**
- * Adds the command `tilec devices` and its flags to the command line. The command prints the WebGPU device of
- * this computer, with its limits.
+ * Adds the command `tilec devices`, which prints the WebGPU device and the device limits of a computer, to
+ * the command line.
  */
 export function devicesCommand(program: Command): void {
   program

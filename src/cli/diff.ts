@@ -22,7 +22,7 @@ interface DiffFlags extends ProgramFlags, ProjectFlags, OutputFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command `tilec diff` with its flags to the command line. */
+/** Adds the command `tilec diff` and the command's flags to the command line. */
 export function diffCommand(program: Command): void {
   addForce(addProgramOptions(program.command("diff")))
     .argument("[other]", "the program to compare with, as it is; or give --pipeline twice")
@@ -63,8 +63,8 @@ interface Side {
 }
 
 /**
- * Prints the differences between two programs, or between the results of two pipelines, and resolves to the
- * exit code. The code is 0 if there are none, 1 if there are some or the page of `--html` is not written.
+ * Prints the differences between two programs or between the results of two pipelines. Resolves to the exit
+ * code: 0 for no difference, 1 for differences or if the page of `--html` is not written.
  */
 async function diff(file: string | undefined, other: string | undefined, flags: DiffFlags): Promise<number> {
   const outputs = new Outputs("diff", flags);
@@ -153,8 +153,8 @@ const compiled = (func: Func, passes: readonly Pass[], flags: DiffFlags): Func =
   compile(func, { ...targeting(flags), passes }).tile;
 
 /**
- * Returns pairs of functions with equal names; a member is undefined if that side has no such function. If
- * each side has exactly one function, the two form a pair even if their names differ.
+ * Returns pairs of functions with equal names, with undefined for a function that only one side has. Two
+ * sides with one function each form a pair under any names.
  */
 function inPairs(
   a: readonly Compared[],

@@ -65,7 +65,7 @@ interface ExplainFlags extends ProgramFlags, PipelineFlags, ListFlags, OutputFla
   readonly json?: boolean;
 }
 
-/** Adds the command `tilec explain` with its flags to the command line. */
+/** Adds the command `tilec explain` and the command's flags to the command line. */
 export function explainCommand(program: Command): void {
   addForce(addListOptions(addPipelineOptions(addProgramOptions(program.command("explain")))))
     .optionsGroup("Output:")
@@ -95,8 +95,8 @@ export function explainCommand(program: Command): void {
 }
 
 /**
- * Prints a table with one row for each program of a list: verdict, cycles and traffic. Resolves to the exit
- * code. With `--indices-like`, rows also have the traffic for indices of that pattern.
+ * Prints one row for each program of a list: legality result, cycles and traffic. `--indices-like` adds the
+ * traffic for indices of a pattern. Resolves to the exit code.
  */
 async function explainList(file: string | undefined, flags: ExplainFlags): Promise<number> {
   refuseWithList(flags, ["compare", "sensitivity", "verbose"]);
@@ -134,8 +134,8 @@ function tileRow(func: Func, options: CompileOptions): RowFacts {
 }
 
 /**
- * Returns the table row of a source or access program: verdict, schedule and unified buffer (UB) bytes. A
- * legal program also has cycles and traffic, and the traffic for given indices if there are any.
+ * Returns the row for a source or access program: legality result, schedule and unified buffer (UB) bytes. A
+ * legal program also has cycles and traffic. `like`: indices to count traffic for.
  */
 function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string | undefined): RowFacts {
   const { func } = loaded;
@@ -175,8 +175,8 @@ const isDump = async (file: string): Promise<boolean> =>
   programKind(file) === "json" && (await import("./load-cases.js")).dumpIn(readText(file)) !== undefined;
 
 /**
- * Prints the verdict on each gather of a graph that PyPTO dumped, with its location in the dump. Resolves to
- * the exit code: 1 if a gather is refused, otherwise 0.
+ * Prints the legality result of each gather in a graph that PyPTO dumped. Resolves to the exit code: 1 if a
+ * gather is rejected, 0 if all gathers are legal.
  */
 async function explainDump(file: string, flags: ExplainFlags): Promise<number> {
   const unused = (["compare", "sensitivity", "indicesLike"] as const).find(
@@ -222,7 +222,7 @@ function describe(func: Func): string {
 
 /**
  * Prints the explanation of one program with the outputs that the flags request. Resolves to the exit code: 1
- * if the program is not legal, otherwise 0.
+ * if the program is not legal, 0 if legal.
  */
 async function explainProgram(file: string | undefined, flags: ExplainFlags): Promise<number> {
   const pipeline = await pipelineOf(flags);

@@ -29,17 +29,13 @@ export const flagOf = (key: AttributeKey): AttributeFlag => camelCase(key) as At
 export const argumentOf = (kind: AttrSpec["kind"]): string =>
   kind === "int" ? "n" : kind === "ints" ? "list" : kind;
 
-/**
- * Returns a key in the spelling of its flag, without the leading dashes: `batchDims` becomes `batch-dims`, as
- * in `--batch-dims`.
- */
+/** Returns the kebab-case spelling of a key for a command line flag: `batchDims` becomes `batch-dims`. */
 export const dashed = (key: string): string =>
   key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /**
- * Parses a tensor type such as `f32[4096,1024]`; `f32[]` and `f32` are scalars. Element types may have the
- * names of frameworks: `torch.float16[8]`, `DT_FP16[8]`. Throws a UsageError for any other text, with the
- * corrected type for MLIR's `8x16xf32` and for round brackets.
+ * Parses a tensor type, for example `f32[4096,1024]`, with `f32` or `f32[]` for a scalar. Framework names of
+ * element types are valid: `torch.float16[8]`. Throws a UsageError, with a suggestion, for any other text.
  */
 export function parseType(text: string, flag: string): TensorType {
   const [, word = "", inside = ""] = /^([\w.]+)\s*(?:\[([\d,\s]*)\])?$/.exec(text.trim()) ?? [];
@@ -50,8 +46,8 @@ export function parseType(text: string, flag: string): TensorType {
 }
 
 /**
- * Returns the tensor type that an invalid text probably means, such as `f32[8,16]` for `8x16xf32`; an example
- * type if no element type is recognized.
+ * Returns the tensor type that an invalid text probably means, for example `f32[8,16]` for `8x16xf32`.
+ * Returns an example type if no element type is recognized.
  */
 function typeLike(text: string): string {
   const bare = text.trim().replace(/^tensor<(.*)>$/, "$1");
@@ -63,9 +59,8 @@ function typeLike(text: string): string {
 }
 
 /**
- * Parses a shape such as `8,1024`. Entries may be separated by an x, and spaces and brackets are allowed.
- * Throws a UsageError for entries that are not whole numbers. Entries may be 0 or negative; rules check them
- * later.
+ * Parses a shape, for example `8,1024`; an x may replace the comma. Throws a UsageError for entries that are
+ * not whole numbers.
  */
 export function parseShape(text: string, flag: string): Shape {
   const pieces = text.replace(/^\[|\]$/g, "").split(/[,x]/);
@@ -132,15 +127,15 @@ export function parseInteger(text: string, flag: string): number | undefined {
 const units = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 
 /**
- * Parses a number with an optional unit of bytes (KiB, MiB or GiB), such as `24`, `0.5` or `64KiB`. Returns
- * the number multiplied by the unit; undefined for any other text.
+ * Parses a number with an optional unit of bytes (KiB, MiB or GiB), for example `24` or `64KiB`, and returns
+ * the scaled number. Undefined for any other text.
  */
 export function scaledNumber(text: string): number | undefined {
   const [, digits, unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*(KiB|MiB|GiB)?\s*$/.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits) * units[unit as keyof typeof units];
 }
 
-/** Parses a number of bytes, such as `65536` or `64KiB`. Throws a UsageError for any other text. */
+/** Parses a number of bytes, for example `65536` or `64KiB`. Throws a UsageError for any other text. */
 function parseBytes(text: string, flag: string): number {
   const value = scaledNumber(text);
   if (value !== undefined && Number.isSafeInteger(value)) return value;
@@ -155,13 +150,13 @@ function parseBytes(text: string, flag: string): number {
 }
 
 /**
- * Parses the value of a schedule entry's flag, such as `8,1024` for `--tile`. Throws a UsageError for a text
- * of the wrong form. Rules check later whether operands exist and numbers are legal.
+ * Parses the value of a schedule entry's flag, for example `8,1024` for `--tile`. Throws a UsageError for a
+ * malformed text.
  */
 export function parseEntry<K extends keyof Schedule>(key: K, text: string): Required<Schedule>[K];
 /**
- * Parses the value of a schedule entry's flag, such as `8,1024` for `--tile`. Throws a UsageError for a text
- * of the wrong form.
+ * Parses the value of a schedule entry's flag, for example `8,1024` for `--tile`. Throws a UsageError for a
+ * malformed text.
  */
 export function parseEntry(key: keyof Schedule, text: string): EntryValue {
   const entry = scheduleEntries[key];
@@ -208,8 +203,8 @@ function byOperand<T>(
 }
 
 /**
- * Parses upper limits of dynamic sizes, in elements by name, such as `batch=64,seq=128`. Throws a UsageError
- * for any other text.
+ * Parses upper limits of dynamic sizes, for example `batch=64,seq=128`, and returns the limits in elements by
+ * name. Throws a UsageError for any other text.
  */
 export function parseMaxSizes(text: string): Readonly<Record<string, number>> {
   const entries = text.split(",").map((entry): [string, number] => {
@@ -225,8 +220,8 @@ export function parseMaxSizes(text: string): Readonly<Record<string, number>> {
 const boundValue = /^(?:\d+(?:\s*[,x]\s*\d+)*|\[\s*\d+(?:\s*[,x]\s*\d+)*\s*\])$/;
 
 /**
- * Parses the value of `--bind`, such as `batch=1,state=2x1x128,ids=[5]`. Returns extents by the name of a dim
- * and shapes by the name of an input. Throws a UsageError for any other text.
+ * Parses the value of `--bind`, for example `batch=1,state=2x1x128,ids=[5]`. Returns extents by dim name and
+ * shapes by input name. Throws a UsageError for any other text.
  */
 export function parseBind(text: string): Readonly<Record<string, number | Shape>> {
   const refuse = (what: string): never => {

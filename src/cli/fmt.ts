@@ -14,7 +14,7 @@ interface FmtFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command `tilec fmt` with its flags to the command line. */
+/** Adds the command `tilec fmt` and the command's flags to the command line. */
 export function fmtCommand(program: Command): void {
   program
     .command("fmt")

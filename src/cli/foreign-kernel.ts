@@ -69,8 +69,8 @@ interface LoadedForeign {
 }
 
 /**
- * Loads a kernel that tilec did not generate (`--kernel` or `--command`) as a backend, with the tests for it.
- * Undefined if neither flag is given. Rejects with a UsageError for flags that exclude each other.
+ * Loads a kernel that tilec did not generate (`--kernel` or `--command`) as a backend, with tests. Undefined
+ * without the two flags. Rejects with a UsageError for flags that cannot be combined.
  */
 export async function loadForeign(
   files: readonly string[],

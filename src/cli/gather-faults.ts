@@ -7,9 +7,8 @@ import { writeReproducer } from "./reproducer.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Returns the diagnostics for an error that concerns one gather of a model. An error in a flag or in the
- * config file concerns the whole command and is rethrown. For a bug in a built-in pass, a reproducer is
- * written. `name` is the gather's name for `--func`.
+ * Returns the diagnostics for an error about one gather of a model. Rethrows an error in a flag or in the
+ * config file. `name`: the gather's name for `--func`.
  */
 export function gatherFaults(thrown: unknown, name: string): readonly Diagnostic[] {
   if (thrown instanceof UsageError || thrown instanceof ConfigError) throw thrown;

@@ -1,10 +1,7 @@
 /** The layout of `--help`: 80 columns, one line for most flags, common flags first. */
 import { Help, type Command, type HelpConfiguration, type Option } from "commander";
 
-/**
- * Heading over the attribute flags of operators in help texts. `--help` leaves these flags out; `tilec help
- * op NAME` lists those of one operator.
- */
+/** Heading over the attribute flags of operators in help texts. */
 export const attributesHeading = "Attributes of operators:";
 /** Heading in help texts over the flags that every command has. */
 export const everywhereHeading = "Every command:";
@@ -18,8 +15,8 @@ const plain = new Help();
 export const helpLayout: HelpConfiguration = { helpWidth, visibleOptions, optionDescription };
 
 /**
- * Returns the options that the help text of a command lists: its options except attribute flags, then the
- * options that every command has.
+ * Returns the options that the help text of a command lists: the command's own options without attribute
+ * flags, then the options of every command.
  */
 function visibleOptions(command: Command): Option[] {
   const options = plain.visibleOptions(command);

@@ -28,8 +28,8 @@ export function helpCommand(program: Command): void {
 }
 
 /**
- * Returns the command at a path of subcommand names, starting from `command`; `command` itself for an empty
- * path. Throws a UsageError if there is no such subcommand.
+ * Returns the command at a path of subcommand names; `command` for an empty path. Throws a UsageError if no
+ * subcommand has the name.
  */
 function commandAt(command: Command, [word, ...words]: readonly string[]): Command {
   if (word === undefined) return command;

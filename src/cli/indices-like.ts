@@ -15,8 +15,8 @@ import { UsageError } from "./usage-error.js";
 const forms = "uniform, sorted, runs:8, zipf:1.1, same or FILE.npy";
 
 /**
- * Parses the value of `--indices-like` as an index pattern, such as `runs:8`; returns undefined for the name
- * of a .npy file. Throws a UsageError for any other text.
+ * Parses the value of `--indices-like` as an index pattern, for example `runs:8`. Undefined for the name of a
+ * .npy file. Throws a UsageError for any other text.
  */
 function parsePattern(text: string): IndexPattern | undefined {
   const [, kind = "", amount] = /^(uniform|sorted|same|runs|zipf)(?::(.+))?$/.exec(text) ?? [];
@@ -29,8 +29,8 @@ function parsePattern(text: string): IndexPattern | undefined {
 }
 
 /**
- * Returns the data movement of a kernel's schedule for the indices that `text` (the value of
- * `--indices-like`) names: a pattern or a .npy file.
+ * Returns the data movement of a kernel's schedule for the indices that the value of `--indices-like` names:
+ * a pattern or a .npy file.
  */
 export function movementLike(kernel: Kernel, text: string): Movement {
   const pattern = parsePattern(text);
@@ -38,9 +38,8 @@ export function movementLike(kernel: Kernel, text: string): Movement {
 }
 
 /**
- * Returns the data movement of a kernel for the indices of its Spatter pattern. Undefined if the program has
- * no pattern. If the data movement cannot be computed for these indices (CompileError), a warning is printed
- * and undefined is returned.
+ * Returns the data movement of a kernel for the indices of a Spatter pattern. Undefined, with a printed
+ * warning, if the movement cannot be computed; undefined without a pattern.
  */
 export function movementByPattern(kernel: Kernel, { given, result }: LoadedProgram): Movement | undefined {
   // Of a file of Spatter's: other files of indices are counted where they are asked for.

@@ -42,7 +42,7 @@ interface LegalFlags extends ProgramFlags, ProjectFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command `tilec legal` with its flags to the command line. */
+/** Adds the command `tilec legal` and the command's flags to the command line. */
 export function legalCommand(program: Command): void {
   addProgramOptions(program.command("legal"))
     .optionsGroup("Output:")
@@ -56,7 +56,7 @@ export function legalCommand(program: Command): void {
 
 /**
  * Prints the number and a list of the legal tiles of a program. Resolves to the exit code: 1 if no tile is
- * legal, otherwise 0.
+ * legal, 0 if a tile is legal.
  */
 async function legal(file: string | undefined, flags: LegalFlags): Promise<number> {
   if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");

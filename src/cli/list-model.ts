@@ -20,8 +20,8 @@ import type { LoadedProgram } from "./loaded-program.js";
 import { targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 
 /**
- * Entry of the list of a model's gathers that `tilec run` prints: verdict, and schedule and estimated cycles
- * if the gather is legal.
+ * Entry of the list of a model's gathers: name, operator and legality result. A legal gather also has a
+ * schedule and estimated cycles.
  */
 export interface ListedGather {
   readonly name: string;
@@ -57,8 +57,8 @@ export interface ListedGather {
 }
 
 /**
- * Compiles each gather of a model under the schedule of the flags, or else the default schedule, and returns
- * each gather with its verdict. A refusal of one gather does not affect the others.
+ * Compiles each gather of a model under the flags' schedule or the default schedule. Returns each gather with
+ * a legality result.
  */
 export function listGathers(
   gathers: readonly ModelGather[],

@@ -10,10 +10,7 @@ import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { printDiagnostics } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/**
- * Returns the graph that PyPTO dumped as JSON in `text`; undefined for any other text, which is then read as
- * test cases.
- */
+/** Returns the graph that PyPTO dumped as JSON in `text`; undefined for any other text. */
 export function dumpIn(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -24,10 +21,9 @@ export function dumpIn(text: string): unknown {
 }
 
 /**
- * Loads the programs of a case file, or only the case of `--case`. If the file is a graph dumped by PyPTO,
- * loads the gathers of the graph. Among several cases, malformed cases are printed as warnings, and cases
- * that break a rule of their operator are left out. Throws a UsageError if there is no such case, and a
- * CompileError if the only case is invalid.
+ * Loads the programs of a file with JSON test cases or a PyPTO graph dump, or only the program of `--case`.
+ * Throws a UsageError if no program has the name of `--case`, and a CompileError if the only test case is
+ * invalid.
  */
 export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {
   const text = readText(file);
@@ -51,8 +47,8 @@ export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): Loa
 }
 
 /**
- * Returns the program of a test case under the given name, with the inputs of the case. Throws a CompileError
- * if the case breaks a rule of its operator.
+ * Returns the program and the inputs of a JSON test case, under the given name. Throws a CompileError if the
+ * test case breaks a rule of the operator.
  */
 export function loadedCase(test: Case, name: string, flags: ProgramFlags): LoadedProgram {
   const result = caseProgram(test);

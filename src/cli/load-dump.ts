@@ -21,9 +21,8 @@ import { printDiagnostics } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Loads the gathers of a PyPTO dump, or only the gather at the location of `--case`. `id` of each program is
- * its location in the dump. Gathers that cannot be read are printed as warnings. Throws a CompileError if
- * none can be read, and a UsageError if there is no such gather.
+ * Loads the gathers of a PyPTO dump, or only the gather at the location of `--case`. Throws a CompileError if
+ * no gather can be read, and a UsageError if the location has no gather.
  */
 export function loadDump(
   dump: unknown,
@@ -65,13 +64,13 @@ export function loadDump(
 }
 
 /** Numbers the gathers of one place. */
-/** Returns the locations of the gathers in a PyPTO dump, in the form that `--case` takes. */
+/** Returns the locations of the gathers in a PyPTO dump, as accepted by `--case`. */
 export const dumpLocations = (dump: unknown, file: string): readonly string[] =>
   distinct(dumpedGathers(dump, file)).map(({ place }) => place);
 
 /**
- * Returns the gathers with distinct locations (`place`). The second and further gathers at one location have
- * ` #2`, ` #3` and so on appended to the location.
+ * Returns the gathers with distinct locations (`place`). A second gather at one location gets ` #2`, a third
+ * gets ` #3`.
  */
 function distinct<T extends { readonly place: string }>(gathers: readonly T[]): readonly T[] {
   const times = new Map<string, number>();
@@ -83,10 +82,9 @@ function distinct<T extends { readonly place: string }>(gathers: readonly T[]): 
 }
 
 /**
- * Returns the description of a gather of a PyPTO dump, in the form that {@link tryProgram} accepts. The
- * dumped data may be a view that is shorter than its tensor along the gather dim. If the profile (version of
- * PyPTO's rules) fixes the view along that dim, the description has the extent of the tensor for `data`. Its
- * schedule then states the length of the dumped view.
+ * Returns the description of a gather of a PyPTO dump, as accepted by {@link tryProgram}. Dumped data that
+ * are a view of a larger tensor get the tensor's extent and a `view` in the schedule, if `profile` fixes
+ * views.
  */
 function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, profile: Profile) {
   const [data, indices, ...others] = inputs;
@@ -111,9 +109,9 @@ function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, prof
 }
 
 /**
- * Returns the gather dim and the underlying tensor's extent in this dim, if the data is a view with a smaller
- * extent there. Undefined otherwise. `viewOf`: shape of the underlying tensor. `given`: the gather's
- * attribute `dim`, which may be negative.
+ * Returns the gather dim and the tensor's extent in the gather dim, if the data is a smaller view of the
+ * tensor; undefined for other data. `viewOf`: shape of the tensor. `given`: the attribute `dim`, which may be
+ * negative.
  */
 function cutAlong(
   { shape }: TensorType,

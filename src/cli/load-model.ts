@@ -23,7 +23,7 @@ import { parseBind, parseMaxSizes, targeting, type ProgramFlags, type ProjectFla
 import { printDiagnostics, printWarnings } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** Gather of an ONNX model, with its program, or with diagnostics if there is none. */
+/** Gather of an ONNX model with a program, or with diagnostics if no program exists. */
 export interface ModelGather {
   readonly name: string;
   /** ONNX's name of the operator. */
@@ -53,8 +53,8 @@ export interface ModelGather {
 }
 
 /**
- * Result of {@link loadModel}: the gathers of an ONNX model, warnings about the model, and, for each node,
- * the nodes that read its outputs.
+ * Result of {@link loadModel}: gathers and warnings of an ONNX model, and, for each node, the nodes that read
+ * the node's outputs.
  */
 export interface LoadedModel {
   readonly gathers: readonly ModelGather[];
@@ -64,10 +64,9 @@ export interface LoadedModel {
 }
 
 /**
- * Loads the gathers of an ONNX model, or only the gather of `--func`, with the sizes of `--bind`. If
- * neighbouring nodes are folded (merged) into a gather, the merged program follows the program of the gather
- * alone. By default, the estimated cycles on `target` decide which nodes are folded. Throws a UsageError if
- * the model has no gather `--func`.
+ * Loads the gathers of an ONNX model, or only the gather of `--func`, with the sizes of `--bind`. `target`:
+ * target whose estimated cycles decide which nodes are merged into a gather. Throws a UsageError if the model
+ * has no gather `--func`.
  */
 export function loadModel(
   file: string,
@@ -103,8 +102,7 @@ export function loadModel(
 }
 
 /**
- * Returns a UsageError which states that a file has no gather `which`. Its hint lists the gathers that the
- * file has.
+ * Returns the UsageError for a file without a gather named `which`. The hint lists the gathers in the file.
  */
 export function withoutGather(file: string, which: string, all: readonly ModelGather[]): UsageError {
   const names = all.map(({ name }) => name).join(", ");
@@ -117,7 +115,7 @@ const inputsFor = (gather: Parameters<typeof fixedInputs>[0]): NonNullable<Loade
 
 /**
  * Returns the source function that a description defines, or diagnostics. An exception in an operator's rule
- * also becomes a diagnostic, so that other gathers of the model still load.
+ * becomes a diagnostic.
  */
 function programOf(description: ProgramDescription): ProgramResult {
   try {
@@ -128,9 +126,8 @@ function programOf(description: ProgramDescription): ProgramResult {
 }
 
 /**
- * Returns the programs of one gather of a model: the gather alone, then the gather with neighbouring nodes
- * folded into it, if there are any. A gather with dynamic outermost dims has one program with symbols. A
- * gather without a program has one entry with diagnostics.
+ * Returns the programs of one gather of a model: the gather alone, then the gather merged with neighbouring
+ * nodes, if possible. A gather without a program has one entry with diagnostics.
  */
 function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags): ModelGather[] {
   const { name, node } = gather;
@@ -176,10 +173,8 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
 }
 
 /**
- * Loads the gathers of an ONNX model as programs, or only the gather of `--func`. A gather with neighbouring
- * nodes folded into it is loaded only if `--func` names it. Diagnostics of gathers without a program are
- * printed or passed to `refuse`. Throws a UsageError if the model has no such gather, and a CompileError if
- * no program remains.
+ * Loads the gathers of an ONNX model as programs, or only the gather of `--func`. Throws a UsageError if no
+ * gather has the name of `--func`, and a CompileError if no gather has a program.
  */
 export function loadModelPrograms(
   file: string,
@@ -198,8 +193,8 @@ export function loadModelPrograms(
 }
 
 /**
- * Returns the programs of gathers; gathers without a program are left out. Prints the warnings, and passes
- * the diagnostics of refused gathers to `refuse`. Throws a CompileError if no gather has a program.
+ * Returns the programs of gathers and prints the warnings; `refuse` receives the diagnostics of gathers
+ * without a program. Throws a CompileError if no gather has a program.
  */
 export function programsOf(
   gathers: readonly Pick<ModelGather, "name" | "diagnostics" | "loaded" | "without">[],

@@ -7,10 +7,9 @@ import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { isSeparateProgram, placePrograms } from "./place-programs.js";
 
 /**
- * Loads the programs of an ONNX model that `tilec plan` counts: each gather, together with the nodes folded
- * (merged) into it if the merged program compiles. A gather that is folded into another program is left out.
- * Estimated cycles on `target` decide which nodes are folded. Diagnostics of refused gathers are passed to
- * `refuse`. Throws a UsageError if the model has no gather, and a CompileError if no program remains.
+ * Loads the programs of an ONNX model that `tilec plan` counts: gathers, merged with neighbouring nodes if
+ * the merged program compiles. `refuse` receives the diagnostics of rejected gathers. Throws a UsageError for
+ * a model without gathers, and a CompileError if no gather has a program.
  */
 export function loadNeededPrograms(
   file: string,

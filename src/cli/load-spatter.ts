@@ -14,9 +14,9 @@ import { printWarnings } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Returns the configurations of a Spatter file (gather benchmark), or only the configuration of `--case`.
- * Throws a CompileError (TC021) for a file of another form, and a UsageError if there is no such
- * configuration.
+ * Returns the configurations of a file of the gather benchmark Spatter, or only the configuration of
+ * `--case`. Throws a CompileError (TC021) for a malformed file, and a UsageError if no configuration has the
+ * name of `--case`.
  */
 export function spatterEntries(file: string, flags: ProgramFlags): readonly SpatterEntry[] {
   const all = readSpatter(readText(file), file);
@@ -26,8 +26,8 @@ export function spatterEntries(file: string, flags: ProgramFlags): readonly Spat
 }
 
 /**
- * Returns the program of a configuration in a Spatter file (gather benchmark), with the configuration's
- * pattern as indices. Throws a CompileError for a configuration that defines no program.
+ * Returns the program of a configuration of the gather benchmark Spatter, with the configuration's pattern as
+ * indices. Throws a CompileError for a configuration that defines no program.
  */
 export function spatterLoaded(entry: SpatterEntry, flags: ProgramFlags): LoadedProgram {
   if (entry.kind !== "program") throw new CompileError([entry.diagnostic]);
@@ -41,8 +41,8 @@ export function spatterLoaded(entry: SpatterEntry, flags: ProgramFlags): LoadedP
 }
 
 /**
- * Loads the programs of a Spatter file (gather benchmark). Configurations that define no program are printed
- * as warnings. Throws a CompileError if no program remains.
+ * Loads the programs of a file of the gather benchmark Spatter. Configurations without a program are printed
+ * as warnings. Throws a CompileError if no configuration has a program.
  */
 export function loadSpatter(file: string, flags: ProgramFlags): LoadedProgram[] {
   const entries = spatterEntries(file, flags);

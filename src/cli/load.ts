@@ -59,8 +59,8 @@ interface Loading {
 }
 
 /**
- * Loads the programs that the file argument and the flags name, with the profile of the config. Rejects with
- * a CompileError for an invalid program, and with a UsageError if no program is named.
+ * Loads the programs that the file argument and the flags name, under the PyPTO rule profile of the config.
+ * Rejects with a CompileError for an invalid program, and with a UsageError if no program is named.
  */
 export async function loadPrograms(
   file: string | undefined,
@@ -71,8 +71,8 @@ export async function loadPrograms(
 }
 
 /**
- * Returns a loaded program with the config's profile in its schedule. A profile is an interpretation of
- * PyPTO's full-load rule. A program that states a profile, and a tile program, are returned unchanged.
+ * Returns a loaded program with the config's PyPTO rule profile in the schedule. Tile programs and programs
+ * that state a profile are unchanged.
  */
 export const profiled = (
   { func, unbound, ...loaded }: LoadedProgram,
@@ -84,8 +84,7 @@ export const profiled = (
 });
 
 /**
- * Loads the programs that the file argument and the flags name. Schedules are those that the programs or the
- * flags state; the profile of the config is not applied.
+ * Loads the programs that the file argument and the flags name, without the PyPTO rule profile of the config.
  */
 async function loadStated(
   file: string | undefined,
@@ -145,7 +144,7 @@ const kinds: ReadonlyMap<string, FlagKind> = new Map([
   ...Object.entries(flagKinds),
 ]);
 
-/** Throws a UsageError for a flag that would be ignored because of another flag or the program file. */
+/** Throws a UsageError for a flag that another flag or the program file would make ineffective. */
 export function checkFlags(file: string | undefined, flags: ProgramFlags & ProjectFlags): void {
   const attributes = new Set([...projectAttributeFlags(flags.project).keys()].map(camelCase));
   const kindOf = (flag: string): FlagKind | undefined =>
@@ -199,8 +198,8 @@ export function checkFlags(file: string | undefined, flags: ProgramFlags & Proje
 }
 
 /**
- * Loads the program for a command that takes exactly one. Rejects with a UsageError if the file and flags
- * name no program or several.
+ * Loads the program for a command that takes exactly one program. Rejects with a UsageError if the file and
+ * flags name no program or several.
  */
 export async function loadProgram(
   file: string | undefined,
@@ -223,7 +222,7 @@ export async function loadProgram(
 }
 
 /**
- * Returns the program that `--op` and the other flags describe, with inputs read from files. Throws a
+ * Returns the program that `--op` and related flags describe, with inputs read from files. Throws a
  * UsageError if `--op`, `--data` or `--indices` is missing.
  */
 function fromFlags(flags: ProgramFlags & ProjectFlags): LoadedProgram {
@@ -258,9 +257,8 @@ interface IndexInput extends FixedTensor {
 }
 
 /**
- * Returns the types of the index inputs, with values for each input whose `--indices` is a .npy file. Masks
- * determine the shape of a program, so an operator that takes boolean masks also gets the values of `--input`
- * files.
+ * Returns the types of the index inputs, with values for each input that is given as a .npy file. Boolean
+ * masks may have values from `--input`.
  */
 function indexInputs(
   texts: readonly string[],
@@ -324,8 +322,8 @@ const byAlias = (attrs: ReadonlyMap<string, NamedAttr>, flag: string): NamedAttr
   [...attrs].find(([key]) => attributeAliases.get(camelCase(key)) === flag)?.[1];
 
 /**
- * Parses the value of an attribute's flag. Throws a UsageError for a text that does not have the attribute's
- * kind, such as a number or a list.
+ * Parses the value of an attribute's flag. Throws a UsageError for a text that is not of the attribute's
+ * kind, for example a number or a list.
  */
 function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
   switch (kind) {
@@ -343,7 +341,7 @@ function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
 
 /**
  * Loads the functions of a .tir file, or only the function of `--func`. Throws a CompileError for an invalid
- * text, and a UsageError if there is no such function.
+ * text, and a UsageError if no function has the name of `--func`.
  */
 function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {
   const { module, diagnostics } = parseModule(readProgramText(file), file, flags.project.operators);
@@ -359,9 +357,8 @@ function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgr
 }
 
 /**
- * Returns a program with its symbols (dynamic sizes) bound to the sizes of `--bind`. Symbols that the flag
- * does not name stay dynamic. Throws a UsageError for a shape in place of a size, and a CompileError for an
- * invalid size.
+ * Returns a program with symbols (dynamic sizes) bound to the sizes of `--bind`; symbols without a size stay
+ * dynamic. Throws a UsageError for a shape in place of a size, and a CompileError for an invalid size.
  */
 export function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
   const { bind } = flags;
@@ -379,9 +376,8 @@ export function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
 }
 
 /**
- * Loads each stablehlo.gather of an MLIR text, or only the gather of `--func`. Diagnostics of gathers that
- * cannot be read are passed to `refuse`. Throws a CompileError if none can be read, and a UsageError if there
- * is no such gather.
+ * Loads each stablehlo.gather of an MLIR text, or only the gather of `--func`. Throws a CompileError if no
+ * gather can be read, and a UsageError if no gather has the name of `--func`.
  */
 function fromMlir(file: string, flags: ProgramFlags, refuse: Refuse): LoadedProgram[] {
   const gathers = findMlirGathers(readProgramText(file), file);

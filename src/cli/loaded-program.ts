@@ -4,7 +4,7 @@ import type { TensorValue } from "../formats/tensor.js";
 import { scheduleOf, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 
-/** Program that the file argument or the flags of a command name, with the inputs that come with it. */
+/** Program that the file argument or the flags of a command name, with inputs from the file. */
 export interface LoadedProgram {
   readonly func: Func;
   /** The program before `--bind` gave its symbols sizes, and these. */
@@ -27,12 +27,11 @@ export interface LoadedProgram {
 }
 
 /**
- * Callback that receives the diagnostics of refused programs of a file, when other programs of the file are
- * still used. At least one diagnostic is an error.
+ * Callback that receives the diagnostics of a file's rejected programs. At least one diagnostic is an error.
  */
 export type Refuse = (diagnostics: readonly Diagnostic[]) => void;
 
-/** Returns the diagnostics, each with a note that names the program to which it belongs. */
+/** Returns the diagnostics with a note that names a program. */
 export const ofProgram = (name: string, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.map((diagnostic) => ({
     ...diagnostic,
@@ -40,8 +39,8 @@ export const ofProgram = (name: string, diagnostics: readonly Diagnostic[]): rea
   }));
 
 /**
- * Returns a program with the schedule entries and the out-of-range policy (`--oob`) of the flags in place of
- * the program's. Throws a UsageError for `--oob` with a tile program.
+ * Returns a program with the schedule entries and the out-of-range policy (`--oob`) of the flags. Throws a
+ * UsageError for `--oob` with a tile program.
  */
 export function withFlags(func: Func, flags: ProgramFlags): Func {
   const scheduled = { ...func, schedule: { ...func.schedule, ...scheduleOf(flags) } };

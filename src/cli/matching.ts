@@ -5,9 +5,9 @@ import { packedShape } from "../formats/npy.js";
 import type { TensorValue } from "../formats/tensor.js";
 
 /**
- * Returns the tensor of a file as the value of an input, with the type of the input. Values of a type that
- * NumPy lacks, such as bf16, must be stored as their bits in a NumPy type. Throws a CompileError (TC012) for
- * another type or shape.
+ * Returns the tensor of a file as the value of an input, with the input's type. A type that NumPy lacks, for
+ * example bf16, must be stored as bits in a NumPy type. Throws a CompileError (TC012) for a wrong type or
+ * shape.
  */
 export function matching(value: TensorValue, type: TensorType, name: string, file: string): TensorValue {
   if (isPacked(type.dtype) && value.type.dtype !== type.dtype) {

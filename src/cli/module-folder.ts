@@ -15,9 +15,8 @@ interface Folder {
 }
 
 /**
- * Writes one JavaScript module for each program to a folder, and an index of all modules. If one of several
- * programs is refused, its diagnostics are printed. If the only program is refused, the promise rejects with
- * the diagnostics.
+ * Writes one JavaScript module for each program, and an index of all modules, to a folder. Rejects if the
+ * only program has errors; among several programs, errors are printed.
  */
 export async function writeModuleFolder(
   programs: readonly LoadedProgram[],

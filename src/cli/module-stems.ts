@@ -3,8 +3,8 @@ import { at } from "../../ir/index.js";
 import { fileNames } from "../formats/file-names.js";
 
 /**
- * Returns a function from a program's name to the stem (name without extension) of its module file. The stem
- * `index` is reserved for the index file. Stems depend on the set of names, not on their order.
+ * Returns a function from a program's name to the stem (file name without extension) of the program's module
+ * file. The order of `programs` does not matter.
  */
 export function moduleStems(programs: readonly string[]): (program: string) => string {
   const names = [...new Set(programs)].sort();

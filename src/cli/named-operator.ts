@@ -14,14 +14,13 @@ import {
 import { note } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** Dialect of `--op` if neither `--op` nor `--dialect` names one. */
+/** Dialect of `--op` if no dialect is named. */
 export const plainDialect = "onnx";
 
 /**
  * Returns the operator that `--op` and `--dialect` name: `--op gather --dialect onnx` is `--op onnx.gather`.
- * `keys`: the given attributes, which select one of several operators that share a name. Throws a UsageError
- * for an unknown operator, with similar names as a hint. Throws a UsageError also for an ambiguous name, such
- * as `gather` in dialect `pypto`.
+ * Throws a UsageError for an unknown or ambiguous operator. `keys`: given attributes, which select among
+ * operators of the same name.
  */
 export function operatorNamed(
   op: string,
@@ -55,9 +54,8 @@ export function operatorNamed(
 }
 
 /**
- * Returns a hint for an operator name that does not exist. The hint lists similar names if there are any,
- * otherwise the operators of the dialect. For an unknown dialect, it lists all dialects. `without`: text to
- * append to the similar names, such as `, without --dialect onnx`.
+ * Returns a hint for an operator name that does not exist: similar names, or the operators of the dialect, or
+ * all dialects. `without`: text after the similar names, for example `, without --dialect onnx`.
  */
 function operatorHint(name: string, operators: Operators, without: string): string {
   const meant = operatorsMeant(name, operators);
@@ -70,8 +68,8 @@ function operatorHint(name: string, operators: Operators, without: string): stri
 }
 
 /**
- * Throws a UsageError for an ambiguous operator name: the dialect uses the name for one operator, and its
- * test case files use the name for another.
+ * Throws a UsageError for an operator name that means one operator in the dialect and a different operator in
+ * the dialect's test files.
  */
 function refuseTwoNames(dialect: string, op: string, operators: Operators): void {
   const def = findOp(`${dialect}.${op}`, operators);

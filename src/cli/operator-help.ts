@@ -18,8 +18,7 @@ import { helpWidth } from "./help-layout.js";
 import { operatorNamed, plainDialect } from "./named-operator.js";
 
 /**
- * Returns a text table of all operators, with one row for each dialect. Below the table it explains how
- * `--op` names an operator.
+ * Returns a text table of all operators, with one row for each dialect, followed by an explanation of `--op`.
  */
 export function listOperators(operators: Operators = opDefs): string {
   const rows = dialectsOf(operators).map((dialect) => [
@@ -31,8 +30,8 @@ export function listOperators(operators: Operators = opDefs): string {
 }
 
 /**
- * Returns the help text of one operator: a table of its inputs and a table of its attributes. Each row names
- * the command-line flag that sets the input or attribute.
+ * Returns the help text of one operator: the inputs and the attributes, with the command-line flag for every
+ * input and attribute.
  */
 export function describeOperator(def: OpDef): string {
   const count = def.inputs?.length ?? 2;
@@ -54,9 +53,8 @@ export function describeOperator(def: OpDef): string {
 }
 
 /**
- * Returns the row of one attribute in the help of its operator. The first cell is the flag, the second is the
- * meaning with allowed words, default value and alternative flags. The flag has the framework's name if the
- * command line accepts that name, otherwise the attribute's key.
+ * Returns the row of one attribute in the help of an operator: the flag, then the meaning with allowed words,
+ * default value and alternative flags.
  */
 function attributeRow(key: string, { name, spec }: NamedAttr): readonly string[] {
   const names = [spec.argument ?? name, name].map((word) =>
@@ -72,9 +70,8 @@ function attributeRow(key: string, { name, spec }: NamedAttr): readonly string[]
 }
 
 /**
- * Makes `--help` of a command also list the inputs and attributes of the operator that `--op` names. Adds no
- * text if `--op` is absent. If there is no such operator, the command throws a UsageError when it prints the
- * help.
+ * Makes `--help` of a command also list the inputs and attributes of the operator that `--op` names. For an
+ * unknown operator, printing the help throws a UsageError.
  */
 export const addOperatorHelp = (command: Command, operators: Operators | undefined): Command =>
   command.addHelpText("after", () => {

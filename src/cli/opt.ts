@@ -25,8 +25,8 @@ interface OptFlags extends ProgramFlags, PipelineFlags, OutputFlags {
 }
 
 /**
- * Adds the command `tilec opt` and its flags to the command line. The command runs chosen passes on a program
- * and prints the resulting IR.
+ * Adds the command `tilec opt`, which runs chosen passes on a program and prints the resulting IR, to the
+ * command line.
  */
 export function optCommand(program: Command): void {
   addForce(addPipelineOptions(addProgramOptions(program.command("opt"))))
@@ -61,8 +61,8 @@ export function optCommand(program: Command): void {
 }
 
 /**
- * Resolves to the passes that `--pass` or `--pipeline` lists; an empty list if neither flag is given. Rejects
- * with a UsageError if both flags are given, or if the list is not a valid pipeline.
+ * Resolves to the passes that `--pass` or `--pipeline` lists; an empty list without the two flags. Rejects
+ * with a UsageError if the flags are combined or the list is not a valid pipeline.
  */
 async function passesToRun({ pass, pipeline, load = [], project }: OptFlags): Promise<readonly Pass[]> {
   if (pass !== undefined && pipeline !== undefined)
@@ -74,8 +74,7 @@ async function passesToRun({ pass, pipeline, load = [], project }: OptFlags): Pr
 
 /**
  * Runs passes on a function and returns the transformed function. `printer` prints the IR before and after
- * the passes that the flags choose. If `folder` is given, the IR after each pass is also written to a file in
- * it. Throws a CompileError if a pass reports an error.
+ * passes; `folder` receives one file per pass. Throws a CompileError if a pass reports an error.
  */
 function optimise(
   input: Func,

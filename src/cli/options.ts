@@ -41,18 +41,15 @@ export {
   type AttributeFlag,
 } from "./flag-values.js";
 
-/**
- * Project that a command adds to its parsed flags. The project holds the validated contents of the config
- * file.
- */
+/** Project that a command adds to the parsed flags: the validated contents of the config file. */
 export interface ProjectFlags {
   /** Project of the config file that `--config` names, or of the config file that is found. */
   readonly project: Project;
 }
 
 /**
- * Command-line flags that describe a program and its schedule, as the library `commander` parses them. Every
- * flag is optional. Numbers and lists are strings that are not yet parsed.
+ * Command-line flags that describe a program and a schedule, parsed by the library `commander`. Values are
+ * unparsed strings.
  */
 export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | keyof Schedule, string>>> {
   readonly op?: string;
@@ -74,7 +71,7 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | ke
   readonly input?: readonly string[];
 }
 
-/** Adds the flags that describe a program, its target and its schedule to a command. Returns the command. */
+/** Adds the flags that describe a program, target and schedule to a command. Returns the command. */
 export function addProgramOptions(command: Command): Command {
   command
     .argument("[program]", "a .tir, .onnx or case file, or a graph that PyPTO dumped; - reads stdin")
@@ -104,9 +101,8 @@ export function addProgramOptions(command: Command): Command {
 }
 
 /**
- * Adds to a command one flag for each operator attribute in `flags`. Keys that differ only by a separator
- * (`batchDims`, `batch_dims`) share a flag. Names that frameworks use for the attribute become hidden aliases
- * of the flag.
+ * Adds one flag for each operator attribute in `flags` to a command. Keys that differ only by a separator
+ * (`batchDims`, `batch_dims`) have one flag; framework names are hidden aliases.
  */
 export function addAttributeOptions(command: Command, flags: ReadonlyMap<string, AttributeFlagText>): void {
   for (const flag of new Set([...flags.keys()].map(camelCase))) {
@@ -141,15 +137,17 @@ export const foldOption = (): Option =>
   new Option("--fold <policy>", "fold nodes around gathers").choices([...foldPolicies]);
 
 /**
- * Returns the option `--arithmetic`, which chooses how WebGPU computes f32: with the exact bits that the
- * program states, or with the device's native operations.
+ * Returns the option `--arithmetic`, which chooses how WebGPU computes f32: with the exact bits of the
+ * reference, or with the device's native operations.
  */
 export const arithmeticOption = (): Option =>
   new Option("--arithmetic <name>", "f32 on WebGPU: the stated bits, or the device's own").choices([
     ...arithmetics,
   ]);
 
-/** Returns the option `--ulp`, the largest difference that results of native arithmetic may have. */
+/**
+ * Returns the option `--ulp`, the largest allowed difference of native arithmetic in units in the last place.
+ */
 export const ulpOption = (): Option =>
   new Option("--ulp <n>", "units in the last place that native arithmetic may be off");
 
@@ -161,8 +159,8 @@ export const executorOption = (): Option =>
   new Option("--executor <name>", "executor of sim").choices([...executors]);
 
 /**
- * Parses the value of `--shard`. `2/8` means the second of eight parts of the work, counted from 1. Throws a
- * UsageError for any other text and for a part above the number of parts.
+ * Parses the value of `--shard`: `2/8` means the second of eight parts of the work. Throws a UsageError for
+ * any other text or for a part above the number of parts.
  */
 export function parseShard(text: string): { readonly part: number; readonly parts: number } {
   const [, part, parts] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
@@ -173,8 +171,8 @@ export function parseShard(text: string): { readonly part: number; readonly part
 }
 
 /**
- * Returns the schedule entries, such as the tile shape, that command-line flags set. Entries without a flag
- * are absent. Throws a UsageError if both `--buffers` and `--double-buffer` are given.
+ * Returns the schedule entries, for example the tile shape, that command-line flags set. Throws a UsageError
+ * if `--buffers` and `--double-buffer` are combined.
  */
 export function scheduleOf(flags: ProgramFlags): Schedule {
   if (flags.buffers !== undefined && flags.doubleBuffer === true)
@@ -193,9 +191,8 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
 const opened = new WeakMap<Command, Promise<Project>>();
 
 /**
- * Resolves to the project: the validated contents of the config file. The first call opens the file; later
- * calls for the same command line return the cached project. `config` is the parsed `--config` flag. Rejects
- * with a ConfigError if the config cannot be used.
+ * Resolves to the project: the validated contents of the config file, cached per command line. `config`:
+ * value of `--config`. Rejects with a ConfigError if the config cannot be used.
  */
 export function projectOf(
   command: Command,
@@ -209,14 +206,14 @@ export function projectOf(
 
 const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));
 
-/** Value of the flag `--config`, which every command has: a file path, or false for `--no-config`. */
+/** Value of the flag `--config`: a file path, or false for `--no-config`. */
 export interface ConfigFlags {
   readonly config?: string | false;
 }
 
 /**
  * Returns the target that `--target` names: a built-in target, a target of the project, or a target file.
- * Throws a CompileError (TC501) if there is no such target.
+ * Throws a CompileError (TC501) for an unknown target.
  */
 export function resolveTarget(name: string, { findTarget, targets }: Project): Target {
   const target = findTarget(name);
@@ -232,9 +229,8 @@ export function resolveTarget(name: string, { findTarget, targets }: Project): T
 }
 
 /**
- * Returns the target of `--target` with the WebGPU device limits of `--limits`; undefined if neither flag is
- * given. Throws a UsageError if `--limits` is given without a target or for a target that is not a WebGPU
- * device.
+ * Returns the target of `--target` with the WebGPU device limits of `--limits`; undefined without the two
+ * flags. Throws a UsageError for `--limits` without a WebGPU target.
  */
 export function targetOfFlags({ target, limits, project }: TargetFlags): Target | undefined {
   if (target !== undefined) return limitedTo(resolveTarget(target, project), limits);
@@ -245,8 +241,8 @@ export function targetOfFlags({ target, limits, project }: TargetFlags): Target 
 type TargetFlags = Pick<ProgramFlags, "target" | "limits"> & ProjectFlags;
 
 /**
- * Returns the compiler options `target` and `findTarget` for the command's flags. `target` is absent without
- * the flag `--target`. `findTarget` looks up a target by name. Throws like {@link targetOfFlags}.
+ * Returns the compiler options `target` and `findTarget` for a command's flags. `target` is absent without
+ * the flag `--target`. Throws a UsageError or CompileError like {@link targetOfFlags}.
  */
 export function targeting(flags: TargetFlags): Pick<CompileOptions, "target" | "findTarget"> {
   const target = targetOfFlags(flags);

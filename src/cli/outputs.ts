@@ -18,13 +18,13 @@ export interface OutputFlags {
 }
 
 /**
- * Adds the flag `--force` to a command, which allows it to overwrite files that tilec did not write. Returns
- * the command.
+ * Adds the flag `--force`, which allows overwriting files that tilec did not write, to a command. Returns the
+ * command.
  */
 export const addForce = (command: Command): Command =>
   command.optionsGroup("Output:").option("--force", "write over files that tilec did not write");
 
-/** Writer of output files into one folder, which is created with the first file. */
+/** Writer of output files into one folder. The folder is created with the first file. */
 export interface OutputFolder {
   /**
    * Writes a file, and returns its path; undefined for one that is not written. After a failure of the folder
@@ -34,8 +34,8 @@ export interface OutputFolder {
 }
 
 /**
- * Writer of all output files of one command. It collects a diagnostic for each file that could not be
- * written, so that the command can continue.
+ * Writer of all output files of one command. A file that cannot be written adds a diagnostic instead of an
+ * exception.
  */
 export class Outputs {
   /** Diagnostics about files that were not written and programs that have no output file. */

@@ -11,10 +11,7 @@ import { UsageError } from "./usage-error.js";
 import { moduleUrl } from "../config/import-module.js";
 import { whyNotLoaded } from "../config/why-not-loaded.js";
 
-/**
- * Values of the flags `--pipeline` and `--load`, which choose the passes that a command runs. The inherited
- * field `project` may give a pipeline and custom passes.
- */
+/** Values of the flags `--pipeline` and `--load`, which choose the passes that a command runs. */
 export interface PipelineFlags extends ProjectFlags {
   readonly pipeline?: string;
   readonly load?: readonly string[];
@@ -31,9 +28,9 @@ export const addPipelineOptions = (command: Command): Command =>
     .option("--load <module>", "JavaScript module whose exports are passes", collect);
 
 /**
- * Resolves to the option `passes` for `compile`. The passes are those of `--pipeline`, otherwise the pipeline
- * of the config file. Resolves to an empty object if neither gives a pipeline. Rejects with a UsageError if
- * the list is invalid, or if `--load` is given without `--pipeline`.
+ * Resolves to the compile option `passes`: the passes of `--pipeline`, else of the config file's pipeline; an
+ * empty object without a pipeline. Rejects with a UsageError for an invalid list, or for `--load` without
+ * `--pipeline`.
  */
 export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passes?: readonly Pass[] }> {
   const { pipeline, load = [], project } = flags;
@@ -58,9 +55,8 @@ export function tellBuiltIn(command: string, { config, pipeline }: ProjectFlags[
 }
 
 /**
- * Returns the passes that the pipeline text `list` names. `flag` is the flag that gave the text, for error
- * messages. `extra` are custom passes that the text may name. Throws a UsageError if the text is not a valid
- * pipeline.
+ * Returns the passes that the pipeline text `list` names. `flag`: flag that error messages name. `extra`:
+ * custom passes. Throws a UsageError if the text is not a valid pipeline.
  */
 export function passesOf(flag: string, list: string, extra: readonly Pass[]): readonly Pass[] {
   try {

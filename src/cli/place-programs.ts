@@ -12,8 +12,8 @@ import {
 import type { ListedGather } from "./list-model.js";
 
 /**
- * Program chosen for one gather of a model. It is the gather merged with neighbouring nodes if the merged
- * program compiles, otherwise the gather alone.
+ * Program chosen for one gather of a model: the gather merged with neighbouring nodes if the merged program
+ * compiles, else the gather alone.
  */
 export interface Chosen {
   readonly listed: ListedGather;
@@ -22,8 +22,8 @@ export interface Chosen {
 }
 
 /**
- * Programs chosen for the gathers of a model. `placed` maps each node of a program to the needed programs
- * that compute the node.
+ * Programs chosen for the gathers of a model. `placed`: for each node in a program, the programs that compute
+ * the node.
  */
 export interface PlacedPrograms {
   /** One for each gather. */
@@ -34,9 +34,8 @@ export interface PlacedPrograms {
 }
 
 /**
- * Chooses a program for each gather of a model and assigns the model's nodes to the programs. `uses` lists
- * every node in model order. `listed` may contain a gather twice: first alone, then merged with neighbouring
- * nodes.
+ * Chooses a program for each gather of a model and assigns the model's nodes to the programs. `listed`:
+ * gathers alone and merged with neighbouring nodes. `uses`: every node in model order.
  */
 export function placePrograms(uses: readonly OnnxUse[], listed: readonly ListedGather[]): PlacedPrograms {
   const chosen = new Map<OnnxNode, Chosen>();
@@ -52,8 +51,8 @@ export function placePrograms(uses: readonly OnnxUse[], listed: readonly ListedG
 }
 
 /**
- * True if a gather has its own entry in the plan: it has no program, or its program must run. A program need
- * not run if all readers of its output are computed by other programs that also contain the gather.
+ * True if the plan of a model has a separate entry for a gather. False for a gather whose output is computed
+ * only inside the programs that read the output.
  */
 export const isSeparateProgram = (
   { listed: { kernel, node } }: Chosen,

@@ -33,14 +33,14 @@ import { moduleStems } from "./module-stems.js";
 import { isSeparateProgram, placePrograms, type Chosen } from "./place-programs.js";
 
 /**
- * Possible outcomes of a model's node in a plan: compiled to a kernel, merged into another node's kernel,
- * refused, or open because its shape is unknown.
+ * Statuses of a model's node in a plan: compiled to a kernel, merged into another node's kernel (`folded`),
+ * rejected (`refused`), or of unknown shape (`open`).
  */
 export const planStatuses = ["compiled", "folded", "refused", "open"] as const;
 
 /**
- * Plan entry for one node of a model: its status, and the estimated cycles and global memory bytes of its
- * program if it has one.
+ * Plan entry for one node of a model: the status, and the estimated cycles and global memory bytes of the
+ * node's program, if any.
  */
 export interface PlannedNode {
   /** In the order of the model, from 0; nodes of a body are counted behind the node that holds them. */
@@ -80,8 +80,8 @@ export interface PlannedNode {
 }
 
 /**
- * Plan of a model, as `tilec plan` prints it. It has an entry for each node that reads or writes by index. It
- * also lists index tensors that several nodes read, totals and hints.
+ * Plan of a model, as printed by `tilec plan`: an entry for each node that reads or writes by index, shared
+ * index tensors, totals and hints.
  */
 export interface ModelPlan {
   readonly clock: number;
@@ -97,10 +97,8 @@ export interface ModelPlan {
 }
 
 /**
- * Resolves to the plan of a model: the program that computes each node, with its estimated cost. `listed` may
- * contain a gather twice: first alone, then merged with neighbouring nodes. With `budget`, the plan has the
- * best of up to `budget` schedules of each gather; without it, nothing is searched. `onTuned` is called after
- * each planned program with the gather's name and the number of programs.
+ * Resolves to the plan of a model: the program that computes each node, with the estimated cost. `budget`:
+ * maximum number of schedules to search per gather; absent, no search. `onTuned`: progress callback.
  */
 export async function planModel(
   { uses }: Pick<LoadedModel, "uses">,
@@ -170,9 +168,8 @@ export async function planModel(
 type Program = Omit<PlannedNode, "index" | "name" | "op" | "domain">;
 
 /**
- * Resolves to the plan entry of a gather that has a program of its own. The caller adds the node's index,
- * name and operator. `budget` is the maximum number of schedules that a search estimates; without it, nothing
- * is searched.
+ * Resolves to the plan entry of a gather with a separate program; the caller adds index, name and operator.
+ * `budget`: maximum number of schedules to search; undefined, no search.
  */
 async function programOf(
   { listed, refused }: Chosen,
@@ -219,8 +216,8 @@ async function programOf(
 }
 
 /**
- * Returns the plan entry of a gather that has no program: its status (`open` or `refused`), the reason and
- * the diagnostic code.
+ * Returns the plan entry of a gather without a program: status (`open` or `refused`), reason and diagnostic
+ * code.
  */
 function withoutProgram(listed: ListedGather): Program {
   const { verdict, diagnostics } = listed;
@@ -252,9 +249,8 @@ function reasonOf({ diagnostics, node }: ListedGather): string {
 }
 
 /**
- * Returns the names, in the model, of the tensors from which a node reads its index values. If the program
- * merges several nodes, these are the tensors that its index expressions read. Empty if the node has no
- * program.
+ * Returns the names, in the model, of the tensors from which a node's program reads index values. The list is
+ * empty for a node without a program.
  */
 function indicesOf({ node, loaded, reads }: ListedGather): readonly string[] {
   if (loaded === undefined) return [];

@@ -35,8 +35,8 @@ interface PlanFlags extends Pick<ProgramFlags, "bind" | "most" | "fold" | "targe
 }
 
 /**
- * Adds the command `tilec plan` and its flags to the command line. The command prints the status and
- * estimated cost of each gather and scatter of a model.
+ * Adds the command `tilec plan`, which prints the status and estimated cost of each gather and scatter of a
+ * model, to the command line.
  */
 export function planCommand(program: Command): void {
   program
@@ -56,7 +56,7 @@ export function planCommand(program: Command): void {
 }
 
 /**
- * Prints the plan of the model in `file` as tables, CSV or JSON. Sets the exit code to 3 if planning found a
+ * Prints the plan of the model in `file` as text, CSV or JSON. Sets the exit code to 3 if planning found a
  * bug in tilec. Throws a UsageError for conflicting flags.
  */
 async function plan(file: string, flags: PlanFlags): Promise<void> {
@@ -119,8 +119,8 @@ const width = 80;
 const shownColumns = ["bytes", "over_floor", "cycles"] as const;
 
 /**
- * Prints the plan of a model as tables, which list the nodes with the cycles and traffic of their programs.
- * If `isTuned` is true, a column shows the cycles of the best schedule that the search found.
+ * Prints the plan of a model as text, with the cycles and traffic of each node's program. `isTuned`: true to
+ * add the cycles of the best schedule that a search found.
  */
 function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, isTuned: boolean): void {
   if (nodes.length === 0) {
@@ -169,9 +169,8 @@ function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, is
 }
 
 /**
- * Prints a table with the file name of each gather's JavaScript module, as `--emit module` writes it. For a
- * gather that can be merged with neighbouring nodes, a column compares the cycles with and without merging.
- * Prints nothing if no gather has a module.
+ * Prints the file name of each gather's JavaScript module, and the estimated cycles with and without merging
+ * neighbouring nodes. Prints nothing if no gather has a module.
  */
 function printFolds(nodes: readonly PlannedNode[]): void {
   const rows = nodes.flatMap(({ index, module, fold }) => {

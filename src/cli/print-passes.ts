@@ -11,9 +11,9 @@ interface PrintFlags {
 }
 
 /**
- * Returns callbacks for a pipeline to call before and after each pass. The callbacks pass the IR that the
- * flags request to `write`. With `--time-passes`, they print the time of each pass in milliseconds to stderr.
- * Throws a UsageError if a flag names a pass that is not in `passes`.
+ * Returns callbacks to run before and after each pass of a pipeline. The callbacks write the IR that the
+ * flags request, and print the times of `--time-passes` in milliseconds. Throws a UsageError for an unknown
+ * pass name.
  */
 export function passPrinter(flags: PrintFlags, passes: readonly Pass[], write: (text: string) => void) {
   const { printBefore, printAfter, timePasses } = flags;

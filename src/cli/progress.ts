@@ -12,7 +12,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** Progress display for work that reports how many of its tasks are done, fractions included. */
+/** Progress display for work that is reported as a number of finished tasks, with fractions. */
 export interface TaskProgress {
   /** Tasks done; of one that is under way, its part. */
   readonly reached: (done: number) => void;
@@ -26,7 +26,7 @@ const patienceMs = 1500;
 const lineEveryMs = 10_000;
 
 /**
- * Returns a progress display on stderr for `total` steps. `what` is the plural noun for the steps, such as
+ * Returns a progress display on stderr for `total` steps. `what`: plural noun for the steps, for example
  * `cases`.
  */
 export function progressBar(total: number, what: string): Progress {
@@ -58,8 +58,8 @@ interface Display {
 }
 
 /**
- * Returns a progress display on stderr. On a terminal it is a bar that appears after 1.5 seconds; otherwise
- * it prints one line every 10 seconds. `what` is the plural noun for the `total` steps.
+ * Returns a progress display on stderr: a bar on a terminal, or one line every 10 seconds without a terminal.
+ * `what`: plural noun for the `total` steps.
  */
 function display(total: number, what: string): Display {
   const started = Date.now();

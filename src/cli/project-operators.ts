@@ -14,9 +14,8 @@ import type { Project } from "../config/project.js";
 import { addAttributeOptions, dashed } from "./options.js";
 
 /**
- * Returns a map from attribute key to flag text for the attributes that only the config file's operators
- * have. Attributes for which tilec already has a flag are left out. The map is empty if the config defines no
- * operators.
+ * Returns a map from attribute key to flag text, for operator attributes of the config file that have no flag
+ * in tilec. The map is empty if the config defines no operators.
  */
 export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<string, AttributeFlagText> {
   const flags = new Set<string>([...attributeFlags.keys()].map(camelCase));
@@ -25,9 +24,8 @@ export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<
 }
 
 /**
- * Adds the dialects of a config file's operators to `--dialect`, and a flag for each of their attributes that
- * no built-in operator has. The subcommands of `program` that read a program get these flags. `root` is the
- * complete command line. Throws a ConfigError if any command of `root` already has one of the flags.
+ * Adds the dialects and attribute flags of a config file's operators to the subcommands of `program` that
+ * read a program. Throws a ConfigError if a command of `root` already has one of the flags.
  */
 export function addProjectOperators(program: Command, root: Command, project: Project): void {
   const { config = "", operators } = project;

@@ -37,8 +37,8 @@ type Format = (typeof formats)[number];
 const converted = ["t4", "kernel-tuner"];
 
 /**
- * Adds the command `tilec records` and its subcommands to the command line. They merge, evaluate, extend and
- * export files of tuning records.
+ * Adds the command `tilec records`, with subcommands that merge, evaluate, extend and export files of tuning
+ * records, to the command line.
  */
 export function recordsCommand(program: Command): void {
   const records = program.command("records");
@@ -105,10 +105,7 @@ function put(by: string, text: string, format: OutputFormat, { out, ...flags }: 
   process.exitCode = outputs.status(0);
 }
 
-/**
- * Returns the merged tuning records of several files. Incomplete lines are skipped, and a note reports their
- * number.
- */
+/** Returns the merged tuning records of several files. Incomplete lines are skipped and counted in a note. */
 function load(files: readonly string[]): readonly TuneRecord[] {
   return mergeRecords(
     files.flatMap((file) => {
@@ -120,8 +117,8 @@ function load(files: readonly string[]): readonly TuneRecord[] {
 }
 
 /**
- * Returns the merged tuning records of several files, with the cost of every candidate computed again by the
- * current cost model. Thus costs from different versions of the cost model can be compared.
+ * Returns the merged tuning records of several files, with every cost computed again by the present cost
+ * model.
  */
 function loadCosted(files: readonly string[], operators: Operators | undefined): readonly TuneRecord[] {
   return mergeRecords(
@@ -179,9 +176,8 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
 }
 
 /**
- * Returns a candidate as an object for JSON output: its schedule, estimated cycles, global memory bytes,
- * unified buffer (UB) bytes, number of tasks and roofline. `ms` is the measured time in milliseconds; absent
- * if the candidate was not measured.
+ * Returns a candidate schedule for JSON output: estimated cycles, global memory bytes, unified buffer (UB)
+ * bytes, tasks and roofline. `ms`: measured milliseconds, absent if not measured.
  */
 function figures(record: CandidateRecord) {
   const { candidate, schedule, cycles, bytes, ubBytes, tasks, clock } = record;
@@ -206,7 +202,7 @@ interface AddFlags {
 }
 
 /**
- * Appends measured times of one candidate to a file of tuning records. Throws a UsageError unless `ns` is a
+ * Appends measured times of a candidate to a file of tuning records. Throws a UsageError unless `ns` is a
  * comma-separated list of positive nanoseconds.
  */
 function add(file: string, { candidate, device, ns }: AddFlags): void {
@@ -222,8 +218,8 @@ function add(file: string, { candidate, device, ns }: AddFlags): void {
 }
 
 /**
- * Returns the export format that `name` stands for. Throws an InvalidArgumentError for an unknown name, and a
- * UsageError for a format that tilec does not write but docs/tuning.md produces with jq.
+ * Returns the export format named `name`. Throws an InvalidArgumentError for an unknown name, and a
+ * UsageError for a format that tilec does not write.
  */
 function formatOf(name: string): Format {
   if (converted.includes(name))
@@ -237,9 +233,8 @@ function formatOf(name: string): Format {
 }
 
 /**
- * Returns tuning records as text in the format `to`. The formats `json` and `c-header` export a table with
- * one schedule for each range of sizes. They throw a UsageError unless the records contain exactly one such
- * table.
+ * Returns tuning records as text in the format `to`. For `json` and `c-header`, throws a UsageError unless
+ * the records contain exactly one list of schedules per size range.
  */
 function exported(records: readonly TuneRecord[], to: Format): string {
   switch (to) {
@@ -255,9 +250,8 @@ function exported(records: readonly TuneRecord[], to: Format): string {
 }
 
 /**
- * Returns the only table in tuning records that has one schedule for each range of sizes, and the name of its
- * program. The name is `gather` if the records lack the table's task. Throws a UsageError unless there is
- * exactly one table.
+ * Returns the only tuning record that lists one schedule per size range, and the name of the record's
+ * program. Throws a UsageError if the number of records with a list is not one.
  */
 function onlyTable(
   records: readonly TuneRecord[],

@@ -20,8 +20,8 @@ import type { LoadedProgram } from "./loaded-program.js";
 import { note, printDiagnostics } from "./terminal.js";
 
 /**
- * Returns a program with the schedule that a file of tuning records contains for it. If there is none,
- * returns the program unchanged and prints a warning; with `strict`, throws the warning as a CompileError.
+ * Returns a program with the schedule that a file of tuning records contains. If the file has none, prints a
+ * warning and returns the program unchanged, or throws a CompileError if `strict` is true.
  */
 export function replay(
   { func, unbound }: LoadedProgram,
@@ -57,9 +57,8 @@ export function replay(
 }
 
 /**
- * Returns one variant of a program for each of its symbolic sizes. In a variant, that size stays dynamic and
- * the others have the values in `sizes`. A program with fewer than two symbolic sizes is its only variant.
- * Tuning records can contain a table of schedules for each variant.
+ * Returns one variant of a program for each dynamic size, with all sizes but one bound to `sizes`. The only
+ * variant is the unchanged program if at most one size is dynamic.
  */
 function familiesOf(program: Func, sizes: Sizes): readonly Func[] {
   const symbols = dynamicSymbols(program);

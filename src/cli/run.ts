@@ -103,8 +103,8 @@ interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags, 
 }
 
 /**
- * Adds the command `tilec run` and its flags to the command line. The command runs a program on one or more
- * backends and compares their outputs.
+ * Adds the command `tilec run`, which runs a program on backends and compares the outputs, to the command
+ * line.
  */
 export function runCommand(program: Command): void {
   addListOptions(addForce(addPipelineOptions(addProgramOptions(program.command("run")))))
@@ -145,9 +145,8 @@ export function runCommand(program: Command): void {
 const comparedBackends = "reference,sim";
 
 /**
- * Runs every program of a list on the chosen backends and prints one row for each program. The row says
- * whether the outputs agree. It also has the cycles, tasks and bytes of the first backend that reports them.
- * Resolves to the exit code.
+ * Runs every program of a list on the chosen backends and prints one row per program: agreement of the
+ * outputs, cycles, tasks and bytes. Resolves to the exit code.
  */
 async function runRows(file: string | undefined, flags: RunFlags): Promise<number> {
   refuseWithList(flags, ["input", "out", "against", "trace", "compare"]);
@@ -199,9 +198,8 @@ async function runRows(file: string | undefined, flags: RunFlags): Promise<numbe
 }
 
 /**
- * Returns the cost of a run. It has the estimated cycles, the number of tasks, and the peak and available
- * bytes of the unified buffer (UB). It also has the bytes and bursts in global memory, summed over all
- * operands.
+ * Returns the cost of a simulated run: estimated cycles, tasks, peak and available unified buffer (UB) bytes,
+ * and total bytes and bursts in global memory.
  */
 function countedFigures(report: NonNullable<BackendRun["report"]>): ScheduleFigures {
   const { operands, timing, tasks, ubPeak, ubBudget } = report;
@@ -236,10 +234,7 @@ export function parseBackends(text: string, { backends: projectBackends }: Proje
   return list;
 }
 
-/**
- * Throws a UsageError if `--executor` or `--threads` is given although the backend `sim`, which alone uses
- * these flags, is not among `backends`.
- */
+/** Throws a UsageError if `--executor` or `--threads` is given and `backends` does not contain `sim`. */
 export function refuseWithoutSim(
   backends: readonly BackendChoice[],
   flags: Pick<RunFlags, "executor" | "threads">,
@@ -251,9 +246,9 @@ export function refuseWithoutSim(
 }
 
 /**
- * Opens the best available WebGPU device. Resolves to a runner that executes kernels on the device, a
- * description of the device, and a function that closes it. Rejects with a RunError if there is no device
- * (TC503) or a package is not installed (TC703).
+ * Opens the best available WebGPU device. Resolves to a runner, a description of the device, and a function
+ * that closes the device. Rejects with a RunError if no device exists (TC503) or a package is missing
+ * (TC703).
  */
 export async function openRunner(
   options: RunnerOptions = {},
@@ -312,9 +307,8 @@ interface DrawRun {
 }
 
 /**
- * Compiles one gather and runs it on the backends that the flags name. Resolves to the exit code, the JSON
- * document, the report as text and the compared outputs. The caller prints the text. Without `--json`,
- * diagnostics are printed to stderr during the run. `quiet` suppresses the progress display.
+ * Compiles one gather and runs the kernel on the backends that the flags name. Resolves to the exit code, the
+ * JSON document, the report as text and the outputs. `quiet`: true for no progress display.
  */
 async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {}): Promise<DrawResult> {
   const backends = parseBackends(flags.backend, flags.project);
@@ -437,9 +431,9 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
 }
 
 /**
- * Returns the verdict on whether an Ascend core computes the exact output bits that the program states. It is
- * the verdict of the first of `draws` (sets of inputs) for which the bits may differ. If there is none, it is
- * that of the first set. Undefined if {@link verdictOn} is undefined for a set, for example for a scatter.
+ * Returns whether an Ascend core computes the exact output bits of the reference for all `draws` (sets of
+ * inputs). Undefined if {@link verdictOn} is undefined for a set. The result is for the first set with
+ * possibly other bits, else for the first set.
  */
 function ascendVerdict(kernel: Kernel, draws: readonly Draw[]): InputsVerdict | undefined {
   let first: InputsVerdict | undefined;
@@ -455,13 +449,9 @@ const runOf = (outcome: Outcome): BackendRun | undefined =>
   outcome.kind === "bits" ? outcome.run : undefined;
 
 /**
- * Runs a kernel on each backend with one set of inputs. Resolves to the outcome of each backend and the
- * differences between the outcomes. Each outcome is also compared with `definition`, a program that states
- * the expected output, unless it is undefined.
- *
- * A backend may reject an index out of range (TC601) or a duplicate write (TC607). In that case the function
- * rejects with a RunError if there is one backend and no `definition`. It also does so if the program
- * promises that its indices are in range.
+ * Runs a kernel on each backend with one set of inputs. Resolves to the outcomes, compared with one another
+ * and with `definition`, if given. Rejects with a RunError if the only backend rejects the inputs and no
+ * `definition` is given, or if a promise about index values is broken.
  */
 async function runDraw(
   kernel: Kernel,
@@ -536,9 +526,8 @@ async function runDraw(
 }
 
 /**
- * Returns an error (TC610) for the first difference between the outcomes of two backends; undefined if the
- * outcomes are equal. An outcome is an output or a rejected index. Notes give the location of each backend
- * that is not built in.
+ * Returns an error (TC610) for the first difference between the outcomes (output or rejected index) of two
+ * backends. Undefined if the outcomes are equal.
  */
 function differenceBetween(
   a: readonly [BackendChoice, Outcome],
@@ -560,8 +549,8 @@ const withLocations = (difference: Diagnostic, backends: readonly BackendChoice[
 };
 
 /**
- * Returns the report of a run as text lines: a table of each operand's global memory bytes, transfers and
- * bursts, then the estimated cycles and the peak bytes of the unified buffer (UB).
+ * Returns the report of a simulated run as text lines: bytes, transfers and bursts of each operand, estimated
+ * cycles, and peak bytes of the unified buffer (UB).
  */
 function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
   const rows = Object.entries(report.operands).map(([operand, { bytes, compulsory, transfers, bursts }]) => [
@@ -593,9 +582,8 @@ async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
 }
 
 /**
- * Compares the output of each backend with that of `definition`, a program that states the expected output.
- * Resolves to a list of the backends whose outputs differ, each with a diagnostic for the difference. The
- * list is empty if `definition` is undefined or all outputs agree.
+ * Compares the output of each backend with the output of `definition`, a program that states the expected
+ * result. Resolves to one entry with a diagnostic for each backend that differs.
  */
 async function againstDefinition(
   definition: Func | undefined,
@@ -621,7 +609,10 @@ async function againstDefinition(
   });
 }
 
-/** Threads are the fast executor's: asking for them asks for it. */
+/**
+ * Returns the options of the backend `sim` from the flags; `--threads` selects the executor `fast`. Throws a
+ * UsageError for `--threads` with `--executor checked`.
+ */
 function executorOf({ executor, threads }: RunFlags): BackendOptions {
   if (threads === undefined) return defined({ executor });
   if (executor === "checked")
@@ -633,9 +624,9 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
 }
 
 /**
- * Lists the gathers of a model file, and runs each legal one whose input values are known or random
- * (`--seed`). The full report is printed only if there is a single gather. Resolves to the exit code: 1 if a
- * gather is refused or its backends differ, 3 for a bug in tilec, otherwise 0.
+ * Lists the gathers of a model file and runs each legal gather whose input values are known or random
+ * (`--seed`). Resolves to the exit code: 1 for a rejected gather or a difference, 3 for a bug in tilec, else
+ * 0.
  */
 async function runModel(file: string, flags: RunFlags): Promise<number> {
   const { gathers: all, warnings } = (await import("./load-model.js")).loadModel(
@@ -712,7 +703,7 @@ const readsText = (reads: Readonly<Record<string, string>>): string =>
 
 /**
  * Compiles and runs one gather of a model. Resolves to the result, or to diagnostics in `failed` if the run
- * fails, so that the other gathers still run.
+ * fails.
  */
 async function runListed(
   name: string,
@@ -736,8 +727,8 @@ const hasInputs = ({ func, inputs = {} }: LoadedProgram): boolean =>
   inputsOf(func).every(({ name }) => Object.hasOwn(inputs, name));
 
 /**
- * Returns the diagnostics of all gathers, with each hint text only at its first occurrence. Diagnostics of a
- * gather with an unknown shape become warnings.
+ * Returns the diagnostics of all gathers without repeated hints. Diagnostics of a gather with an unknown
+ * shape become warnings.
  */
 function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
   const reported = new Set<string>();
@@ -754,7 +745,7 @@ function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
 
 /**
  * Returns the program's kernel under the schedule of `--compare`; undefined without the flag. Throws a
- * UsageError unless `--trace` names an `.html` file, because only that page can show two timelines.
+ * UsageError if `--compare` is given and `--trace` does not name an `.html` file.
  */
 function comparedWith(
   func: Func,
@@ -776,9 +767,8 @@ function traceFormat(file: string): OutputFormat {
 }
 
 /**
- * Writes the simulated timeline of a kernel to a file. The extension of the file name selects the format: an
- * HTML page with charts, or a Chrome trace in JSON. The page also shows the timeline of `compared`, if given.
- * Prints a note if events were dropped because the timeline is too long.
+ * Writes the simulated timeline of a kernel to a file: an HTML page, which can also show the kernel
+ * `compared`, or a Chrome trace in JSON.
  */
 async function writeTrace(
   file: string,
@@ -801,8 +791,8 @@ async function writeTrace(
 }
 
 /**
- * Returns the file path of the flag `--out name=file`; undefined without the flag. `name` may be the output's
- * role, its key or its name in the program. Throws a UsageError if two flags name the output.
+ * Returns the file path of `--out name=file`; undefined without the flag. Throws a UsageError if two flags
+ * name the output.
  */
 function outputFile({ out }: RunFlags, func: Func): string | undefined {
   const operand = outputOf(func);
@@ -815,7 +805,7 @@ function outputFile({ out }: RunFlags, func: Func): string | undefined {
 
 /**
  * Parses a list of `name=file` pairs into a map from name to file. Throws a UsageError for a malformed pair,
- * for a name that is not in `names`, and for a name that occurs twice.
+ * an unknown name, or a repeated name.
  */
 function assignments(
   list: readonly string[],
@@ -843,9 +833,8 @@ function assignments(
 }
 
 /**
- * Returns the inputs of a run: the known values by operand key, the seed for the random inputs, and `origin`.
- * `origin` is a text that names the source of every input. `seed` is absent if no input is random. Throws a
- * CompileError (TC702) if an input has no value and there is no seed.
+ * Returns the inputs of a run: values by operand key, the seed of random inputs, and the source of every
+ * input as text (`origin`). Throws a CompileError (TC702) if an input has no value and no seed is given.
  */
 function inputsFor(
   loaded: LoadedProgram,

@@ -5,8 +5,8 @@ import { packageFile } from "../device/package-files.js";
 import { printFile } from "./terminal.js";
 
 /**
- * Adds the command `tilec schema` to the command line. It prints the JSON Schema of a command's JSON output
- * or of case files.
+ * Adds the command `tilec schema`, which prints the JSON Schema of JSON output or of JSON test cases, to the
+ * command line.
  */
 export function schemaCommand(program: Command): void {
   program

@@ -4,8 +4,8 @@ import { collect } from "./collect.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Makes a command throw a UsageError if one flag is given twice with different values. Without this check,
- * the parser would silently use the last value. Flags that collect a list of values may be repeated.
+ * Makes a command throw a UsageError if a flag is given twice with different values. A flag that collects a
+ * list may be repeated.
  */
 export function refuseSecondValues(command: Command): void {
   const before = new Map<string, { readonly flag: string; readonly value: string }>();

@@ -12,9 +12,8 @@ const between = 7;
 const isInteger = (figure: string): boolean => !/PerCycle$|Cycles$|Mhz$/.test(figure);
 
 /**
- * Parses the value of `--sweep`: a numeric parameter of the target and the values to try. `cores=24,48`
- * yields the listed values. `ubBytes=64KiB..512KiB` yields both ends and seven values between them in
- * geometric progression. Throws a UsageError for any other text.
+ * Parses the value of `--sweep`: a numeric parameter of the target and the values to try, as a list
+ * (`cores=24,48`) or a range (`ubBytes=64KiB..512KiB`). Throws a UsageError for any other text.
  */
 export function parseSweep(
   text: string,

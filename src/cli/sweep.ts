@@ -22,9 +22,8 @@ import { parseBudget, refuseWith, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Searches for the best schedule at each value of one target parameter, such as `cores`, and prints the
- * results. Resolves to the exit code: 1 if no schedule is legal at any value or a file cannot be written,
- * otherwise 0.
+ * Searches for the best schedule at each value of one target parameter, for example `cores`, and prints the
+ * results. Resolves to the exit code: 1 if no schedule is legal or a file cannot be written, else 0.
  */
 export async function sweepOne(
   func: Func,
@@ -92,8 +91,8 @@ const shownColumns = ["cycles", "default_cost", "tile", "residency", "buffers"] 
 const listedColumns = inTableOrder([...entryKeys, "cycles", "default_cost"]);
 
 /**
- * Prints a sweep as a table. Each row has a value of the swept target parameter, the cycles of the best
- * schedule and those of the default schedule.
+ * Prints a sweep over a target parameter: one row per value, with the cycles of the best schedule and of the
+ * default schedule.
  */
 function printTable({ name, target, figure, points }: Sweep): void {
   printReport(`@${name} on ${target}: the best schedule over ${figure}`);
@@ -103,9 +102,7 @@ function printTable({ name, target, figure, points }: Sweep): void {
     if (reason !== undefined) printReport(`${figure} ${value}: ${reason}`);
 }
 
-/**
- * Resolves to a sweep as comma-separated values, with one row for each value of the swept target parameter.
- */
+/** Resolves to a sweep as comma-separated values, with one row per value of the target parameter. */
 async function csvOf({ figure, points }: Sweep): Promise<string> {
   const { csvTable } = await import("../report/csv.js");
   return csvTable(

@@ -75,9 +75,8 @@ export function targetsFitCommand(targets: Command): void {
 }
 
 /**
- * Returns the result of a fit as text. One table lists the target's parameters before and after the fit;
- * another lists, for each run, the factor between estimated and measured time. `out` is the file to which the
- * fitted target was written; undefined if none.
+ * Returns the result of a fit as text: the target's parameters before and after the fit, and the ratio of
+ * estimated to measured time per run. `out`: file with the fitted target; undefined if none was written.
  */
 function fitLines({ target, figures, runs, mean, others }: RunsFit, out: string | undefined): string {
   return [

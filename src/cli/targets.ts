@@ -12,8 +12,8 @@ interface JsonFlag {
 }
 
 /**
- * Adds the command `tilec targets` and its subcommand `fit` to the command line. The command lists all
- * targets or shows one.
+ * Adds the command `tilec targets`, which lists all targets or prints a single target, and the subcommand
+ * `fit` to the command line.
  */
 export function targetsCommand(program: Command): void {
   const command = program.command("targets");
@@ -33,10 +33,7 @@ export function targetsCommand(program: Command): void {
     });
 }
 
-/**
- * Prints the parameters of a target with their ranges and sources. With `--json`, prints the target in the
- * format of a target file.
- */
+/** Prints the parameters of a target with ranges and sources. With `--json`, prints a target file. */
 function showTarget(target: Target, flags: JsonFlag): void {
   const file = targetFile(target);
   if (flags.json === true) {

@@ -2,7 +2,7 @@ import { counted } from "../../ir/index.js";
 import { note } from "./terminal.js";
 
 /**
- * Prints a note that incomplete lines of a records file are skipped. `torn` is the number of these lines;
+ * Prints a note that incomplete lines of a records file are skipped. `torn`: number of incomplete lines;
  * nothing is printed for 0.
  */
 export function tellTorn(file: string, torn: number): void {

@@ -17,7 +17,7 @@ const paint = (severity: Severity, text: string): string => {
 };
 
 /**
- * Returns the text of a file whose lines a diagnostic quotes, with control characters escaped; undefined if
+ * Returns the text of a source file for quoting in diagnostics, with control characters escaped. Undefined if
  * the file is binary or cannot be read.
  */
 function sourceText(file: string): string | undefined {
@@ -30,7 +30,7 @@ function sourceText(file: string): string | undefined {
   }
 }
 
-/** Prints diagnostics to stderr, each with the source line to which it refers if that line is known. */
+/** Prints diagnostics to stderr, with the source line of each diagnostic if the source file can be read. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
   for (const diagnostic of diagnostics) {
     const file = diagnostic.span?.file;
@@ -59,15 +59,12 @@ const shown = ({ message, span, notes, hint, ...rest }: Diagnostic): Diagnostic 
 
 const lineOf = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 
-/** Prints a text to stdout with control characters escaped, and ends it with a line break. */
+/** Prints a text to stdout with control characters escaped and a line break at the end. */
 export const print = (text: string): void => {
   process.stdout.write(visible(lineOf(text)));
 };
 
-/**
- * Prints a report to stdout, with long lines wrapped to the terminal's width in characters. Lines are not
- * wrapped if stdout is not a terminal.
- */
+/** Prints a report to stdout. On a terminal, long lines are wrapped to the terminal's width. */
 export const printReport = (text: string): void => {
   const { columns, isTTY } = process.stdout;
   print(isTTY && columns > 0 ? folded(text, columns) : text);
@@ -87,8 +84,8 @@ export const note = (text: string): void => {
 };
 
 /**
- * Prints a JSON document to stdout. Its first key, `schema`, is the version of the document format. A bigint
- * is printed as a string.
+ * Prints a JSON document to stdout, with the version of the document format as the first key, `schema`. A
+ * bigint is printed as a string.
  */
 export function printJson(value: Readonly<Record<string, unknown>>): void {
   const big = (_: string, inner: unknown): unknown => (typeof inner === "bigint" ? inner.toString() : inner);

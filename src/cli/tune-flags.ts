@@ -29,8 +29,8 @@ export interface TuneFlags extends ProgramFlags, PipelineFlags, OutputFlags, Lis
 }
 
 /**
- * Parses the value of `--budget`: a number of candidates such as `50`, the word `all`, or a time such as
- * `90s`, `2m` or `1h`. Throws a UsageError for any other text.
+ * Parses the value of `--budget`: a number of candidates (`50`), the word `all`, or a time (`90s`, `2m`,
+ * `1h`). Throws a UsageError for any other text.
  */
 export function parseBudget(text: string): Budget {
   if (text === "all") return "all";
@@ -50,8 +50,8 @@ export function parseBudget(text: string): Budget {
 const ofOneSearch = ["resume", "shard", "measure", "threads", "keep", "verbose"] as const;
 
 /**
- * Throws a UsageError if a flag is given that the search `which` (`--sweep` or `--sizes`) ignores. `unread`
- * lists further flags that only this search ignores.
+ * Throws a UsageError if a flag is given that has no effect with `--sweep` or `--sizes` (`which`). `unread`:
+ * further flags without effect.
  */
 export function refuseWith(
   which: "sweep" | "sizes",

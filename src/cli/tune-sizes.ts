@@ -27,8 +27,8 @@ export interface SizesFlags extends Pick<ProgramFlags, "target">, PipelineFlags 
 }
 
 /**
- * Parses the value of `--sizes`, such as `N=1,16,64..4096`: a symbol and a list of sizes, each 1 or more. A
- * range doubles from its first size and always includes its last. Throws a UsageError for any other text.
+ * Parses the value of `--sizes`, for example `N=1,16,64..4096`: a symbol and a list of sizes of at least 1. A
+ * range doubles from the first size and includes the last. Throws a UsageError for any other text.
  */
 function parseSizes(text: string): { readonly symbol: string; readonly sizes: readonly number[] } {
   const [, symbol, list] = /^([^=]+)=(.+)$/.exec(text) ?? [];
@@ -49,9 +49,8 @@ function parseSizes(text: string): { readonly symbol: string; readonly sizes: re
 }
 
 /**
- * Searches for the best schedule of each size in `--sizes`. Prints these schedules, and a table with one
- * schedule for each range of sizes. Resolves to the exit code. Rejects with a UsageError, a CompileError or a
- * RunError.
+ * Searches for the best schedule of each size in `--sizes` and prints the schedules, with one schedule for
+ * each range of sizes. Resolves to the exit code. Rejects with a UsageError, a CompileError or a RunError.
  */
 export async function tuneFamily(
   { func }: LoadedProgram,
@@ -117,8 +116,8 @@ const searched = ({ tile, order, buffers, residency, lowering }: ResolvedSchedul
   printSchedule({ tile, order, buffers, residency, ...defined({ lowering }) });
 
 /**
- * Prints the result of a search over sizes: the best schedule of each size, the best single schedule for all
- * sizes, and a table with one schedule for each range of sizes.
+ * Prints the result of a search over sizes: the best schedule of each size, of all sizes together, and of
+ * each range of sizes.
  */
 function printFamily({ name, target, symbol, sizes, pieces, single }: SizesResult): void {
   printReport(

@@ -76,10 +76,7 @@ const shown = 10;
 /** Its columns. */
 const columns = [...tileKeys, "over_floor"] as const;
 
-/**
- * Adds the command `tilec tune` and its flags to the command line. The command searches for the best schedule
- * of a program.
- */
+/** Adds the command `tilec tune`, which searches for the best schedule of a program, to the command line. */
 export function tuneCommand(program: Command): void {
   const command = addForce(addPipelineOptions(addProgramOptions(program.command("tune"))))
     .optionsGroup("Search:")
@@ -134,8 +131,8 @@ export function tuneCommand(program: Command): void {
 }
 
 /**
- * Searches the schedules of each program of a list. Prints one row for each program: the cost of its best
- * schedule, and the default schedule's cost divided by it. Resolves to the exit code.
+ * Searches the schedules of each program of a list. Prints one row per program: the best schedule's cost, and
+ * the ratio of the default schedule's cost to the best cost. Resolves to the exit code.
  */
 async function tuneList(file: string | undefined, flags: TuneFlags): Promise<number> {
   refuseWithList(flags, ["sweep", "sizes", "pieces", "csv", "html", "svg", "keep", "verbose"]);
@@ -186,9 +183,8 @@ async function tuneList(file: string | undefined, flags: TuneFlags): Promise<num
 }
 
 /**
- * Returns the table row for a search: a verdict, the diagnostics, and the best schedule with its cycles and
- * traffic. `gain` is the default schedule's cost divided by the best schedule's cost; absent if a cost is
- * unknown or 0.
+ * Returns the row for a search in a list of programs: legality result, diagnostics, and best schedule with
+ * cycles and traffic. `gain`: default cost divided by best cost; absent if a cost is unknown or 0.
  */
 function tuneRow(result: TuneResult): RowFacts {
   const { best, default: standard, objective, counts } = result;
@@ -210,8 +206,8 @@ function tuneRow(result: TuneResult): RowFacts {
 }
 
 /**
- * Throws a UsageError in two cases: `--csv` without a file and `--json` are given together, or `--csv` has
- * consumed the only file argument, so that no program remains.
+ * Throws a UsageError if `--csv` without a file is combined with `--json`, or if `--csv` has taken the
+ * program's file name as a value.
  */
 function refuseTaken(file: string | undefined, { csv, op, json }: TuneFlags): void {
   if (csv === true && json === true) throw new UsageError("give --csv or --json, not both");
@@ -224,7 +220,7 @@ function refuseTaken(file: string | undefined, { csv, op, json }: TuneFlags): vo
 
 /**
  * Searches the schedules of one program, prints the result and writes the requested files. Resolves to the
- * exit code. SIGINT or SIGTERM stops the search, and the results so far are printed.
+ * exit code. SIGINT or SIGTERM ends the search early.
  */
 async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs): Promise<number> {
   refuseUnused(flags);
@@ -290,8 +286,8 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs
 const statusOf = (signal: number): number => 128 + signal;
 
 /**
- * Throws a UsageError if a flag for measurements, such as `--threads` or `--keep`, is given but the objective
- * or the backend ignores it.
+ * Throws a UsageError if a flag for measurements, for example `--threads` or `--keep`, has no effect with the
+ * objective or the backend.
  */
 function refuseUnused(flags: TuneFlags): void {
   const { objective, backend, measure, threads, keep, verbose } = flags;
@@ -341,9 +337,8 @@ interface FailedFolder {
 const pipelines = 16;
 
 /**
- * Resolves to the machine for a search: a name, the target for which candidates are compiled, and a measurer.
- * The measurer times the candidates. It is absent for objectives other than `ms`, for which the cost model
- * estimates the cost.
+ * Resolves to the machine for a search: a name, the target for which candidates are compiled, and a measurer
+ * of execution times. The measurer is absent for objectives other than `ms`.
  */
 async function machineOf(
   { objective, backend, measure, threads, keep, verbose }: TuneFlags,
@@ -384,8 +379,8 @@ async function machineOf(
 }
 
 /**
- * Returns the options of a search from the flags of `tilec tune`. The option `inputs` is present only if the
- * objective is `ms` and the program came with values for all its inputs.
+ * Returns the options of a search from the flags of `tilec tune`. `inputs` is present only for the objective
+ * `ms` and a program with values for all inputs.
  */
 function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOptions {
   const { objective, shard } = flags;
@@ -406,8 +401,8 @@ function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOpti
 }
 
 /**
- * Returns the hash that identifies a search in tuning records. It covers the program, objective, target,
- * passes and measurement method.
+ * Returns the hash that identifies a search in tuning records: a hash of program, objective, target, passes
+ * and measurement method.
  */
 function hashOf(
   { func }: LoadedProgram,
@@ -433,9 +428,8 @@ function openLog({ records: file, resume }: TuneFlags): RecordLog | undefined {
 }
 
 /**
- * Returns callbacks that append the progress of a search to a records file. With `--resume`, the returned
- * options also have the candidates that the file already contains. If the file cannot be written, recording
- * stops and the search continues.
+ * Returns callbacks that append the progress of a search to a records file. With `--resume`, the candidates
+ * in the file are added to the options. A failed write ends the recording, not the search.
  */
 function recorded(
   log: RecordLog,
@@ -465,8 +459,8 @@ function recorded(
 }
 
 /**
- * Resolves to the candidates and refused tiles of a search as comma-separated values, in the format of `tilec
- * records export --to csv`.
+ * Resolves to the candidates and rejected tiles of a search as comma-separated values, in the format of
+ * `tilec records export --to csv`.
  */
 async function candidatesCsv(
   { candidates, refused, default: standard }: TuneResult,
@@ -480,8 +474,8 @@ async function candidatesCsv(
 }
 
 /**
- * Writes the charts of a search as an HTML page (`--html`) and as an SVG image (`--svg`). Writes nothing
- * without these flags.
+ * Writes the charts of a search to the HTML page of `--html` and the SVG image of `--svg`. Writes nothing if
+ * the two flags are absent.
  */
 async function draw(result: TuneResult, { html, svg }: TuneFlags, outputs: Outputs): Promise<void> {
   if (html === undefined && svg === undefined) return;
@@ -494,8 +488,8 @@ async function draw(result: TuneResult, { html, svg }: TuneFlags, outputs: Outpu
 }
 
 /**
- * Prints the result of a search and its diagnostics. Returns the exit code: 1 if a diagnostic is an error,
- * otherwise 0.
+ * Prints the result and the diagnostics of a search. Returns the exit code: 1 if a diagnostic is an error, 0
+ * if none is.
  */
 function report(
   result: TuneResult,
@@ -587,9 +581,8 @@ const bestAboveSafe = ({ gather, target, passes, best }: TuneResult): Diagnostic
   passes === undefined ? aboveSafe(new Tiling(gather, best.schedule, target)) : [];
 
 /**
- * Returns the diagnostics about candidates that failed. Each candidate with a wrong output has an error
- * (TC610). Each candidate that timed out has a warning if its files were kept. Each distinct reason why
- * candidates did not run has one diagnostic: an error if no candidate ran, otherwise a warning.
+ * Returns the diagnostics about candidates that failed: an error (TC610) for each wrong output, and one
+ * diagnostic for each reason why candidates did not run.
  */
 function faults(
   { candidates, counts, objective }: TuneResult,
@@ -649,8 +642,8 @@ const costText = (candidate: Candidate): string =>
   ].join("; ");
 
 /**
- * Prints the result of a search: the best and the default schedule with their estimated or measured cost, and
- * a table of the best candidates.
+ * Prints the result of a search: the best and the default schedule with estimated or measured cost, and a
+ * list of the best candidates.
  */
 function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">): void {
   const { best, default: standard, counts, candidates, gather, target, objective } = result;

@@ -4,15 +4,15 @@ import type { BackendChoice } from "../api/backends.js";
 import { parseCountFrom } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
-/** Flags that choose the arithmetic of WebGPU and the difference that it may have. */
+/** Flags that choose the arithmetic of WebGPU and the allowed difference from the reference. */
 export interface UlpFlags {
   readonly arithmetic?: Arithmetic;
   readonly ulp?: string;
 }
 
 /**
- * Returns the allowed difference of WebGPU results in units in the last place (ULP); undefined unless
- * `--arithmetic native` is given. Throws a UsageError for flags that do not fit together.
+ * Returns the allowed difference of WebGPU results in units in the last place (ULP); undefined without
+ * `--arithmetic native`. Throws a UsageError for flags that cannot be combined.
  */
 export function ulpOf({ arithmetic, ulp }: UlpFlags, backends: readonly BackendChoice[]): number | undefined {
   if (arithmetic !== "native") {

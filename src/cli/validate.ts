@@ -23,8 +23,7 @@ interface ValidateFlags extends OutputFlags {
 }
 
 /**
- * Adds the command `tilec validate` and its flags to the command line. The command compares the cost model
- * with measurements.
+ * Adds the command `tilec validate`, which compares the cost model with measurements, to the command line.
  */
 export function validateCommand(program: Command): void {
   addForce(program.command("validate"))
@@ -63,8 +62,8 @@ export function validateCommand(program: Command): void {
 }
 
 /**
- * Writes a comparison of the cost model with measurements as a Markdown page, and its chart as an SVG file
- * with the same base name.
+ * Writes a comparison of the cost model with measurements: a Markdown page, and a chart as an SVG file with
+ * the same base name.
  */
 function writePage(
   file: string,
@@ -91,9 +90,8 @@ interface Judged {
 }
 
 /**
- * Returns measurements grouped by machine, each group with the target that models the machine. If a target is
- * given, only its machine is included. Throws a CompileError (TC019) if a machine has no target, or if the
- * given target has no measurements.
+ * Returns measurements grouped by machine, with the target that models the machine. `given`: only target to
+ * include. Throws a CompileError (TC019) for a machine without a target, or a target without measurements.
  */
 function judgedBy(
   rows: readonly BoardMeasurement[],

@@ -1,7 +1,7 @@
 /**
- * A text for a terminal: control characters of ids, names and files are shown as `\u001b`, so that none moves
- * the cursor, paints or hides what stands beside it. Tabs and the ends of lines stay. What comes of a JSON
- * text is JSON that means the same.
+ * Returns a text in which control characters, except tabs and line ends, are shown as escapes like `\u001b`.
+ * A terminal then cannot move the cursor or hide text because of ids, names or files. JSON text keeps its
+ * meaning.
  */
 export const visible = (text: string): string =>
   text.replaceAll(

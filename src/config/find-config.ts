@@ -6,8 +6,8 @@ import { ConfigError } from "./config-error.js";
 const names = ["tilec.config.ts", "tilec.config.js", "tilec.config.mjs", "tilec.config.json"];
 
 /**
- * Returns the path of the config file in a folder or in its nearest parent folder that has one; undefined if
- * there is none. Throws a ConfigError if a folder has two config files.
+ * Returns the path of the config file in a folder or in the nearest parent folder with a config file.
+ * Undefined if there is none. Throws a ConfigError if a folder has two config files.
  */
 export function findConfig(folder: string): string | undefined {
   const here = resolve(folder);

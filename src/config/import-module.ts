@@ -10,8 +10,8 @@ import { pathToFileURL } from "node:url";
 export class NoTypeScript extends Error {}
 
 /**
- * Returns the file URL by which a module is imported. Throws an Error if the path exists but is not a regular
- * file, because importing a pipe would hang.
+ * Returns the file URL from which a module is imported. Throws an Error if the path exists but is not a
+ * regular file.
  */
 export function moduleUrl(file: string): string {
   const path = resolve(file);
@@ -21,9 +21,8 @@ export function moduleUrl(file: string): string {
 }
 
 /**
- * Imports a module and resolves to its exports. Node 22.18 and later loads TypeScript by itself; earlier
- * versions use the optional package jiti. Rejects with a NoTypeScript error if jiti is missing, otherwise
- * with the error that loading raises.
+ * Imports a JavaScript or TypeScript module and resolves to the exports. Rejects with a NoTypeScript error if
+ * Node cannot load TypeScript and the package jiti is missing.
  */
 export async function importModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   const url = moduleUrl(file);

@@ -35,8 +35,8 @@ import { whyNotLoaded } from "./why-not-loaded.js";
 type Refuse = (problems: readonly Pick<Diagnostic, "message" | "hint">[]) => ConfigError;
 
 /**
- * Loads a config file and resolves to its project. `shown` is the file name that messages show. Rejects with
- * a ConfigError if the config cannot be used.
+ * Loads a config file and resolves to the project. `shown`: file name for messages. Rejects with a
+ * ConfigError if the config cannot be used.
  */
 export async function loadProject(file: string, shown: string): Promise<Project> {
   noteUse(file, "reads");
@@ -82,9 +82,8 @@ function fieldProblems(value: unknown, file: string): readonly Pick<Diagnostic, 
 }
 
 /**
- * Runs an action and returns its result. If the action throws a CompileError, throws an error of the config
- * file instead, with `field` in front of each message. With an empty `field`, the messages are unchanged.
- * Other errors pass through.
+ * Runs an action and returns the result. A CompileError from the action is rethrown as an error of the config
+ * file, with `field` before each message.
  */
 function refusing<T>(refuse: Refuse, field: string, action: () => T): T {
   try {
@@ -106,8 +105,8 @@ interface Read {
 }
 
 /**
- * Imports a config module and resolves to its default export. Rejects with a ConfigError if the file has an
- * unsupported extension, does not exist, cannot be loaded or has no default export.
+ * Imports a config module and resolves to the default export. Rejects with a ConfigError if the file cannot
+ * be loaded or has no default export.
  */
 async function readModule(file: string, shown: string): Promise<Read> {
   const refuse: Refuse = (problems) => new ConfigError(shown, problems);
@@ -126,8 +125,8 @@ async function readModule(file: string, shown: string): Promise<Read> {
 }
 
 /**
- * Returns a hint for an error that occurred while a config file was imported. The hint tells how to load
- * TypeScript or ES modules. The result is an empty object for other errors.
+ * Returns a hint on how to load TypeScript or ES modules, for an error from importing a config file. The
+ * result is an empty object for any other error.
  */
 function hintFor(thrown: unknown): { readonly hint?: string } {
   if (thrown instanceof NoTypeScript)
@@ -139,8 +138,8 @@ function hintFor(thrown: unknown): { readonly hint?: string } {
 }
 
 /**
- * Reads a config file in JSON and returns its value. Throws a ConfigError if the file cannot be read; if it
- * is not valid JSON, the error has the position in the file. `shown` is the file name that messages show.
+ * Reads a config file in JSON and returns the value. Throws a ConfigError if the file cannot be read or is
+ * not valid JSON. `shown`: file name for messages.
  */
 function readJson(file: string, shown: string): Read {
   let text: string;
@@ -174,9 +173,8 @@ function readJson(file: string, shown: string): Read {
 }
 
 /**
- * Returns the passes of a config file. Each pass has a source text: the config file followed by the source of
- * the pass's `run` function. Tuning records use this text to tell whether a pass has changed. Throws a
- * ConfigError for invalid pass names.
+ * Returns the passes of a config file, with source text by which tuning records recognize a changed pass.
+ * Throws a ConfigError for invalid pass names.
  */
 function passesOf({ passes = [] }: Config, file: string, shown: string, refuse: Refuse): readonly Pass[] {
   refusing(refuse, "passes", () => {
@@ -209,9 +207,8 @@ const withOrigin =
   });
 
 /**
- * Returns the targets of a config file. Paths of target files are relative to the config's folder. Throws a
- * ConfigError if a target file is missing or invalid. Also throws if two targets have the same name, or if a
- * target is named like a built-in target.
+ * Returns the targets of a config file; paths of target files are relative to the config's folder. Throws a
+ * ConfigError for a missing or invalid target file, or for two targets with the same name.
  */
 function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): readonly Target[] {
   const custom = targets.map((target, k) => {

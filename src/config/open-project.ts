@@ -4,8 +4,8 @@ import { noProject, type Project } from "./project.js";
 
 /**
  * Resolves to the project of the config file that `--config` names, or of the nearest config file from
- * `folder` upwards. The project is empty if there is no config file or `config` is false (`--no-config`).
- * Rejects with a ConfigError if the config cannot be used.
+ * `folder` upwards. The project is empty if there is no config file or `config` is false. Rejects with a
+ * ConfigError if the config cannot be used.
  */
 export async function openProject(
   config: string | false | undefined,

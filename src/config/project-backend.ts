@@ -5,9 +5,8 @@ import { checkPrepared } from "../api/backends.js";
 import { whyNotLoaded } from "./why-not-loaded.js";
 
 /**
- * Returns a wrapper of a config file's backend. If the backend crashes, the wrapper throws a RunError
- * (TC611). The error names the backend's config field, the file and, if known, the line of the crash. `shown`
- * is the file name that messages show.
+ * Returns a wrapper of a config file's backend that throws a RunError (TC611) if the backend crashes.
+ * `shown`: file name for messages.
  */
 export function projectBackend(name: string, file: string, shown: string, backend: Backend): Backend {
   const origin = `backends.${name} of ${shown}`;

@@ -10,7 +10,7 @@ import type { Pass } from "../../passes/pass.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 
 /**
- * Project of a command: the validated contents of its config file, and the function that looks up targets.
+ * Project of a command: the validated contents of the config file, and the function that looks up targets.
  */
 export interface Project {
   /** The config, as messages name it. Absent: there is none. */

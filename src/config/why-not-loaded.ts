@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * Returns the first line of the error message with which a module failed to load. If the stack trace has a
- * line of `file`, the text begins with the line number: `line 3: x is not defined`.
+ * Returns the first line of the error message with which a module failed to load, after the line number if
+ * known: `line 3: x is not defined`.
  */
 export function whyNotLoaded(thrown: unknown, file: string): string {
   if (!(thrown instanceof Error)) return String(thrown);

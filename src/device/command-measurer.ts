@@ -28,17 +28,11 @@ import { firstDifferentByte } from "../tune/timed.js";
 import { firstLine, runCommand } from "./run-command.js";
 
 /**
- * Returns a measurer for `tune` that runs a shell command for each candidate program. The command's last
- * argument is the candidate's folder.
- *
- * The folder contains `tile.tir` (tile IR) and `schedule.json`. It also contains `kernel.wgsl` if the program
- * compiles to WGSL, and `kernel.cpp` with `launch.json` if it compiles to PTO-ISA C++. The parent folder
- * contains `data.npy`, `indices.npy` and `expected.npy`, or one file for each input key. An input with the
- * key `expected` is in `expected~2.npy`.
- *
- * The command prints `[ns, …]` or `{"nanoseconds": [ns, …], "output": "file.npy"}`. The output file is
- * compared with the expected output. The folder of a failed candidate is kept, and `onFailed` receives its
- * path.
+ * Returns a measurer for `tune` that runs a shell command for each candidate program, with the candidate's
+ * folder as the last argument. The folder contains `tile.tir`, `schedule.json` and, if the program compiles
+ * to the language, `kernel.wgsl` or `kernel.cpp` with `launch.json`. The parent folder contains
+ * `expected.npy` and one `.npy` file for each input. The command prints `[ns, …]` or `{"nanoseconds": [ns,
+ * …], "output": "file.npy"}`.
  */
 export const commandMeasurer =
   (command: string, options: CommandMeasurerOptions = {}): OpenMeasurer =>
@@ -176,8 +170,8 @@ interface Answer {
 }
 
 /**
- * Parses the standard output of a measuring command: a time in nanoseconds, a list of times, or an object
- * whose `nanoseconds` has such a value. Times are positive numbers. Returns undefined for any other text.
+ * Parses the standard output of a measuring command: one positive time in nanoseconds, a list of times, or an
+ * object with `nanoseconds`. Undefined for any other text.
  */
 function answerOf(stdout: string): Answer | undefined {
   try {
@@ -202,8 +196,8 @@ function wgslOf({ kernel }: MeasuredTask, { schedule }: TileFunc): string | unde
 }
 
 /**
- * Returns the result of `emit`, which generates a program in another language. Returns undefined if `emit`
- * throws a CompileError because the language cannot express the program. Other errors pass through.
+ * Returns the result of `emit`; undefined if `emit` throws a CompileError because the language cannot express
+ * the program. Rethrows any other error.
  */
 function orNone<T>(emit: () => T): T | undefined {
   try {

@@ -10,8 +10,8 @@ import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
 import { spawnThread } from "./threads.js";
 
 /**
- * Data that a measuring thread receives at its start: the inputs, the bytes of the expected output, and the
- * number of threads of the executor.
+ * Data that a measuring thread receives at the start: the inputs, the bytes of the expected output, and the
+ * number of executor threads.
  */
 export interface ThreadTask {
   readonly inputs: HostInputs;
@@ -20,8 +20,8 @@ export interface ThreadTask {
 }
 
 /**
- * Request to a measuring thread to measure one program. `program` is the id of the program. `tile` is the
- * program itself, and is present only in the first request with this id.
+ * Request to a measuring thread to measure one program. `program`: id of the program. `tile`: tile program,
+ * present only in the first request with the id.
  */
 export interface MeasureRequest {
   readonly program: number;
@@ -29,7 +29,7 @@ export interface MeasureRequest {
   readonly options: MeasureOptions;
 }
 
-/** Message from a measuring thread: that it is ready, or the measurement of one program. */
+/** Message from a measuring thread: a ready signal, or the measurement of one program. */
 export type MeasureReply = { readonly ready: true } | { readonly measurement: Measurement };
 
 const { inputs, expected, threads } = workerData as ThreadTask;

@@ -12,7 +12,7 @@ import { checkOptions } from "../api/check-options.js";
 import { isAbsent, missingPeer } from "../api/missing-peer.js";
 import { unpackSwiftShader, type SwiftShader } from "./swift-shader.js";
 
-/** WebGPU device that was opened in Node, with its description. */
+/** WebGPU device opened in Node, with a description. */
 export interface NodeGpu {
   readonly device: GPUDevice;
   /** Description that the adapter gives of itself. */
@@ -22,8 +22,8 @@ export interface NodeGpu {
 }
 
 /**
- * Result of {@link acquireGpu}: an open WebGPU device, or a diagnostic. The diagnostic has the code TC703 and
- * an install command if a package is missing, otherwise the code TC503.
+ * Result of {@link acquireGpu}: an open WebGPU device, or a diagnostic. Diagnostic codes: TC703 for a missing
+ * package, TC503 for any other problem.
  */
 export type NodeGpuResult =
   { readonly ok: true; readonly gpu: NodeGpu } | { readonly ok: false; readonly problem: Diagnostic };
@@ -56,9 +56,8 @@ const gpuFields: Fields<NodeGpuOptions> = {
 };
 
 /**
- * Requests the best available WebGPU device: a GPU, otherwise SwiftShader on Linux, otherwise another
- * software adapter. Resolves to a diagnostic that lists what was tried if there is no device. Rejects with a
- * CompileError for invalid options.
+ * Requests the best available WebGPU device: a GPU, or else a software adapter. Resolves to a diagnostic if
+ * there is no device. Rejects with a CompileError for invalid options.
  */
 export async function acquireGpu(options: NodeGpuOptions = {}): Promise<NodeGpuResult> {
   throwIfErrors(checkOptions("acquireGpu", options, gpuFields));
@@ -89,9 +88,7 @@ const noDevice = (reason: string): Diagnostic =>
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
-/**
- * Resolves to the module of Dawn (WebGPU for Node), or to a diagnostic that explains why it cannot be loaded.
- */
+/** Resolves to the module of Dawn (WebGPU for Node), or to a diagnostic if Dawn cannot be loaded. */
 async function loadDawn(): Promise<DawnModule | { readonly problem: Diagnostic }> {
   try {
     return await import("webgpu");
@@ -112,8 +109,8 @@ async function requestAdapter(dawn: DawnModule, options: NodeGpuOptions): Promis
 }
 
 /**
- * Opens a WebGPU device on an adapter. It requests timestamp queries and f16 shaders if the adapter has them,
- * and the limits that the options select.
+ * Opens a WebGPU device on an adapter, with the limits that the options select. Timestamp queries and f16
+ * shaders are requested if the adapter has the features.
  */
 async function open(adapter: GPUAdapter, options: NodeGpuOptions): Promise<NodeGpuResult> {
   const wanted: GPUFeatureName[] = ["timestamp-query", "shader-f16"];
@@ -138,8 +135,8 @@ async function open(adapter: GPUAdapter, options: NodeGpuOptions): Promise<NodeG
 let swiftShader: Promise<SwiftShader> | undefined;
 
 /**
- * Unpacks SwiftShader, a software GPU, and makes Dawn's Vulkan loader find it. The work is done once per
- * process. Resolves to the paths of its files, or to the reason why it cannot be used.
+ * Unpacks SwiftShader, a software GPU, once per process and sets the environment for Dawn. Resolves to the
+ * paths of the files, or to the reason why SwiftShader cannot be used.
  */
 function prepareSwiftShader(): Promise<SwiftShader> {
   swiftShader ??= unpackSwiftShader().then((driver) => {
@@ -155,10 +152,7 @@ function prepareSwiftShader(): Promise<SwiftShader> {
   return swiftShader;
 }
 
-/**
- * True if the Vulkan loader library can be loaded, or if the platform is not Linux. Callers check it first,
- * because without the library Dawn writes errors to stderr.
- */
+/** True if Dawn can run: the Vulkan loader library can be loaded, or the platform is not Linux. */
 function hasVulkanLoader(): boolean {
   if (process.platform !== "linux") return true;
   try {
@@ -170,9 +164,8 @@ function hasVulkanLoader(): boolean {
 }
 
 /**
- * Loads a shared library into the process, so that Dawn finds the library when it opens libvulkan.so.1 by its
- * bare name. The library search path cannot be changed after process start. Node's error that the file is not
- * an addon is ignored. Throws an error if the library cannot be loaded.
+ * Loads a shared library into the process, where Dawn finds the library later. Throws an error if the library
+ * cannot be loaded.
  */
 function preload(library: string): void {
   const rtldNodelete = 0x1000;

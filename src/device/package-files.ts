@@ -17,9 +17,9 @@ const manifest = require("tilec/package.json") as Manifest;
 /** Version of the tilec package. */
 export const { version } = manifest;
 
-/** Returns the absolute path of a file in the tilec package. `path` is relative to the package folder. */
+/** Returns the absolute path of a file in the tilec package. `path`: path relative to the package folder. */
 export const packageFile = (path: string): string =>
   join(dirname(require.resolve("tilec/package.json")), path);
 
-/** Absolute path of the built `tilec` command, for processes that run it. */
+/** Absolute path of the built `tilec` command. */
 export const packageCommand = packageFile(manifest.bin.tilec);

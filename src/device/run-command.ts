@@ -2,9 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/**
- * Result of a shell command that has ended: exit code, output, and whether it was stopped at its time limit.
- */
+/** Result of a shell command: exit code, output, and whether the command was stopped at the time limit. */
 export interface CommandResult {
   /** Null for one that a signal ended. */
   readonly code: number | null;
@@ -14,7 +12,7 @@ export interface CommandResult {
   readonly late: boolean;
 }
 
-/** Handle of a running shell command: a promise of its result, and a function that ends it. */
+/** Handle of a running shell command: a promise of the result, and a function that ends the command. */
 export interface RunningCommand {
   readonly result: Promise<CommandResult>;
   /** Ends it, and what it started. */
@@ -22,9 +20,9 @@ export interface RunningCommand {
 }
 
 /**
- * Starts a shell command with `folder` as its last argument and returns a handle of it. The command runs in
- * its own process group; when the command exits or after `limitMs` milliseconds, all processes of the group
- * are killed. `onStderr` receives the text that the command writes to stderr.
+ * Starts a shell command with `folder` as the last argument and returns a handle. All processes that the
+ * command started are killed when the command exits or after `limitMs` milliseconds. `onStderr` receives the
+ * command's stderr.
  */
 export function runCommand(
   command: string,

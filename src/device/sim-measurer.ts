@@ -11,8 +11,8 @@ import { packageFile } from "./package-files.js";
 import type { MeasureReply, MeasureRequest, ThreadTask } from "./measure-thread.js";
 
 /**
- * Returns a measurer for `tune` that times each candidate on this machine, with `threads` threads of the fast
- * executor of the simulator. Throws a CompileError (TC702) for an unsupported number of threads.
+ * Returns a measurer for `tune` that times each candidate on the local CPU, with `threads` threads of the
+ * simulator's fast executor. Throws a CompileError (TC702) for an unsupported number of threads.
  */
 export function simMeasurer(threads = 1): OpenMeasurer {
   throwIfErrors(checkFields("simMeasurer", { threads }, { threads: threadsField }));

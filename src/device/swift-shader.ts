@@ -12,7 +12,9 @@ import { makeFilledFolder } from "../output/write-file.js";
 /** File that names the driver's library for Vulkan's loader. */
 const driver = "vk_swiftshader_icd.json";
 
-/** Paths of the unpacked files of SwiftShader, a software GPU, or the reason why there are none. */
+/**
+ * Paths of the unpacked files of SwiftShader, a software GPU, or the reason why SwiftShader is not available.
+ */
 export type SwiftShader =
   | { readonly status: "ready"; readonly driver: string; readonly loader: string }
   /** The package is not installed. */
@@ -20,8 +22,8 @@ export type SwiftShader =
   | { readonly status: "unusable"; readonly reason: string };
 
 /**
- * Finds SwiftShader, a software GPU, and unpacks it into the temporary directory unless an earlier process
- * did. Resolves to the paths of its files, or to the reason why there are none. Never rejects.
+ * Finds SwiftShader, a software GPU, and unpacks the files into the temporary directory. Resolves to the
+ * paths of the files, or to the reason why SwiftShader is not available. Never rejects.
  */
 export async function unpackSwiftShader(): Promise<SwiftShader> {
   const from = packageFolder();

@@ -22,17 +22,17 @@ type Tensors<D extends OpDef> = {
 } & { readonly [Name in OptionalNames<D> as CamelCase<Name>]?: TypePair };
 
 /**
- * Arguments of an operator's builder function: the types of the inputs and the values of the attributes.
- * `Needs` lists attributes that are required although the operator definition does not require them.
+ * Arguments of an operator's builder function: input types and attribute values. `Needs`: names of attributes
+ * that the builder requires in addition to the operator definition.
  */
 export type BuilderArguments<D extends OpDef, Needs extends keyof ArgumentsOf<D> = never> = Tensors<D> &
   ArgumentsOf<D> &
   Required<Pick<ArgumentsOf<D>, Needs>>;
 
 /**
- * Returns the builder of an operator: a function from input types and attributes to a source program. `needs`
- * lists the attributes that the framework requires. The builder throws a CompileError (TC1xx) if the
- * arguments break a rule of the operator.
+ * Returns the builder of an operator: a function from input types and attributes to a source program. The
+ * builder throws a CompileError (TC1xx) for arguments that break a rule. `needs`: additional required
+ * attributes.
  */
 export function builder<D extends OpDef, Needs extends keyof ArgumentsOf<D> & string = never>(
   def: D,

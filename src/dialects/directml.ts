@@ -27,7 +27,7 @@ import { directmlScatter, directmlScatterNd } from "../../ir/ops/directml-scatte
 import { attributeFields, checkArguments, extentsField } from "../api/check-options.js";
 import { program } from "../api/program.js";
 
-/** Element types of DirectML tensors: the names of DML_TENSOR_DATA_TYPE without their prefix. */
+/** Element types of DirectML tensors, named as in DML_TENSOR_DATA_TYPE without the prefix. */
 export type DmlDataType =
   | "FLOAT64"
   | "FLOAT32"
@@ -69,9 +69,8 @@ export type DmlGatherNdOperatorDesc = Descriptor<typeof directmlGatherNd>;
 export type DmlGatherNd1OperatorDesc = Descriptor<typeof directmlGatherNd1>;
 
 /**
- * Options of a DirectML gather that its descriptor struct does not have. `featureLevel` is the
- * DML_FEATURE_LEVEL, by default 4.1; it determines the legal types, ranks and negative indices. `oob` is the
- * policy for indices out of range; DirectML's "clamped safely" is `clamp`.
+ * Options of a DirectML gather that are not in the descriptor struct. `featureLevel`: DML_FEATURE_LEVEL,
+ * default 4.1. `oob`: policy for indices out of range; DirectML's "clamped safely" is `clamp`.
  */
 export type DmlOptions = Pick<ArgumentsOf<typeof directmlGather>, "featureLevel" | "oob">;
 
@@ -110,8 +109,8 @@ const { featureLevel, oob } = attributeFields(directmlGather);
 const optionFields: Fields<DmlOptions> = { featureLevel, oob };
 
 /**
- * Options of a DirectML scatter that its descriptor struct does not have: the DML_FEATURE_LEVEL and the
- * policy for indices out of range. By default, an update with an index out of range is skipped.
+ * Options of a DirectML scatter that are not in the descriptor struct: the DML_FEATURE_LEVEL, and the policy
+ * for indices out of range (default: skip the update).
  */
 export type DmlScatterOptions = Pick<ArgumentsOf<typeof directmlScatter>, "featureLevel" | "oob">;
 
@@ -133,9 +132,8 @@ const descriptorFields = (def: OpDef): Readonly<Record<string, Field>> => ({
 const tensor = (desc: DmlTensorDesc): TensorType => ({ dtype: dtypeOf[desc.DataType], shape: desc.Sizes });
 
 /**
- * Builds the source program of a DirectML operator from its descriptor. Throws a CompileError (TC1xx) if the
- * descriptor breaks a rule, for example if the type (TC104) or size (TC103) of OutputTensor differs from the
- * derived one.
+ * Builds the source program of a DirectML operator from a descriptor. Throws a CompileError (TC1xx) if the
+ * descriptor breaks a rule, for example for a wrong type (TC104) or size (TC103) of OutputTensor.
  */
 function build<D extends OpDef>(
   def: D,
@@ -171,25 +169,25 @@ function build<D extends OpDef>(
 }
 
 /**
- * Builds the source program of a DirectML gather, which selects slices along an axis, from its
+ * Builds the source program of a DirectML gather, which selects slices along an axis, from a
  * DML_GATHER_OPERATOR_DESC.
  */
 export const gather = (desc: DmlGatherOperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGather, desc, options, { ...desc, ...options });
 
 /**
- * Builds the source program of a DirectML gather of single elements along an axis, from its
+ * Builds the source program of a DirectML gather of single elements along an axis, from a
  * DML_GATHER_ELEMENTS_OPERATOR_DESC.
  */
 export const gatherElements = (desc: DmlGatherElementsOperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGatherElements, desc, options, { ...desc, ...options });
 
-/** Builds the source program of a DirectML gather by index tuples, from its DML_GATHER_ND_OPERATOR_DESC. */
+/** Builds the source program of a DirectML gather by index tuples, from a DML_GATHER_ND_OPERATOR_DESC. */
 export const gatherNd = (desc: DmlGatherNdOperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGatherNd, desc, options, { ...desc, ...options });
 
 /**
- * Builds the source program of a DirectML gather by index tuples with batch dims, from its
+ * Builds the source program of a DirectML gather by index tuples with batch dims, from a
  * DML_GATHER_ND1_OPERATOR_DESC.
  */
 export const gatherNd1 = (desc: DmlGatherNd1OperatorDesc, options: DmlOptions = {}): SourceFunc =>
@@ -205,12 +203,12 @@ export type DmlScatterNdOperatorDesc = DmlOperatorDesc & {
 } & Required<Omit<ArgumentsOf<typeof directmlScatterNd>, keyof DmlOptions>>;
 
 /**
- * Builds the source program of a DirectML scatter of single elements along an axis, from its
+ * Builds the source program of a DirectML scatter of single elements along an axis, from a
  * DML_SCATTER_OPERATOR_DESC.
  */
 export const scatter = (desc: DmlScatterOperatorDesc, options: DmlScatterOptions = {}): SourceFunc =>
   build(directmlScatter, desc, options, { ...desc, ...options });
 
-/** Builds the source program of a DirectML scatter by index tuples, from its DML_SCATTER_ND_OPERATOR_DESC. */
+/** Builds the source program of a DirectML scatter by index tuples, from a DML_SCATTER_ND_OPERATOR_DESC. */
 export const scatterNd = (desc: DmlScatterNdOperatorDesc, options: DmlScatterOptions = {}): SourceFunc =>
   build(directmlScatterNd, desc, options, { ...desc, ...options });

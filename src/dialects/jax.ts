@@ -7,15 +7,15 @@ import { jaxAtAdd, jaxAtMax, jaxAtMin, jaxAtMul, jaxAtSet } from "../../ir/ops/s
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of {@link take}. Without `axis`, the array is flattened. `mode` is JAX's policy for indices out
- * of range: `fill` (default), `clip` or `wrap`. With `fill`, an index out of range gives the integer
- * `fillValue`. Without `fillValue`, the type decides: NaN, the lowest or the largest value, or true.
+ * Arguments of {@link take}; without `axis`, the array is flattened. `mode`: policy for indices out of range,
+ * `fill` (default), `clip` or `wrap`. `fillValue`: integer that `fill` writes; the default depends on the
+ * element type.
  */
 export type JaxTakeArguments = BuilderArguments<typeof jaxTake>;
 /**
- * Arguments of {@link takeAlongAxis}. `axis` is -1 by default. `mode` is JAX's policy for indices out of
- * range: `fill` (default), `clip` or `promise_in_bounds`. With `fill`, an index out of range gives the
- * integer `fillValue`. Without `fillValue`, the type decides: NaN, the lowest or the largest value, or true.
+ * Arguments of {@link takeAlongAxis}; `axis` defaults to -1. `mode`: policy for indices out of range, `fill`
+ * (default), `clip` or `promise_in_bounds`. `fillValue`: integer that `fill` writes; the default depends on
+ * the element type.
  */
 export type JaxTakeAlongAxisArguments = BuilderArguments<typeof jaxTakeAlongAxis>;
 
@@ -27,14 +27,14 @@ export const take = builder(jaxTake);
 
 /**
  * Builds the source program of jax.numpy.take_along_axis(arr, indices, axis, mode, fill_value). The output
- * has the broadcast shape of both inputs, with the extent of `indices` along `axis`.
+ * has the broadcast shape of the two inputs, with the extent of `indices` along `axis`.
  */
 export const takeAlongAxis = builder(jaxTakeAlongAxis);
 
 /**
- * Arguments of JAX's indexed updates, such as {@link atSet}. `subscript` is the text in the brackets, in
- * which `i0`, `i1`, … are the index arrays. `mode` is JAX's policy for indices out of range: `drop`
- * (default), `fill`, `clip` or `promise_in_bounds`.
+ * Arguments of JAX's indexed updates, for example {@link atSet}. `subscript`: text in the brackets, with
+ * `i0`, `i1`, … for the index arrays. `mode`: policy for indices out of range, `drop` (default), `fill`,
+ * `clip` or `promise_in_bounds`.
  */
 export type JaxAtArguments = BuilderArguments<typeof jaxAtSet>;
 
@@ -58,12 +58,12 @@ export const atMul = builder(jaxAtMul);
 
 /**
  * Builds the source program of JAX's x.at[subscript].min(y), a copy of x in which each indexed element is
- * replaced by its minimum with y.
+ * replaced by the minimum of the element and y.
  */
 export const atMin = builder(jaxAtMin);
 
 /**
  * Builds the source program of JAX's x.at[subscript].max(y), a copy of x in which each indexed element is
- * replaced by its maximum with y.
+ * replaced by the maximum of the element and y.
  */
 export const atMax = builder(jaxAtMax);

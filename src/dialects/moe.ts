@@ -3,14 +3,13 @@ import { moeCombine } from "../../ir/ops/moe.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of {@link combine}. `x[N, H]` holds the output rows of all experts. `inverse[T, K]` holds the K
- * row indices into `x` for each of T tokens. `weights[T, K]` are f32, f16 or bf16. `oob`, the policy for row
- * indices out of range, is `error` by default.
+ * Arguments of {@link combine}: expert outputs `x[N, H]`, row indices `inverse[T, K]` into `x` for each of T
+ * tokens, and `weights[T, K]`. `oob`: policy for row indices out of range, default `error`.
  */
 export type MoeCombineArguments = BuilderArguments<typeof moeCombine>;
 
 /**
  * Builds the source program that adds the weighted expert rows of each token, as in a mixture of experts. The
- * sum is computed in f32 in ascending order of k. The output has shape [T, H] and the type of `x`.
+ * output has shape [T, H] and the type of `x`; sums are computed in f32.
  */
 export const combine = builder(moeCombine);

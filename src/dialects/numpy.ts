@@ -9,13 +9,13 @@ import { program, tensorTypeOf, type TypePair } from "../api/program.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of {@link take}. Without `axis`, the array is flattened. `mode` is NumPy's policy for indices out
- * of range: `raise` (default), `wrap` or `clip`.
+ * Arguments of {@link take}; without `axis`, the array is flattened. `mode`: policy for indices out of range,
+ * `raise` (default), `wrap` or `clip`.
  */
 export type NumpyTakeArguments = BuilderArguments<typeof numpyTake>;
 /**
- * Arguments of {@link takeAlongAxis}. `axis` is -1 by default. `oob` is the policy for indices out of range;
- * the default is `error`, as in NumPy.
+ * Arguments of {@link takeAlongAxis}; `axis` defaults to -1. `oob`: policy for indices out of range; the
+ * default is `error`, as in NumPy.
  */
 export type NumpyTakeAlongAxisArguments = BuilderArguments<typeof numpyTakeAlongAxis>;
 
@@ -27,19 +27,19 @@ export const take = builder(numpyTake);
 
 /**
  * Builds the source program of numpy.take_along_axis(arr, indices, axis). The output has the broadcast shape
- * of both inputs, with the extent of `indices` along `axis`.
+ * of the two inputs, with the extent of `indices` along `axis`.
  */
 export const takeAlongAxis = builder(numpyTakeAlongAxis);
 
 /**
- * Entry in the brackets of a NumPy index expression: the type of an index array, an integer, a slice such as
- * `"1:8:2"`, `"..."`, or null for numpy.newaxis.
+ * Entry in the brackets of a NumPy index expression: the type of an index array, an integer, a slice
+ * (`"1:8:2"`), `"..."`, or null for numpy.newaxis.
  */
 export type NumpyIndexEntry = TypePair | number | string | null;
 
 /**
- * Arguments of {@link index}, the builder of x[key]. `oob` is the policy for indices out of range; the
- * default is `error`, as in NumPy.
+ * Arguments of {@link index}, the builder of x[key]. `oob`: policy for indices out of range; the default is
+ * `error`, as in NumPy.
  */
 export interface NumpyIndexArguments extends Pick<ArgumentsOf<typeof numpyIndex>, "oob"> {
   readonly x: TypePair;
@@ -62,9 +62,8 @@ const keyField: Field = {
 const fields: Readonly<Record<string, Field>> = { x: pairField, key: keyField, oob: attributeField };
 
 /**
- * Builds the source program of x[key] with NumPy's advanced indexing. For example, `index({ x, key: [["i64",
- * [2, 1]], ":", ["i64", [3]]] })` builds x[i, :, j]. Throws a CompileError (TC105) if `key` has no index
- * array.
+ * Builds the source program of x[key] with NumPy's advanced indexing: `index({ x, key: [["i64", [2, 1]], ":",
+ * ["i64", [3]]] })` builds x[i, :, j]. Throws a CompileError (TC105) if `key` has no index array.
  */
 export function index(given: NumpyIndexArguments): SourceFunc {
   checkArguments(numpyIndex.name, given, fields, ["x", "key"]);
@@ -91,26 +90,24 @@ export function index(given: NumpyIndexArguments): SourceFunc {
 }
 
 /**
- * Arguments of {@link putAlongAxis}. Without `axis`, the array is flattened. In all dims except `axis`, the
- * shapes of `arr` and `indices` are broadcast against each other. `values` is broadcast to the result, with
- * the extent of `indices` along `axis`. `oob` is the policy for indices out of range; the default is `error`,
- * as in NumPy.
+ * Arguments of {@link putAlongAxis}; without `axis`, the array is flattened. `values` are broadcast to the
+ * written positions. `oob`: policy for indices out of range; the default is `error`, as in NumPy.
  */
 export type NumpyPutAlongAxisArguments = BuilderArguments<typeof numpyPutAlongAxis>;
 /**
- * Arguments of {@link addAt}. `subscript` is the text in the brackets, in which `i0`, `i1`, … are the index
- * arrays. `oob` is the policy for indices out of range; the default is `error`, as in NumPy.
+ * Arguments of {@link addAt}. `subscript`: text in the brackets, with `i0`, `i1`, … for the index arrays.
+ * `oob`: policy for indices out of range; the default is `error`, as in NumPy.
  */
 export type NumpyAddAtArguments = BuilderArguments<typeof numpyAddAt>;
 
 /**
- * Builds the source program of numpy.put_along_axis(arr, indices, values, axis). It returns the updated array
- * as a new array of the shape of `arr`.
+ * Builds the source program of numpy.put_along_axis(arr, indices, values, axis). The output is a new, updated
+ * array of the shape of `arr`.
  */
 export const putAlongAxis = builder(numpyPutAlongAxis);
 
 /**
- * Builds the source program of numpy.add.at(a, subscript, b), which adds b to the indexed elements. It
- * returns the sum as a new array of the shape of `a`.
+ * Builds the source program of numpy.add.at(a, subscript, b), which adds b to the indexed elements. The
+ * output is a new array of the shape of `a`.
  */
 export const addAt = builder(numpyAddAt);

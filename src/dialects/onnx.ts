@@ -10,39 +10,38 @@ import {
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of {@link gather}, ONNX Gather. `axis` is in [-rank, rank - 1], default 0. `opset` is 1, 11, or
- * 13 and later, default 13. `oob` is the policy for indices out of range; the default is `error`, as in ONNX.
+ * Arguments of {@link gather}, ONNX Gather. `axis`: in [-rank, rank - 1], default 0. `opset`: 1, 11, or 13
+ * and later, default 13. `oob`: policy for indices out of range, default `error`.
  */
 export type OnnxGatherArguments = BuilderArguments<typeof onnxGather>;
 /**
- * Arguments of {@link gatherElements}, ONNX GatherElements: the types of its inputs, its axis, the opset and
- * the policy for indices out of range.
+ * Arguments of {@link gatherElements}, ONNX GatherElements: input types, axis, opset, and policy for indices
+ * out of range.
  */
 export type OnnxGatherElementsArguments = BuilderArguments<typeof onnxGatherElements>;
 /**
- * Arguments of {@link gatherNd}, ONNX GatherND. `batchDims` is less than the rank of each input, default 0.
+ * Arguments of {@link gatherNd}, ONNX GatherND. `batchDims`: less than the rank of each input, default 0.
  * {@link OnnxGatherArguments} describes `opset` and `oob`.
  */
 export type OnnxGatherNdArguments = BuilderArguments<typeof onnxGatherNd>;
 
 /**
- * Arguments of {@link gatherBlockQuantized}, the operator GatherBlockQuantized of com.microsoft: its inputs
- * and attributes. Without `zeroPoints`, the default zero points of ONNX Runtime apply.
+ * Arguments of {@link gatherBlockQuantized}, the operator GatherBlockQuantized of com.microsoft. Without
+ * `zeroPoints`, the default zero points of ONNX Runtime apply.
  */
 export type OnnxGatherBlockQuantizedArguments = BuilderArguments<typeof onnxGatherBlockQuantized>;
 
 /**
- * Arguments of {@link scatterElements}, ONNX ScatterElements. `axis` is in [-rank, rank - 1], default 0.
- * `reduction` is none, add, mul, min or max. `opset` is 11, 13, 16, or 18 and later, default 18. `oob` is the
- * policy for indices out of range; the default is `error`, as in ONNX.
+ * Arguments of {@link scatterElements}, ONNX ScatterElements. `axis`: default 0. `reduction`: none, add, mul,
+ * min or max. `opset`: 11, 13, 16, or 18 and later, default 18. `oob`: policy for indices out of range,
+ * default `error`.
  */
 export type OnnxScatterElementsArguments = BuilderArguments<typeof onnxScatterElements>;
 /** Arguments of {@link scatter}, the ONNX Scatter of opsets 9 and 10, which ScatterElements replaced. */
 export type OnnxScatterArguments = BuilderArguments<typeof onnxScatter>;
 /**
- * Arguments of {@link tensorScatter}, ONNX TensorScatter. `axis` is the token dim of the cache, default -2.
- * `mode` is linear (default) or circular. `opset` is 24 and later, default 24. Without `writeIndices`, every
- * update starts at position 0 of the token dim.
+ * Arguments of {@link tensorScatter}, ONNX TensorScatter. `axis`: token dim of the cache, default -2. `mode`:
+ * linear (default) or circular. Without `writeIndices`, updates start at position 0 of the token dim.
  */
 export type OnnxTensorScatterArguments = BuilderArguments<typeof onnxTensorScatter>;
 /**
@@ -71,32 +70,30 @@ export const gatherNd = builder(onnxGatherNd);
 
 /**
  * Builds the source program of GatherBlockQuantized (domain com.microsoft), which gathers quantized rows and
- * dequantizes them. The output has the element type of the scales. If a byte of u8 `data` packs 2 or 4
- * elements, the output's last dim is that many times as long as that of `data`.
+ * dequantizes the elements. The output has the element type of the scales.
  */
 export const gatherBlockQuantized = builder(onnxGatherBlockQuantized);
 
 /**
- * Builds the source program of ONNX ScatterElements, which copies `data` and writes each update at its index
+ * Builds the source program of ONNX ScatterElements, which copies `data` and writes each update at the index
  * along an axis. The output has the shape of `data`.
  */
 export const scatterElements = builder(onnxScatterElements);
 
 /**
  * Builds the source program of ONNX ScatterND, which copies `data` and writes each slice of `updates` at the
- * position of its index tuple. The output has the shape of `data`.
+ * position of an index tuple. The output has the shape of `data`.
  */
 export const scatterNd = builder(onnxScatterNd);
 
 /**
  * Builds the source program of the ONNX Scatter of opsets 9 and 10, which copies `data` and writes each
- * update at its index along an axis. The output has the shape of `data`.
+ * update at the index along an axis. The output has the shape of `data`.
  */
 export const scatter = builder(onnxScatter);
 
 /**
- * Builds the source program of ONNX TensorScatter, which copies a cache and writes new tokens into it. The
- * tokens of a batch entry occupy consecutive positions that start at the write index of the entry. The output
- * has the shape of `pastCache`.
+ * Builds the source program of ONNX TensorScatter, which copies a cache and writes new tokens at consecutive
+ * positions from a write index on. The output has the shape of `pastCache`.
  */
 export const tensorScatter = builder(onnxTensorScatter);

@@ -61,8 +61,8 @@ const commonFields: Fields<CommonArguments> = {
 };
 
 /**
- * Builds the source program of a PyPTO operator. The tile shape and the view shape in the arguments become
- * the program's schedule. Throws a CompileError (TC1xx) if the arguments break a rule.
+ * Builds the source program of a PyPTO operator, with the tile and view shapes of the arguments as the
+ * schedule. Throws a CompileError (TC1xx) if the arguments break a rule.
  */
 function build<D extends OpDef>(def: D, args: PyptoArguments<D>): SourceFunc {
   const fields = { ...commonFields, ...attributeFields(def) };
@@ -95,28 +95,26 @@ export const indexSelect = (args: PyptoIndexSelectArguments): SourceFunc => buil
 export type PyptoGatherInUbArguments = BuilderArguments<typeof pyptoGatherInUb, "blockSize">;
 
 /**
- * Builds the source program of pypto.gather_in_ub(param, indices, block_table, block_size, axis). It gathers
- * rows of `param` for the token indices in `indices`. The page table `block_table` maps each page of tokens
- * to a page of `param`. Output shape: [number of tokens, columns of param].
+ * Builds the source program of pypto.gather_in_ub(param, indices, block_table, block_size, axis), which
+ * gathers rows of `param` through the page table `block_table`. Output shape: [number of tokens, columns of
+ * param].
  */
 export const gatherInUb = builder(pyptoGatherInUb, "blockSize");
 
 /**
  * Arguments of {@link scatterUpdate}, pypto.scatter_update: a cache `input` of 2 or 4 dims, slot indices
- * `index` of shape [b, s], and rows `src`. A slot is a row of a 2-dim cache, or a token counted across all
- * pages of a 4-dim cache. `dim` is -2.
+ * `index` of shape [b, s], and rows `src`. A slot is a row of a 2-dim cache, or a token of a 4-dim cache.
  */
 export type PyptoScatterUpdateArguments = BuilderArguments<typeof pyptoScatterUpdate>;
 /**
  * Arguments of {@link scatter} and {@link scatterInPlace}. The update is the tensor `src` or the number
- * `value`. `reduce` is none (default), add or multiply.
+ * `value`. `reduce`: none (default), add or multiply.
  */
 export type PyptoScatterArguments = BuilderArguments<typeof pyptoScatter, "dim">;
 
 /**
  * Builds the source program of pypto.scatter_update(input, -2, index, src), which writes rows of `src` into
- * the cache `input` in place. `index` holds the slot for each row. A row is skipped if its slot index is out
- * of range.
+ * slots of the cache `input` in place. A row with a slot index out of range is skipped.
  */
 export const scatterUpdate = builder(pyptoScatterUpdate);
 
@@ -133,8 +131,8 @@ export const scatter = builder(pyptoScatter, "dim");
 export const scatterInPlace = builder(pyptoScatterInPlace, "dim");
 
 /**
- * Arguments of {@link indexAdd}, {@link indexAddInPlace} and {@link indexAddUb}. `source` has one slice along
- * `dim` for each entry of `index`. `alpha` (default 1) multiplies `source`.
+ * Arguments of {@link indexAdd}, {@link indexAddInPlace} and {@link indexAddUb}. `source`: one slice along
+ * `dim` for each entry of `index`. `alpha`: factor of `source`, default 1.
  */
 export type PyptoIndexAddArguments = BuilderArguments<typeof pyptoIndexAdd, "dim">;
 
@@ -151,15 +149,14 @@ export const indexAdd = builder(pyptoIndexAdd, "dim");
 export const indexAddInPlace = builder(pyptoIndexAddInPlace, "dim");
 
 /**
- * Builds the source program of pypto.index_add_ub(input, dim, index, source, alpha=alpha). It computes {@link
- * indexAdd} with every operand in the unified buffer (UB).
+ * Builds the source program of pypto.index_add_ub(input, dim, index, source, alpha=alpha): {@link indexAdd}
+ * with every operand in the unified buffer (UB).
  */
 export const indexAddUb = builder(pyptoIndexAddUb, "dim");
 
 /**
- * Arguments of {@link indexPutInPlace}. `indices0` to `indices3` are index tensors of one dim and equal
- * length, one for each leading dim of `input`. With `accumulate` 1, values are added; with 0 (default), they
- * replace elements.
+ * Arguments of {@link indexPutInPlace}. `indices0` to `indices3`: index tensors of one dim for the leading
+ * dims of `input`. `accumulate`: 1 to add values, 0 (default) to replace elements.
  */
 export type PyptoIndexPutArguments = BuilderArguments<typeof pyptoIndexPutInPlace>;
 

@@ -13,14 +13,13 @@ import {
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of {@link gather}, tf.gather. `axis` defaults to `batchDims`, the first dim after the batch dims.
- * `oob` is the policy for indices out of range. The default `error` matches TensorFlow on a CPU; `zero`
- * matches TensorFlow on a GPU.
+ * Arguments of {@link gather}, tf.gather. `axis` defaults to `batchDims`. `oob`: policy for indices out of
+ * range, `error` (default, as on a CPU) or `zero` (as on a GPU).
  */
 export type TfGatherArguments = BuilderArguments<typeof tfGather>;
 /**
- * Arguments of {@link gatherNd}, tf.gather_nd. `batchDims` is 0 by default. `oob` is the policy for indices
- * out of range. The default `error` matches TensorFlow on a CPU; `zero` matches TensorFlow on a GPU.
+ * Arguments of {@link gatherNd}, tf.gather_nd. `batchDims` defaults to 0. `oob`: policy for indices out of
+ * range, `error` (default, as on a CPU) or `zero` (as on a GPU).
  */
 export type TfGatherNdArguments = BuilderArguments<typeof tfGatherNd>;
 

@@ -6,31 +6,29 @@ import { torchIndexPut } from "../../ir/ops/subscript-scatter.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /**
- * Arguments of {@link gather}, torch.gather. `dim` is in [-rank, rank - 1]. `oob` is the policy for indices
- * out of range; the default is `error`, as in PyTorch.
+ * Arguments of {@link gather}, torch.gather. `dim`: in [-rank, rank - 1]. `oob`: policy for indices out of
+ * range; the default is `error`, as in PyTorch.
  */
 export type TorchGatherArguments = BuilderArguments<typeof torchGather, "dim">;
 /**
- * Arguments of {@link indexSelect}, torch.index_select. `index` has one dim, and `dim` is in [-rank, rank -
- * 1]. `oob` is the policy for indices out of range; the default is `error`, as in PyTorch.
+ * Arguments of {@link indexSelect}, torch.index_select. `index` has one dim; `dim` is in [-rank, rank - 1].
+ * `oob`: policy for indices out of range; the default is `error`, as in PyTorch.
  */
 export type TorchIndexSelectArguments = BuilderArguments<typeof torchIndexSelect, "dim">;
 /**
- * Arguments of {@link takeAlongDim}, torch.take_along_dim. `input` and `indices` are broadcast against each
- * other in all dims except `dim`; without `dim`, both are flattened. `oob` is the policy for indices out of
- * range; the default is `error`, as in PyTorch.
+ * Arguments of {@link takeAlongDim}, torch.take_along_dim. Without `dim`, `input` and `indices` are
+ * flattened. `oob`: policy for indices out of range; the default is `error`, as in PyTorch.
  */
 export type TorchTakeAlongDimArguments = BuilderArguments<typeof torchTakeAlongDim>;
 /**
- * Arguments of {@link embedding}, torch.nn.functional.embedding. `paddingIdx` is a row of `weight` that
- * training does not update; it has no effect on the output.
+ * Arguments of {@link embedding}, torch.nn.functional.embedding. `paddingIdx`: row of `weight` that training
+ * does not update; no effect on the output.
  */
 export type TorchEmbeddingArguments = BuilderArguments<typeof torchEmbedding>;
 /**
- * Arguments of {@link embeddingBag}, torch.nn.functional.embedding_bag. `input` has one dim and comes with
- * `offsets`, or has two dims and each row is a bag.
- *
- * `perSampleWeights` have the type of `weight` and require mode `sum`. Row `paddingIdx` of `weight` is left out of all bags. With `includeLastOffset` 1, the last offset is the end of the last bag. `longestBag` is the largest number of rows in a bag.
+ * Arguments of {@link embeddingBag}, torch.nn.functional.embedding_bag. `input` has two dims, with one bag
+ * per row, or has one dim and comes with `offsets`. `longestBag`: largest number of rows in a bag. Row
+ * `paddingIdx` of `weight` is left out of all bags.
  */
 export type TorchEmbeddingBagArguments = BuilderArguments<typeof torchEmbeddingBag>;
 
@@ -45,7 +43,7 @@ export const indexSelect = builder(torchIndexSelect, "dim");
 
 /**
  * Builds the source program of torch.take_along_dim(input, indices, dim). The output has the broadcast shape
- * of both inputs, with the extent of `indices` along `dim`.
+ * of the two inputs, with the extent of `indices` along `dim`.
  */
 export const takeAlongDim = builder(torchTakeAlongDim);
 
@@ -62,8 +60,8 @@ export const embedding = builder(torchEmbedding);
 export const embeddingBag = builder(torchEmbeddingBag);
 
 /**
- * Arguments of {@link scatter}, torch.scatter. The update is the tensor `src` or the number `value`. `reduce`
- * is none (default), add or multiply.
+ * Arguments of {@link scatter}, torch.scatter. The update is the tensor `src` or the number `value`.
+ * `reduce`: none (default), add or multiply.
  */
 export type TorchScatterArguments = BuilderArguments<typeof torchScatter, "dim">;
 /** Arguments of {@link scatterAdd}, torch.scatter_add: `input`, `dim`, `index`, and the updates `src`. */
@@ -74,8 +72,8 @@ export type TorchScatterAddArguments = BuilderArguments<typeof torchScatterAdd, 
  */
 export type TorchIndexCopyArguments = BuilderArguments<typeof torchIndexCopy, "dim">;
 /**
- * Arguments of {@link indexAdd}, torch.index_add. `source` has one slice along `dim` for each entry of
- * `index`. `alpha` (default 1) multiplies `source`.
+ * Arguments of {@link indexAdd}, torch.index_add. `source`: one slice along `dim` for each entry of `index`.
+ * `alpha`: factor of `source`, default 1.
  */
 export type TorchIndexAddArguments = BuilderArguments<typeof torchIndexAdd, "dim">;
 
@@ -104,9 +102,8 @@ export const indexCopy = builder(torchIndexCopy, "dim");
 export const indexAdd = builder(torchIndexAdd, "dim");
 
 /**
- * Arguments of {@link indexPut}, torch.index_put. `indices0`, `indices1`, … are index tensors for the leading
- * dims of `input`; they are broadcast together. With `accumulate` 1, values are added; with 0 (default), they
- * replace elements.
+ * Arguments of {@link indexPut}, torch.index_put. `indices0`, `indices1`, …: index tensors for the leading
+ * dims of `input`, broadcast together. `accumulate`: 1 to add values, 0 (default) to replace elements.
  */
 export type TorchIndexPutArguments = BuilderArguments<typeof torchIndexPut>;
 

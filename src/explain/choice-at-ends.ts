@@ -5,9 +5,8 @@ import { rangedFigures, type RangedFigure } from "../api/cycles-range.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
 /**
- * Better schedule for a program on a changed target. One parameter of the target is set to the low or high
- * end of its uncertainty range. `cycles` and `own` are the cycles of the better and of the current schedule
- * on the changed target.
+ * Better schedule for a program on a changed target, in which one parameter has the low or high end of an
+ * uncertainty range. `cycles`, `own`: estimated cycles of the better and of the present schedule.
  */
 export interface OtherChoice {
   readonly figure: RangedFigure["figure"];
@@ -25,9 +24,8 @@ export interface OtherChoice {
 const better = 0.99;
 
 /**
- * Finds the target parameters that could change the choice of the schedule within their uncertainty ranges.
- * Each parameter in turn is set to either end of its range, and the program is compiled again. Returns the
- * schedules that take under 99 % of the current schedule's cycles on the changed target; empty if none.
+ * Returns better schedules for the program on targets in which one parameter has the low or high end of an
+ * uncertainty range. A schedule is better if the estimated cycles are under 99 % of the present schedule's.
  * Schedule entries that the program states stay fixed.
  */
 export function choicesAtEnds(

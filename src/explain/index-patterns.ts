@@ -20,8 +20,8 @@ export type IndexPattern =
 type Choose = NonNullable<IndexDraw["choose"]>;
 
 /**
- * Returns the function that generates index values by a pattern. `count` is the number of elements of the
- * index tensor.
+ * Returns the function that generates index values by a pattern. `count`: number of elements of the index
+ * tensor.
  */
 export function chooserOf(pattern: IndexPattern, count: number): Choose {
   switch (pattern.kind) {
@@ -39,8 +39,8 @@ export function chooserOf(pattern: IndexPattern, count: number): Choose {
 }
 
 /**
- * Returns a function that generates `count` uniformly distributed index values in ascending order, one for
- * each call. Each call draws the next value of the sorted sequence directly, so no sorting is needed.
+ * Returns a function that generates `count` uniformly distributed index values in ascending order, one per
+ * call.
  */
 function sorted(count: number): Choose {
   let before = 0;
@@ -51,8 +51,8 @@ function sorted(count: number): Choose {
 }
 
 /**
- * Returns a function that generates index values in groups of `length` consecutive values. Each group has a
- * random start. Values wrap around at the end of the range.
+ * Returns a function that generates index values in groups of `length` consecutive values, with a random
+ * start for each group. Values wrap around at the end of the range.
  */
 function runs(length: number): Choose {
   let start = 0;
@@ -64,8 +64,8 @@ function runs(length: number): Choose {
 }
 
 /**
- * Returns a function that generates index values with Zipf's distribution: the r-th value of the range has a
- * probability proportional to r ** -exponent, r from 1.
+ * Returns a function that generates index values with Zipf's distribution: the r-th value of the range (r
+ * from 1) has a probability proportional to r ** -exponent.
  */
 function zipf(exponent: number): Choose {
   const ranks = new Map<number, (random: () => number) => number>();
@@ -79,9 +79,7 @@ function zipf(exponent: number): Choose {
 
 /**
  * Returns a function that draws random ranks from 1 to `count` with probability proportional to rank **
- * -exponent. It uses rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates
- * from monotone discrete distributions", 1996). The distribution is exact, and the time of a draw does not
- * depend on `count`.
+ * -exponent. The method is rejection-inversion (Hörmann and Derflinger, 1996), which is exact.
  */
 function zipfRank(count: number, exponent: number): (random: () => number) => number {
   const density = (x: number): number => Math.exp(-exponent * Math.log(x));

@@ -12,8 +12,8 @@ import {
 import type { Kernel } from "../api/compile.js";
 
 /**
- * Returns the roofline of a kernel: its cycles compared with the lower bound, and the bytes transferred to
- * and from global memory. Undefined for a kernel compiled from a tile program, whose schedule is fixed.
+ * Returns the roofline of a kernel (cycles compared with the lower bound) and the bytes transferred to and
+ * from global memory. Undefined for a kernel compiled from a tile program.
  */
 export function rooflineOfKernel(
   { access, target }: Pick<Kernel, "access" | "target">,
@@ -25,8 +25,8 @@ export function rooflineOfKernel(
 }
 
 /**
- * Returns the roofline of a kernel as text: its cycles compared with the lower bound. Undefined for a kernel
- * compiled from a tile program, whose schedule is fixed.
+ * Returns the roofline of a kernel as text: cycles compared with the lower bound. Undefined for a kernel
+ * compiled from a tile program.
  */
 export function kernelRoofline(
   kernel: Pick<Kernel, "access" | "target">,

@@ -21,14 +21,14 @@ import { chooserOf, type IndexPattern } from "./index-patterns.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
 /**
- * Maximum number of index values that are looked up to count data movement; counting takes a few seconds at
- * this limit.
+ * Maximum number of index values that are looked up to count data movement. Counting takes a few seconds at
+ * the maximum.
  */
 export const maxLookups = 2 ** 22;
 
 /**
- * Exact data movement of a schedule for given indices: bytes and bursts (contiguous runs of bytes) in global
- * memory, in total and for each operand.
+ * Exact data movement of a schedule for given indices: bytes and bursts (contiguous byte ranges) in global
+ * memory, in total and per operand.
  */
 export interface Movement extends PickedRows {
   readonly bytes: number;
@@ -45,9 +45,8 @@ function gatherOf({ access }: Kernel): AccessFunc {
 }
 
 /**
- * Returns random index values for each input of a kernel that holds indices, by operand key. `pattern` is
- * their distribution. Throws a CompileError (TC702) if the kernel looks up more than {@link maxLookups} index
- * values.
+ * Returns random index values for each index input of a kernel, by operand key. `pattern`: distribution of
+ * the values. Throws a CompileError (TC702) if the kernel looks up more than {@link maxLookups} index values.
  */
 export function indicesLike(kernel: Kernel, pattern: IndexPattern): HostInputs {
   refuseMany(gatherOf(kernel));
@@ -67,8 +66,8 @@ export function indicesLike(kernel: Kernel, pattern: IndexPattern): HostInputs {
 }
 
 /**
- * Returns the exact data movement of a kernel for given index tensors, which are listed by operand key.
- * Throws a CompileError (TC702) if the kernel looks up more than {@link maxLookups} index values.
+ * Returns the exact data movement of a kernel for given index tensors. `indices`: index tensors by operand
+ * key. Throws a CompileError (TC702) if the kernel looks up more than {@link maxLookups} index values.
  */
 export function movementBy(kernel: Kernel, indices: HostInputs): Movement {
   const gather = gatherOf(kernel);

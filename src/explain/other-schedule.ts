@@ -4,9 +4,8 @@ import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { defaultKernel } from "../api/default-kernel.js";
 
 /**
- * Returns the kernel of a program under another schedule. `written` is a schedule as text, with or without
- * braces, or `default` for the compiler's choice. Throws a CompileError for a text that is not a schedule,
- * for an illegal schedule, and for a tile program (TC702), whose schedule is fixed.
+ * Returns the kernel of a program under another schedule. `written`: schedule as text, or `default` for the
+ * compiler's choice. Throws a CompileError for an invalid or illegal schedule, or for a tile program (TC702).
  */
 export function otherKernel(
   program: Func,

@@ -7,10 +7,7 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 
-/**
- * Names of a target's throughput parameters, in bytes or elements per cycle. A higher rate is faster, and
- * cycles change gradually with it.
- */
+/** Names of a target's throughput parameters, in bytes or elements per cycle. */
 export const rateFigures = [
   "gmReadBytesPerCycle",
   "gmMixedBytesPerCycle",
@@ -48,8 +45,8 @@ export const costFigures = [
 export const factorFigures = ["sameSlabFactor"] as const satisfies readonly (keyof TargetFigures)[];
 
 /**
- * Names of the target parameters with which cycles change gradually: rates, costs and factors. Sizes and
- * counts are excluded, because cycles change in steps with them.
+ * Names of the target parameters with which cycles change gradually: rates, costs and factors, but not sizes
+ * and counts.
  */
 export const gradualFigures = [...rateFigures, ...costFigures, ...factorFigures] as const;
 
@@ -78,9 +75,8 @@ function inTicks(target: Target): Target {
 }
 
 /**
- * Returns the sensitivity of a program's cycles to each target parameter in {@link gradualFigures}, the
- * largest absolute value first. The sensitivity is the central difference of the cycles. The cycles are
- * computed in fractions of a cycle, so that rounding has no effect.
+ * Returns the sensitivity of a program's estimated cycles to each target parameter in {@link gradualFigures},
+ * the largest absolute value first. The unit is percent of cycles per percent of the parameter.
  */
 export function sensitivityOf(func: TileFunc, target: Target): readonly Sensitivity[] {
   const fine = inTicks(target);

@@ -22,9 +22,8 @@ import type { Kernel } from "../api/compile.js";
 import { programAtMaxSizes, tilingOf } from "../api/program-at-max-sizes.js";
 
 /**
- * Estimated cost of one schedule for a comparison with another schedule. It has the cycles, the tasks, the
- * global memory traffic and the unified buffer (UB) bytes. It also has the share of the cycles in which each
- * pipe and global memory is busy. Dynamic sizes have their maximum values.
+ * Estimated cost of one schedule in a comparison: cycles, tasks, global memory traffic, unified buffer (UB)
+ * bytes, and busy fractions of pipes and global memory. Dynamic sizes have the maximum values.
  */
 export interface Side extends Roofline {
   readonly schedule: ResolvedSchedule;
@@ -48,8 +47,8 @@ export interface Side extends Roofline {
 }
 
 /**
- * Returns the estimated cost of a kernel under its schedule, for a comparison with another schedule. The
- * kernel must come from a source or access program.
+ * Returns the estimated cost of a kernel for a comparison of schedules. The kernel must come from a source or
+ * access program.
  */
 export function sideOf(kernel: Kernel): Side {
   const { target } = kernel;

@@ -2,8 +2,8 @@
 import { createScanner } from "jsonc-parser";
 
 /**
- * Returns the line number, from 1, on which each case of a JSON file begins. `depth` is the nesting of cases:
- * 0 for a single case, 1 for a list, 2 for `{cases}`. `text` must be valid JSON.
+ * Returns the line number, from 1, on which each JSON test case of a file begins. `depth`: nesting of test
+ * cases, 0 for a single one, 1 for a list, 2 for `{cases}`. `text` must be valid JSON.
  */
 export function caseLines(text: string, depth: 0 | 1 | 2): number[] {
   const scanner = createScanner(text, true);

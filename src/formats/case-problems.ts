@@ -10,8 +10,8 @@ const inWords = (field: Field, value: unknown): string[] =>
   );
 
 /**
- * Returns a function that checks the JSON value of a case and returns a message for each problem. An empty
- * list means that the case is valid. `operators` are the operators that the case may name.
+ * Returns a function that checks the JSON value of a test case and returns a message for each problem; an
+ * empty list for a valid value. `operators`: operators that the test case may name.
  */
 export function caseProblemsAmong(operators: Operators): (entry: unknown) => string[] {
   const field = operators === opDefs ? caseField : caseFieldOf(operators);
@@ -19,7 +19,7 @@ export function caseProblemsAmong(operators: Operators): (entry: unknown) => str
 }
 
 /**
- * Returns the problems of a case file of the form `{schema, cases}` as messages, without the problems inside
- * its cases. An empty list means that the file is valid.
+ * Returns the problems of a JSON file of the form `{schema, cases}` as messages, without problems inside test
+ * cases. The list is empty for a valid file.
  */
 export const caseFileProblems = (file: unknown): string[] => inWords(caseFileField, file);

@@ -3,14 +3,14 @@ import { bindSizes, hasErrors, parseModule, type Diagnostic, type Func } from ".
 import { tryProgram } from "../api/program.js";
 import type { Case } from "./cases.js";
 
-/** Program of a regression case, or the diagnostics that explain why the case has no valid program. */
+/** Program of a JSON test case, or the diagnostics that explain why no valid program exists. */
 export type CaseProgram =
   | { readonly ok: true; readonly func: Func }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Returns the program of a regression case. It is built from the case's operator, or parsed from its `tir`
- * text with values for the symbolic sizes. The result has diagnostics instead if there is no valid program.
+ * Returns the program of a JSON test case, built from the operator or parsed from the `tir` text. The result
+ * has diagnostics if there is no valid program.
  */
 export function caseProgram({ id, program, tir = "", operators, options, bind = {} }: Case): CaseProgram {
   if (program !== undefined) return tryProgram({ ...program, name: "main" });

@@ -63,7 +63,7 @@ import {
 /** Value that JSON can represent. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** Valid regression case as a JSON value of a case file. Schedule entries are direct fields of the case. */
+/** Valid test case, as a JSON value of a test file. Schedule entries are direct fields of the object. */
 export interface CaseJson extends Schedule {
   readonly id: string;
   readonly source?: string;
@@ -90,8 +90,8 @@ export interface CaseJson extends Schedule {
 }
 
 /**
- * Maximum cost of a kernel that a case allows: bytes transferred to and from global memory, peak bytes of the
- * unified buffer (UB), and estimated cycles. `clock` is the version of the cost model that computed `cycles`.
+ * Maximum cost of a kernel that a test case allows: bytes of global memory traffic, peak bytes of the unified
+ * buffer (UB), and estimated cycles. `clock`: version of the cost model for `cycles`.
  */
 export interface LimitsJson {
   readonly bytes?: number;
@@ -101,8 +101,8 @@ export interface LimitsJson {
 }
 
 /**
- * Tensor in a case file as a JSON value. Exactly one of `values`, `bits` (hexadecimal patterns) and `fill`
- * (pseudo-random numbers) gives its elements.
+ * Tensor in JSON form for test files. Exactly one of `values`, `bits` (hexadecimal patterns) and `fill`
+ * (pseudo-random numbers) gives the elements.
  */
 export interface TensorJson {
   readonly dtype: DType;
@@ -122,7 +122,7 @@ export interface Fill {
   readonly max: number;
 }
 
-/** Value of the field `op` in a case whose program is given only as `.tir` text. */
+/** Value of the field `op` in a JSON test case whose program is given only as `.tir` text. */
 export const mapOp = "map";
 
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
@@ -181,10 +181,7 @@ const attributeValue = leaf(
   code,
 );
 
-/**
- * Returns the rule that checks the JSON type of a schedule entry. Whether the numbers are legal is checked
- * later by the tiling rules.
- */
+/** Returns the rule that checks the JSON type of a schedule entry. */
 function entryField(entry: ScheduleEntry): Field {
   switch (entry.form) {
     case "list":
@@ -330,7 +327,7 @@ const operatorRules = (operators: Operators): readonly Field[] =>
   );
 
 /**
- * Returns the rule that checks the JSON value of one case. `operators` are the operators that the case may
+ * Returns the rule that checks the JSON value of one test case. `operators`: operators that the test case may
  * name.
  */
 export function caseFieldOf(operators: Operators): Field {
@@ -341,7 +338,7 @@ export function caseFieldOf(operators: Operators): Field {
   ]);
 }
 
-/** Rule that checks the JSON value of one case, which may name the built-in operators. */
+/** Rule that checks the JSON value of one test case with a built-in operator. */
 export const caseField = caseFieldOf(opDefs);
 
 const fileOf = (cases: Field): Field =>
@@ -350,13 +347,16 @@ const fileOf = (cases: Field): Field =>
     "cases",
   ]);
 
-/** Rule that checks the JSON value of a case file of the form `{schema, cases}`, but not the cases in it. */
+/**
+ * Rule that checks the JSON value of a test file of the form `{schema, cases}`, but not the list of test
+ * cases.
+ */
 export const caseFileField = fileOf(anyList(code));
 
 const oneCase = referenced("case", caseField);
 const cases = list("a list of cases", oneCase);
 
-/** Returns the JSON Schema of case files. */
+/** Returns the JSON Schema of files with test cases. */
 export const caseSchema = (): Schema => ({
   $schema: "http://json-schema.org/draft-07/schema#",
   title: "tilec case file",

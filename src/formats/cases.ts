@@ -30,10 +30,7 @@ import { mapOp, type CaseJson, type Json, type LimitsJson } from "./case-schema.
 import { withPositions } from "./fixed-masks.js";
 import { malformed, readCaseTensor, type CaseTensor } from "./case-tensor.js";
 
-/**
- * Regression case read from a case file (docs/cases.md): a program, its input tensors, and the expected
- * output or error.
- */
+/** Test case from a JSON file (docs/cases.md): a program, input tensors, and the expected output or error. */
 export interface Case {
   readonly id: string;
   /** Line on which the case begins in its file, from 1. */
@@ -64,10 +61,7 @@ export interface Case {
   readonly expectedCode?: string;
 }
 
-/**
- * Regression case that cannot be run, with the diagnostics that explain why. Other cases of the file still
- * run.
- */
+/** Test case that cannot be run, with the diagnostics that explain the reason. */
 export interface MalformedCase {
   readonly id: string;
   readonly line?: number;
@@ -75,10 +69,9 @@ export interface MalformedCase {
 }
 
 /**
- * Returns all regression cases of a case file's text; a malformed case has diagnostics instead of a program.
- * `file` is the file name in diagnostics. `operators` are the operators that cases may name, from
- * `operatorsWith`; default: the built-in operators. Throws a CompileError (TC013) if the text is not JSON, or
- * is neither a case nor a list of cases.
+ * Returns all test cases of a JSON file's text; a malformed test case has diagnostics instead of a program.
+ * `operators`: operators that test cases may name. Throws a CompileError (TC013) if the text is not JSON or
+ * has the wrong structure.
  */
 export function readCaseList(text: string, file: string, operators?: Operators): (Case | MalformedCase)[] {
   checkArgument("readCaseList", "text", text);
@@ -111,8 +104,8 @@ export function readCaseList(text: string, file: string, operators?: Operators):
 }
 
 /**
- * Returns all regression cases of a case file's text. Throws a CompileError (TC013) if any case is malformed;
- * {@link readCaseList} returns the valid cases of such a file.
+ * Returns all test cases of a JSON file's text. Throws a CompileError (TC013) if any test case is malformed;
+ * {@link readCaseList} accepts malformed test cases.
  */
 export function readCases(text: string, file: string, operators?: Operators): Case[] {
   const list = readCaseList(text, file, operators);
@@ -123,7 +116,7 @@ export function readCases(text: string, file: string, operators?: Operators): Ca
 
 /**
  * Returns the JSON value that a text represents. Throws a CompileError (TC013) if the text is not valid JSON.
- * `file` is the file name in the message.
+ * `file`: file name for the message.
  */
 function parse(text: string, file: string): Json {
   try {
@@ -141,8 +134,8 @@ const isObject = (value: Json | undefined): value is Readonly<Record<string, Jso
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * Returns the cases in the JSON value of a case file, and their nesting depth: 0 for a single case, 1 for a
- * list, 2 for `{schema, cases}`. Throws a CompileError (TC013) for errors outside the cases.
+ * Returns the test cases in a file's JSON value, and the nesting depth: 0 for a single test case, 1 for a
+ * list, 2 for `{schema, cases}`. Throws a CompileError (TC013) for errors outside the test cases.
  */
 function layoutOf(
   json: Json,
@@ -160,8 +153,8 @@ function idOf(entry: Json): string | undefined {
 }
 
 /**
- * Returns the regression case that a JSON value describes. `json` must conform to the JSON Schema of cases.
- * Throws a CompileError if fields contradict each other or a tensor is malformed.
+ * Returns the test case that a valid JSON value describes. Throws a CompileError if fields contradict one
+ * another or a tensor is malformed.
  */
 function readCase(json: CaseJson, where: string, file: string, operators: Operators | undefined): Case {
   const { id, output, expect, limits, tir, bind, first, inout } = json;
@@ -204,9 +197,8 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
 }
 
 /**
- * Returns the program of a case's operator and the tensors of the case. The tensors are listed by the names
- * of the operator's inputs, after boolean masks are replaced by index arrays. Throws a CompileError (TC013)
- * if the tensor names do not match the inputs.
+ * Returns the program of a test case's operator and the tensors by input name, with boolean masks replaced by
+ * index arrays. Throws a CompileError (TC013) if the tensor names do not match the inputs.
  */
 function operatorOf(
   { dialect = "", op, attributes = {}, oob, inout }: CaseJson,
@@ -249,8 +241,8 @@ function operatorOf(
 }
 
 /**
- * Returns the tensors of a case in the order of the operator's inputs. If the only tensors are `data` and
- * `indices`, returns these two. Throws a CompileError (TC013) if the tensor names do not match the inputs.
+ * Returns the tensors of a test case in the order of the operator's inputs. Throws a CompileError (TC013) if
+ * the tensor names do not match the inputs.
  */
 function inputsOfOperator(
   operator: OpDef | undefined,
@@ -268,10 +260,7 @@ function inputsOfOperator(
   return tensorsOf;
 }
 
-/**
- * Returns a message about fields of a case that contradict each other; undefined if there is no
- * contradiction. A JSON Schema would report these errors less clearly.
- */
+/** Returns a message about contradictory fields of a test case; undefined if there is no contradiction. */
 function contradictionIn({
   op,
   target,

@@ -42,15 +42,13 @@ const faults: ReadonlyMap<string, Fault> = new Map([
 ]);
 
 /**
- * Returns the error code of a thrown platform error, such as `ENOENT`; "" if the thrown value has no code.
+ * Returns the error code of a thrown platform error, for example `ENOENT`; "" if the thrown value has no
+ * code.
  */
 export const codeOf = (thrown: unknown): string =>
   thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 
-/**
- * Returns the reason in words why the platform could not read or write a file. `thrown` is the platform's
- * error.
- */
+/** Returns in words why the platform could not read or write a file. `thrown`: the platform's error. */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   // The rest of a message of the platform names the call and its paths.
@@ -59,7 +57,7 @@ export function reasonOf(thrown: unknown): string {
 
 /**
  * Returns an error (TC010) for a file that could not be read or written, or a folder that could not be
- * created (`make`). `thrown` is the platform's error. If `thrown` is a CompileError, returns it unchanged.
+ * created (`make`). `thrown`: the platform's error; a CompileError is returned unchanged.
  */
 export function fileFault(file: string, verb: "read" | "write" | "make", thrown: unknown): CompileError {
   if (thrown instanceof CompileError) return thrown;
@@ -68,16 +66,13 @@ export function fileFault(file: string, verb: "read" | "write" | "make", thrown:
   return new CompileError([faultOf(file, verb, reasonOf(thrown), hint)]);
 }
 
-/**
- * Returns an error (TC010) with the message `cannot VERB FILE: REASON`, in which `verb` is the failed action.
- * This function itself checks nothing.
- */
+/** Returns an error (TC010) with the message `cannot VERB FILE: REASON`. `verb`: the failed action. */
 export const faultOf = (file: string, verb: string, reason: string, hint: string): Diagnostic =>
   error("TC010", `cannot ${verb} ${file}: ${reason}`, { hint });
 
 /**
- * Returns an error (TC010) for a file that cannot be written, or a folder that cannot be created (`make`).
- * The reason is that the parent `folder` does not exist. The hint is a `mkdir` command.
+ * Returns an error (TC010) for a file that cannot be written, or a folder that cannot be created (`make`),
+ * because the parent `folder` does not exist.
  */
 export const withoutFolder = (file: string, verb: "write" | "make", folder: string): CompileError =>
   new CompileError([faultOf(file, verb, `there is no folder ${folder}`, `mkdir -p ${shellWord(folder)}`)]);

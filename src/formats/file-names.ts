@@ -2,9 +2,8 @@
 const maxBytes = 200;
 
 /**
- * Returns a distinct file name for each id, such as the id of a test or operand. Characters such as "/"
- * become "_", names reserved by Windows are escaped, and long names are cut. The names differ even on a file
- * system that ignores case.
+ * Returns a distinct, valid file name for each id, for example of a test or operand. The names differ even on
+ * a file system that ignores case.
  */
 export function fileNames(ids: readonly string[]): string[] {
   const taken = new Set<string>();
@@ -25,8 +24,7 @@ export function fileNames(ids: readonly string[]): string[] {
 const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i;
 
 /**
- * Returns an id as a file name of at most 200 bytes. Control characters, lone surrogates and characters that
- * Windows reserves become "_". Names of Windows devices are prefixed with "_".
+ * Returns an id as a file name of at most 200 bytes that is valid on Windows. Invalid characters become "_".
  */
 function fileName(id: string): string {
   const safe = id.replaceAll(/[/\\<>:"|?*\p{Cc}\p{Cs}]/gu, "_").replace(device, "_$&");

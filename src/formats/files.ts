@@ -35,7 +35,7 @@ const uses = new Map<string, FileUse>();
 const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
 
 /**
- * Clears the record of files that the running command has read or written. It is called before another
+ * Clears the list of files that the present command has read or written. Must be called before another
  * command starts in the process.
  */
 export function forgetUses(): void {
@@ -51,14 +51,14 @@ export function noteUse(file: string, use: FileUse): void {
 }
 
 /**
- * Returns the use that the running command has made of a file; undefined if it has not used the file. Files
- * are identified by device and inode number, not by name.
+ * Returns the use that the present command has made of a file; undefined if the command has not used the
+ * file. `stat`: identifies the file by device and inode number.
  */
 export const useOf = (stat: BigIntStats): FileUse | undefined => uses.get(identityOf(stat));
 
 /**
- * Returns the bytes of a file, pipe or device; `-` is the standard input. Throws a CompileError (TC010) if it
- * cannot be read.
+ * Returns the bytes of a file, pipe or device; `-` is the standard input. Throws a CompileError (TC010) if
+ * the file cannot be read.
  */
 export function readBytes(file: string): Uint8Array {
   try {
@@ -83,8 +83,8 @@ export function readBytes(file: string): Uint8Array {
 export const readText = (file: string): string => textOf(file, readBytes(file));
 
 /**
- * Returns the text of a program file. Throws a CompileError with TC010 if the file cannot be read, and with
- * TC001 if it is binary or not valid UTF-8.
+ * Returns the text of a program file. Throws a CompileError: TC010 if the file cannot be read, TC001 if the
+ * contents are binary or not valid UTF-8.
  */
 export function readProgramText(file: string): string {
   const bytes = readBytes(file);
@@ -104,10 +104,7 @@ function textOf(file: string, bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/**
- * Returns all bytes of a pipe or device. Throws an error if there are more than 2^30 bytes, because a stream
- * may never end.
- */
+/** Returns all bytes of a pipe or device. Throws an error if there are more than 2^30 bytes. */
 function readStream(file: string): Uint8Array {
   const descriptor = openSync(file, "r");
   try {
@@ -128,7 +125,7 @@ function readStream(file: string): Uint8Array {
 const tooLong = (bytes: number | bigint, limit: number): Error =>
   new Error(`${bytes} bytes are more than the ${limit} that can be read`);
 
-/** Contents of a folder: its real path and the paths of its entries, sorted by name. */
+/** Contents of a folder: the real path, and the paths of all entries, sorted by name. */
 export interface Folder {
   /** Without links: what tells a folder from another. */
   readonly realPath: string;

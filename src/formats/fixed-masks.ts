@@ -8,8 +8,8 @@ import { coordinatesOf, flatNonzero } from "./nonzero.js";
 import type { TensorValue } from "./tensor.js";
 
 /**
- * Type of an input tensor, with a function that reads its elements if they are known before the program is
- * compiled.
+ * Type of an input tensor. `read`: returns the elements, present if the elements are known before
+ * compilation.
  */
 export interface FixedTensor {
   readonly type: TensorType;
@@ -18,9 +18,8 @@ export interface FixedTensor {
 }
 
 /**
- * Replaces each boolean mask of a program by index arrays, as `numpy.nonzero` computes them from the mask's
- * elements. Returns the changed program and its inputs in operand order. Returns both arguments unchanged if
- * there is no mask, or if a mask is unknown before run time or breaks a rule.
+ * Replaces each boolean mask of a program by index arrays, computed as in `numpy.nonzero`. Returns the
+ * changed program and inputs; the unchanged arguments if there is no mask, or a mask is unknown or invalid.
  */
 export function withPositions<T extends FixedTensor>(
   description: ProgramDescription,

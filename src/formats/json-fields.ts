@@ -20,8 +20,8 @@ type Table = Readonly<Record<string, Field>>;
 const code = "TC013";
 
 /**
- * Returns the JSON Schema (draft-07) of a rule for JSON values. The schema is empty, and thus accepts every
- * value, if the rule states no restriction.
+ * Returns the JSON Schema (draft-07) of a rule for JSON values; an empty schema for a rule without
+ * restrictions.
  */
 export function schemaOf(field: Field): Schema {
   if (field.schema !== undefined) return field.schema;
@@ -43,7 +43,8 @@ const schemasOf = (fields: Table): Schema =>
 export const anything = leaf("anything", {}, () => true, code);
 
 /**
- * Returns a rule that accepts strings that match `pattern`. `takes` describes these strings in diagnostics.
+ * Returns a rule that accepts strings that match `pattern`. `takes`: description of the strings in
+ * diagnostics.
  */
 export const textLike = (takes: string, pattern: RegExp): Field =>
   leaf(
@@ -65,7 +66,7 @@ export const only = (value: string | number, takes = String(value)): Field => ({
 export const integer = leaf("a whole number", { type: "integer" }, Number.isInteger, code);
 
 /**
- * Returns a rule that accepts an integer from `minimum` to `maximum`, both included. Without `maximum`, there
+ * Returns a rule that accepts an integer from `minimum` to `maximum`, ends included. Without `maximum`, there
  * is no upper limit.
  */
 export const integerFrom = (minimum: number, maximum?: number): Field =>
@@ -77,8 +78,8 @@ export const integerFrom = (minimum: number, maximum?: number): Field =>
   );
 
 /**
- * Returns a rule that accepts an object if its values pass the rules in `fields` and it has all keys in
- * `needs`. Other keys are allowed. The rule serves as the condition of {@link when}.
+ * Returns a rule that accepts an object with all keys in `needs` whose values pass the rules in `fields`.
+ * Other keys are allowed.
  */
 export const objectWith = (fields: Table, needs: readonly string[] = Object.keys(fields)): Field =>
   leaf(
@@ -93,10 +94,7 @@ export const objectWith = (fields: Table, needs: readonly string[] = Object.keys
     code,
   );
 
-/**
- * Returns a rule that accepts every JSON value that `field` rejects. The rule serves as the condition of
- * {@link when}.
- */
+/** Returns a rule that accepts every JSON value that `field` rejects. */
 export const not = (field: Field): Field =>
   leaf(`no ${field.takes}`, { not: schemaOf(field) }, (value) => !takes(field, value), code);
 
@@ -115,8 +113,8 @@ export const has = (what: string, fields: Table): Field => ({
 });
 
 /**
- * Returns a rule that checks the value of an object's key `name` by the rule `field`. Objects without this
- * key pass.
+ * Returns a rule that checks the value of an object's key `name` by the rule `field`. Objects without the key
+ * pass.
  */
 export const hasAt = (name: string, field: Field): Field => ({
   code,
@@ -142,7 +140,8 @@ export const hasOneOf = (names: readonly string[]): Field => ({
 });
 
 /**
- * Returns a rule that checks a value by `then` if `condition` accepts the value, and by `otherwise` if not.
+ * Returns a rule that checks a value by `then` if `condition` accepts the value, and by `otherwise` if
+ * `condition` rejects the value.
  */
 export const when = (condition: Field, then: Field, otherwise = anything): Field => ({
   ...choice(otherwise.takes, (value) => (takes(condition, value) ? then : otherwise), code),
@@ -153,7 +152,7 @@ export const when = (condition: Field, then: Field, otherwise = anything): Field
   },
 });
 
-/** Returns a rule that accepts a value if `field` and all of `rules` accept it. */
+/** Returns a rule that accepts a value if `field` and all of `rules` accept the value. */
 export const withRules = (field: Field, rules: readonly Field[]): Field => ({
   code,
   takes: field.takes,
@@ -162,7 +161,7 @@ export const withRules = (field: Field, rules: readonly Field[]): Field => ({
   schema: { ...schemaOf(field), allOf: rules.map(schemaOf) },
 });
 
-/** Returns a rule with the checks of `field` and a description in its JSON Schema. */
+/** Returns a rule with the checks of `field` and a description in the JSON Schema. */
 export const described = (description: string, field: Field): Field => ({
   ...field,
   schema: { description, ...schemaOf(field) },

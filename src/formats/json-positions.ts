@@ -12,8 +12,8 @@ export interface ElementPosition {
 }
 
 /**
- * Returns the source position of each element of the outermost JSON list. `text` must be valid JSON. `file`
- * is the file name in the positions.
+ * Returns the source position of each element of the outermost JSON list. `text` must be valid JSON. `file`:
+ * file name in the positions.
  */
 export function elementPositions(text: string, file: string): readonly ElementPosition[] {
   const scanner = createScanner(text, true);
@@ -43,8 +43,8 @@ export function elementPositions(text: string, file: string): readonly ElementPo
 }
 
 /**
- * Returns the first key that occurs twice in the outermost JSON object; undefined if all keys differ. A JSON
- * parser would silently use the last occurrence. `text` must be valid JSON.
+ * Returns the first key that occurs twice in the outermost JSON object; undefined if all keys differ. `text`
+ * must be valid JSON.
  */
 export function repeatedKey(text: string): string | undefined {
   const keys = new Set<string>();

@@ -16,15 +16,14 @@ import {
 } from "../../ir/index.js";
 
 /**
- * Contents of an MLIR literal `dense<…>`. A text is a single element, or bytes in hexadecimal if it begins
- * with a double quote. A list is nested like the dims of the tensor.
+ * Contents of an MLIR literal `dense<…>`: a list nested like the tensor's dims, or a text. A text is a single
+ * element, or hexadecimal bytes after a double quote.
  */
 export type DenseLiteral = string | readonly DenseLiteral[];
 
 /**
- * Returns the integer elements of an MLIR literal `dense<…>` in row-major order. A single element is repeated
- * for the whole tensor. For an invalid literal, returns the end of an error message as a string, such as
- * "takes whole numbers, not f32". `literal` is undefined for `dense<>`.
+ * Returns the integer elements of an MLIR literal `dense<…>` in row-major order. For an invalid literal,
+ * returns a string, the end of an error message. `literal`: undefined for `dense<>`.
  */
 export function denseIntegers(
   literal: DenseLiteral | undefined,
@@ -69,9 +68,8 @@ function integersIn(texts: readonly string[]): readonly bigint[] | string {
 }
 
 /**
- * Returns the integers that little-endian bytes in hexadecimal encode. Eight elements of i1 share a byte; one
- * byte for a larger i1 tensor is a single element. For invalid bytes, returns the end of an error message as
- * a string, such as "has 3 bytes, …".
+ * Returns the integers that little-endian hexadecimal bytes encode. For invalid bytes, returns a string, the
+ * end of an error message.
  */
 function bytesIn(hex: string, { dtype, shape }: TensorType): readonly bigint[] | string {
   if (!/^0x(?:[\da-f]{2})*$/i.test(hex)) return `takes bytes as "0x…", two digits each, not "${hex}"`;

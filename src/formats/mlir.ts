@@ -59,8 +59,8 @@ const match =
   /"(?<gather>(?:stablehlo\.|mhlo\.)(?:dynamic_)?gather)"\s*\(|\bfunc\.func\s+(?:(?:public|private|nested)\s+)?@(?<head>[\w$.-]+)|"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*/g;
 
 /**
- * Returns every gather of an MLIR text in text order, as a program or a diagnostic. A gather is named after
- * the function that contains it. `file` is the file name in diagnostics.
+ * Returns every gather of an MLIR text in text order, as a program or a diagnostic. A gather has the name of
+ * the enclosing function. `file`: file name in diagnostics.
  */
 export function findMlirGathers(text: string, file: string): MlirGather[] {
   const names = new UniqueNames();

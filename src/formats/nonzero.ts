@@ -4,9 +4,8 @@ import { fromHost } from "../../backends/index.js";
 import type { TensorValue } from "./tensor.js";
 
 /**
- * True if the elements of a type can be tested for zero by their bits: bool, integers and floats other than
- * float8. In these types, all bits of a zero except the sign bit are 0. False for float8, complex and string
- * types.
+ * True if the elements of a type can be tested for zero by bits: bool, integers, and floats other than
+ * float8.
  */
 export function isReal(dtype: DType): boolean {
   switch (elementTypes[dtype].class) {
@@ -43,9 +42,8 @@ export function flatNonzero({ type, bytes }: TensorValue): Float64Array {
 }
 
 /**
- * Converts row-major element indices of a tensor to their coordinates in dim `k`. `positions` are the element
- * indices, from 0; `shape` is the tensor's shape. Returns the coordinates as an i64 tensor of one dim, in the
- * same order.
+ * Returns the coordinates of tensor elements in dim `k` as an i64 tensor of one dim. `positions`: row-major
+ * element indices, from 0. `shape`: shape of the tensor.
  */
 export function coordinatesOf(positions: Float64Array, shape: Shape, k: number): TensorValue {
   const inner = elementCount(shape.slice(k + 1));

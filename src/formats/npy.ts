@@ -51,8 +51,8 @@ const maxHeaderBytes = 10_000;
 const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 
 /**
- * Returns the tensor in the bytes of a .npy file. `name` is the file name in diagnostics. Throws a
- * CompileError (TC011) if the bytes are not a complete .npy file.
+ * Returns the tensor in the bytes of a .npy file. `name`: file name in diagnostics. Throws a CompileError
+ * (TC011) if the bytes are not a complete .npy file.
  */
 export function readNpy(file: Uint8Array, name: string): TensorValue {
   checkArgument("readNpy", "bytes", file);
@@ -112,8 +112,8 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
 }
 
 /**
- * Returns a string tensor from the data part of a .npy file, which is UTF-32 text with `width` characters (4
- * bytes each) for each string. Calls `fail`, which throws, if the data is malformed.
+ * Returns the strings in the UTF-32 data of a .npy file. `width`: number of characters per string. Calls
+ * `fail`, which throws, if the data is malformed.
  */
 function strings(
   body: Uint8Array,
@@ -159,8 +159,8 @@ function swapped(body: Uint8Array, dtype: DType): Uint8Array {
 }
 
 /**
- * Returns the shape of the u8 tensor that stores a tensor of packed elements (smaller than a byte). The last
- * dim counts bytes if each row fills complete bytes; otherwise the shape has one dim.
+ * Returns the shape of the u8 tensor that stores a tensor with elements smaller than a byte. The last dim
+ * counts bytes, or the shape has one dim if rows do not fill whole bytes.
  */
 export const packedShape = (type: TensorType): Shape =>
   rowsFillBytes(type)
@@ -171,7 +171,7 @@ export const packedShape = (type: TensorType): Shape =>
 
 /**
  * Returns the bytes of a .npy file with a tensor: version 1.0, C order, data aligned to 64 bytes. Throws a
- * CompileError (TC012) for a string tensor, which is written as JSON instead.
+ * CompileError (TC012) for a string tensor.
  */
 export function writeNpy(value: TensorValue): Uint8Array {
   checkArgument("writeNpy", "tensor", value);

@@ -8,9 +8,8 @@ export type ProgramKind = "tir" | "json" | "onnx" | "mlir";
 const endings = ["json", "onnx", "mlir"] as const satisfies readonly ProgramKind[];
 
 /**
- * Returns the format of a program file from the extension of its name; for the standard input, from the
- * contents. The format is `tir` unless another is recognized. Throws a CompileError (TC010) if standard input
- * cannot be read.
+ * Returns the format of a program file from the file name's extension, or from the contents for the standard
+ * input. The default is `tir`. Throws a CompileError (TC010) if the standard input cannot be read.
  */
 export function programKind(file: string): ProgramKind {
   if (file !== standardInput) return endings.find((ending) => file.endsWith(`.${ending}`)) ?? "tir";

@@ -55,8 +55,8 @@ const dataTypes = [
 ];
 
 /**
- * Gather in a graph dumped by PyPTO, described by a tilec operator, its input types and its attributes.
- * `tile` is the tile shape that the dump shows.
+ * Gather in a graph dumped by PyPTO: a tilec operator with input types and attributes. `tile`: tile shape in
+ * the dump.
  */
 export interface DumpedGather {
   /**
@@ -76,10 +76,7 @@ export interface DumpedGather {
   readonly inUb?: true;
 }
 
-/**
- * Gather in a graph dumped by PyPTO that tilec cannot convert to a program, for example because a dim is
- * dynamic. It has the gather's location and the reason.
- */
+/** Gather in a graph dumped by PyPTO that tilec cannot convert to a program: location and reason. */
 export interface UnjudgedGather {
   readonly place: string;
   readonly why: string;
@@ -93,8 +90,8 @@ export const isPyptoDump = (value: unknown): boolean =>
 const readVersion = "2.0";
 
 /**
- * Returns a list with a warning (TC020) if a PyPTO dump has a version other than "2.0", the version that
- * tilec reads; otherwise an empty list.
+ * Returns a list with a warning (TC020) if a PyPTO dump has a version other than "2.0". The list is empty for
+ * version "2.0".
  */
 export function otherVersion(dump: unknown, file: string): Diagnostic[] {
   const version = isObject(dump) && "version" in dump ? dump.version : undefined;
@@ -105,9 +102,8 @@ export function otherVersion(dump: unknown, file: string): Diagnostic[] {
 }
 
 /**
- * Returns the gathers in a graph dumped by PyPTO, in the order of the dump's operations. A gather that tilec
- * cannot convert has a reason instead of an operator. Throws a CompileError (TC020) if the dump does not have
- * the format that PyPTO writes.
+ * Returns the gathers in a graph dumped by PyPTO, in the order of operations. A gather that tilec cannot
+ * convert has a reason instead of an operator. Throws a CompileError (TC020) for a malformed dump.
  */
 export function dumpedGathers(dump: unknown, file: string): readonly (DumpedGather | UnjudgedGather)[] {
   const reader = new Reader(file);

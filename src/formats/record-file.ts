@@ -15,15 +15,15 @@ import {
 import { isStream, isThere, readText } from "./files.js";
 
 /**
- * Returns the tuning records in a file. Throws a CompileError: TC010 if the file cannot be read, TC016 if a
- * line is JSON but not a record, or if the file has no record.
+ * Returns the tuning records in a file. Throws a CompileError: TC010 if the file cannot be read, TC016 for a
+ * line that is JSON but not a record, or for a file without records.
  */
 export const readRecords = (file: string): ParsedRecords =>
   withRecords(file, parseRecords(readText(file), file));
 
 /**
- * Returns the tuning records in a file, each with its line number. Throws a CompileError: TC010 if the file
- * cannot be read, TC016 if a line is JSON but not a record, or if the file has no record.
+ * Returns the tuning records in a file with line numbers. Throws a CompileError: TC010 if the file cannot be
+ * read, TC016 for a line that is JSON but not a record, or for a file without records.
  */
 export const readPlacedRecords = (file: string): PlacedRecords =>
   withRecords(file, placedRecords(readText(file), file));
@@ -34,9 +34,7 @@ function withRecords<T extends ParsedRecords>(file: string, records: T): T {
   throw new CompileError([error("TC016", `${file} has no record`, { hint })]);
 }
 
-/**
- * Open file of tuning records: the records that it already contained, and a function that appends records.
- */
+/** Open file of tuning records: the records already in the file, and a function that appends records. */
 export interface RecordLog extends ParsedRecords {
   /** Appends a record. Throws a CompileError (TC010). */
   readonly append: (record: TuneRecord) => void;
@@ -44,8 +42,8 @@ export interface RecordLog extends ParsedRecords {
 }
 
 /**
- * Opens a file to append tuning records. The result has the records that the file already contains; none for
- * a new file. Throws a RefusedOutput if the file contains anything else.
+ * Opens a file to append tuning records, and returns the records already in the file. Throws a RefusedOutput
+ * if the file contains anything other than records.
  */
 export function openRecords(file: string): RecordLog {
   const { append, close } = recordAppender(file);

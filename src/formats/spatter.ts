@@ -24,8 +24,8 @@ import { elementPositions, type ElementPosition } from "./json-positions.js";
 import type { TensorValue } from "./tensor.js";
 
 /**
- * Gather or scatter that a Spatter benchmark file describes. It is executed `count` times; execution i
- * accesses the elements `pattern[j] + delta * i`.
+ * Gather or scatter in a file of the Spatter benchmark. Execution i of `count` accesses the elements
+ * `pattern[j] + delta * i`.
  */
 export interface SpatterKernel {
   readonly kernel: "gather" | "scatter";
@@ -38,8 +38,8 @@ export interface SpatterKernel {
 }
 
 /**
- * One configuration of a Spatter benchmark file. `program` is a gather or scatter; `refused` is valid for
- * Spatter but cannot be expressed as a tilec program; `malformed` is not valid for Spatter.
+ * Configuration in a file of the Spatter benchmark: a `program`, `refused` if tilec has no program for the
+ * configuration, or `malformed` if Spatter would reject the configuration.
  */
 export type SpatterEntry = {
   /** Its place in the file, from 0, as Spatter numbers its results. */
@@ -70,9 +70,8 @@ const unexpressed: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the configurations in the text of a Spatter benchmark file. An invalid configuration becomes an
- * entry with a diagnostic, and the others are still read. Throws a CompileError (TC021) if the text is not a
- * list of configurations.
+ * Returns the configurations in the text of a Spatter benchmark file; an invalid configuration has a
+ * diagnostic. Throws a CompileError (TC021) if the text is not a list of configurations.
  */
 export function readSpatter(text: string, file: string): readonly SpatterEntry[] {
   const list = parsed(text, file);
@@ -98,8 +97,8 @@ export function readSpatter(text: string, file: string): readonly SpatterEntry[]
 }
 
 /**
- * Returns the configurations in the text of a Spatter benchmark file, unchecked. Throws a CompileError
- * (TC021) if the text is not JSON, or not a list with at least one entry.
+ * Returns the unchecked configurations in the text of a Spatter benchmark file. Throws a CompileError (TC021)
+ * if the text is not a JSON list with at least one entry.
  */
 function parsed(text: string, file: string): readonly unknown[] {
   const refuse = (why: string): never => {
@@ -135,9 +134,8 @@ const wrong = (key: string | undefined, message: string, hint?: string): never =
 };
 
 /**
- * Returns the gather or scatter that a Spatter configuration describes. `configurations` is the number of
- * configurations in the file. Throws a SpatterFault if the configuration is invalid or cannot be expressed as
- * a program.
+ * Returns the gather or scatter that a Spatter configuration describes. `configurations`: number of
+ * configurations in the file. Throws a SpatterFault for an invalid or unsupported configuration.
  */
 function kernelOf(config: unknown, place: ElementPosition, configurations: number): SpatterKernel {
   if (!isObject(config) || Array.isArray(config)) return wrong(undefined, "it must be an object");
@@ -188,9 +186,9 @@ function numberOf(config: Config, key: string, least: number, byDefault: number)
 }
 
 /**
- * Returns the delta of a Spatter configuration: the number of elements by which indices move from one gather
- * or scatter to the next; 8 by default. It may be a list of equal numbers. Throws a SpatterFault for other
- * lists and values.
+ * Returns the delta of a Spatter configuration: the number of elements by which indices move between
+ * consecutive gathers; default 8. Throws a SpatterFault for any value but a number or a list of equal
+ * numbers.
  */
 function deltaOf(value: unknown): number {
   if (!Array.isArray(value)) return numberOf({ delta: value }, "delta", 0, 8);
@@ -214,8 +212,8 @@ interface Pattern {
 const wrongPattern = (message: string, hint?: string): never => wrong("pattern", message, hint);
 
 /**
- * Returns the index pattern of a Spatter configuration, which is a list of indices or a text such as
- * UNIFORM:8:1. Throws a SpatterFault for any other value.
+ * Returns the index pattern of a Spatter configuration: a list of indices or a text, for example UNIFORM:8:1.
+ * Throws a SpatterFault for any other value.
  */
 function patternOf(value: unknown): Pattern {
   if (Array.isArray(value)) return { pattern: indicesOf(value) };
@@ -240,8 +238,8 @@ function patternOf(value: unknown): Pattern {
 }
 
 /**
- * Returns a list of pattern indices after checking them. Throws a SpatterFault if the list is empty, or if an
- * entry is not an integer of 0 or more.
+ * Returns a checked list of pattern indices. Throws a SpatterFault if the list is empty, or if an entry is
+ * not an integer of 0 or more.
  */
 function indicesOf(list: readonly unknown[]): readonly number[] {
   if (list.length === 0) return wrongPattern("pattern has no index");
@@ -277,8 +275,7 @@ function lengthOf(pattern: string, length: number): number {
 
 /**
  * Returns the index pattern of Spatter's UNIFORM:length:stride: the first `length` multiples of the stride,
- * from 0. A third argument sets the delta, where NR means length times stride. Throws a SpatterFault for
- * other arguments.
+ * from 0. An optional third argument sets the delta. Throws a SpatterFault for invalid arguments.
  */
 function uniform(pattern: string, args: readonly string[]): Pattern {
   const form = "UNIFORM:length:stride[:delta|NR]";
@@ -291,8 +288,8 @@ function uniform(pattern: string, args: readonly string[]): Pattern {
 }
 
 /**
- * Returns the indices of Spatter's pattern MS1 (mostly stride 1). They increase by 1, except at the given
- * locations, where they increase by a given gap. Throws a SpatterFault for invalid arguments.
+ * Returns the indices of Spatter's pattern MS1 (mostly stride 1): ascending by 1, with larger gaps at given
+ * locations. Throws a SpatterFault for invalid arguments.
  */
 function mostlyStrideOne(pattern: string, args: readonly string[]): readonly number[] {
   const form = "MS1:length:gap locations:gaps";
@@ -316,9 +313,8 @@ function mostlyStrideOne(pattern: string, args: readonly string[]): readonly num
 }
 
 /**
- * Returns the indices of Spatter's pattern LAPLACIAN: the points of a stencil, shifted so that the least
- * index is 0. The delta is always 1, even if the configuration states another. Throws a SpatterFault for
- * invalid arguments.
+ * Returns the indices of Spatter's pattern LAPLACIAN: the points of a stencil, with 0 as the lowest index,
+ * and delta 1. Throws a SpatterFault for invalid arguments.
  */
 function laplacian(pattern: string, args: readonly string[]): Pattern {
   const form = "LAPLACIAN:dimension:order:size";
@@ -340,10 +336,9 @@ function laplacian(pattern: string, args: readonly string[]): Pattern {
 }
 
 /**
- * Returns one program for all gathers or scatters of a Spatter configuration. A gather program writes one
- * output row for each gather. The compiler chooses whether the array is read from the unified buffer (UB) or
- * from global memory. A scatter program writes the array in place. Throws a CompileError (TC021) if an
- * element index would exceed 2^53 - 1.
+ * Returns one program for all gathers or scatters of a Spatter configuration. A gather writes one output row
+ * per execution; a scatter writes the array in place. Throws a CompileError (TC021) if an element index would
+ * exceed 2^53 - 1.
  */
 export function spatterProgram(kernel: SpatterKernel, name: string): Func {
   const { pattern, delta, count, span } = kernel;
@@ -363,8 +358,8 @@ export function spatterProgram(kernel: SpatterKernel, name: string): Func {
 }
 
 /**
- * Returns the program of a Spatter configuration as `.tir` text. `elements` is the number of elements of the
- * array that is gathered from or scattered to.
+ * Returns the program of a Spatter configuration as `.tir` text. `elements`: number of elements of the array
+ * that is read or written by index.
  */
 function programText(
   { kernel, pattern, delta, count, wrap }: SpatterKernel,
@@ -398,8 +393,8 @@ const indexType = (pattern: readonly number[]): "i32" | "i64" =>
   pattern.every((index) => index < 2 ** 31) ? "i32" : "i64";
 
 /**
- * Returns the index pattern of a Spatter configuration as a tensor of one dim. Its type is i32 if all indices
- * are below 2^31, otherwise i64.
+ * Returns the index pattern of a Spatter configuration as a tensor of one dim, of type i32, or i64 for
+ * indices of 2^31 and above.
  */
 export function patternTensor({ pattern }: SpatterKernel): TensorValue {
   const dtype = indexType(pattern);
@@ -408,9 +403,8 @@ export function patternTensor({ pattern }: SpatterKernel): TensorValue {
 }
 
 /**
- * Converts the output of a program to the array that Spatter itself would produce. Spatter stores gather i in
- * row i modulo `wrap`, so a later gather overwrites an earlier one. The returned array has the last gather of
- * each row. The output of a scatter is returned unchanged.
+ * Returns the array that Spatter would produce from the output of a program. Spatter stores gather i in row i
+ * modulo `wrap`, where later gathers overwrite earlier gathers. A scatter's output is returned unchanged.
  */
 export function writtenLast(
   output: TensorValue,

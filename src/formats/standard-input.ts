@@ -8,8 +8,8 @@ export const standardInput = "-";
 const chunkBytes = 2 ** 16;
 
 /**
- * Returns all bytes of the standard input; the result is cached for further calls. Waits until the writer
- * closes it. Throws the platform's errors.
+ * Returns all bytes of the standard input, cached for further calls. Waits for the end of the input. Throws
+ * the platform's errors.
  */
 export const readStandardInput = once((): Uint8Array => {
   const chunks: Uint8Array[] = [];
@@ -22,8 +22,8 @@ export const readStandardInput = once((): Uint8Array => {
 });
 
 /**
- * Reads bytes of the standard input into `chunk` and returns their number; 0 at the end of the input. Throws
- * the platform's errors.
+ * Reads bytes of the standard input into `chunk` and returns the number of bytes; 0 at the end of the input.
+ * Throws the platform's errors.
  */
 function readSome(chunk: Uint8Array): number {
   for (;;) {

@@ -24,14 +24,14 @@ import { isObject, isRecord, shownValue } from "../../backends/fields.js";
 import { figureField, figureNames, sizesField, targetWords } from "../api/check-options.js";
 
 /**
- * Parameter of a target as {@link targetFile} writes it, with every field present: value, kind of evidence,
- * source, range and measurement ids (`rows`).
+ * Parameter of a target with every field present: value, kind of evidence, source, range and measurement ids
+ * (`rows`).
  */
 export type FullFigure = Required<Figure>;
 
 /**
- * Contents of a target file, which describes a machine for the compiler. `figures` has the numeric
- * parameters, each with its source.
+ * Contents of a target file, which describes a machine for the compiler. `figures`: numeric parameters with
+ * sources.
  */
 export interface TargetFile {
   readonly name: string;
@@ -148,8 +148,8 @@ interface GivenFigure {
 }
 
 /**
- * Returns the numeric parameters of a target file by their current names; older files use other names. Calls
- * `refuse`, which throws, if the file states one parameter by both names.
+ * Returns the numeric parameters of a target file, with names from older versions replaced. Calls `refuse`,
+ * which throws, if a parameter has an old and a new name in the file.
  */
 function renamed(
   figures: object,
@@ -192,9 +192,8 @@ const isTexts = (list: unknown): list is readonly string[] =>
   Array.isArray(list) && list.every((entry) => typeof entry === "string");
 
 /**
- * Returns the target that the text of a target file describes. Throws a CompileError (TC015) that names the
- * invalid field. Throws a CompileError (TC501) if instruction set a5 is given vector gathers of 1-byte
- * elements.
+ * Returns the target that the text of a target file describes. Throws a CompileError: TC015 for an invalid
+ * field, TC501 for instruction set a5 with vector gathers of 1-byte elements.
  */
 export function parseTargetFile(text: string, file: string): Target {
   const fail = (message: string): never => {

@@ -23,8 +23,8 @@ const inValues: ReadonlySet<DType> = new Set([
 ] as const);
 
 /**
- * Returns a tensor as a JSON value with its elements in the field that `as` requests. `bits` is used instead
- * of `values` if JSON numbers could not represent the elements exactly.
+ * Returns a tensor as a JSON value with the elements in the field `as`. `bits` replaces `values` if JSON
+ * numbers would not be exact.
  */
 export function tensorJson(value: TensorValue, as: "values" | "bits"): TensorJson {
   const { type, bytes, strings } = value;

@@ -4,8 +4,8 @@ import { bytesOf, elementCount, isPacked, byteAligned, type TensorType } from ".
 import { fromHost, stringsOf, toHost, type HostValue } from "../../backends/index.js";
 
 /**
- * Tensor with its type and elements. `bytes` holds the elements in row-major order, little-endian; `strings`
- * holds the elements of a string tensor.
+ * Tensor: type and elements. `bytes`: elements in row-major order, little-endian. `strings`: elements of a
+ * string tensor.
  */
 export interface TensorValue {
   readonly type: TensorType;
@@ -15,8 +15,8 @@ export interface TensorValue {
 }
 
 /**
- * Returns a tensor in the form that backends take as input. Strings become handles; packed elements (smaller
- * than a byte) stay packed. `name` names the tensor in errors.
+ * Returns a tensor in the form that backends take as input, with handles for strings. `name`: name of the
+ * tensor in errors.
  */
 export function asHost(name: string, tensor: TensorValue): HostValue {
   checkArgument("asHost", "tensor", tensor);
@@ -25,8 +25,8 @@ export function asHost(name: string, tensor: TensorValue): HostValue {
 }
 
 /**
- * Returns a backend's output bytes as a tensor. In a string tensor, handles are resolved to the strings of
- * the inputs from which the output was computed.
+ * Returns a backend's output bytes as a tensor. `inputs`: inputs of the execution, from which handles of a
+ * string tensor are resolved.
  */
 export function fromOutput(
   type: TensorType,
@@ -42,7 +42,7 @@ export function fromOutput(
   };
 }
 
-/** Number of elements that differ between two tensors, and the row-major index of the first of them. */
+/** Number of elements that differ between two tensors, and row-major index of the first differing element. */
 export interface Differences {
   /** Row-major number of the first element that differs. */
   readonly first: number;
@@ -50,8 +50,8 @@ export interface Differences {
 }
 
 /**
- * Compares two tensors of one type bit by bit. Returns the number of elements that differ and the row-major
- * index of the first; undefined if all bits are equal.
+ * Compares two tensors of one type bit by bit. Returns the number of differing elements and the row-major
+ * index of the first differing element; undefined if all bits are equal.
  */
 function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differences | undefined {
   if (alike(a, b)) return undefined;
@@ -64,8 +64,8 @@ function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differen
 }
 
 /**
- * Compares two tensors of one type, which may be string tensors. Returns the number of elements that differ
- * and the row-major index of the first; undefined if none differs.
+ * Compares two tensors of one type, strings included. Returns the number of differing elements and the
+ * row-major index of the first differing element; undefined if the tensors are equal.
  */
 export function differencesBetween(a: TensorValue, b: TensorValue): Differences | undefined {
   if (a.strings === undefined && b.strings === undefined) return differencesOf(a.type, a.bytes, b.bytes);
@@ -83,8 +83,8 @@ function alike(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * Counts the elements for which `differs` returns true. `differs` takes a row-major element index below
- * `elements`, from 0. Returns the count and the first such index; undefined if there is none.
+ * Counts the elements for which `differs` returns true. `differs`: takes a row-major element index, from 0.
+ * Returns the count and the first element index; undefined if there is none.
  */
 function differencesWhere(elements: number, differs: (element: number) => boolean): Differences | undefined {
   let first: number | undefined;

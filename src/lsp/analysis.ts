@@ -40,7 +40,10 @@ export interface TextRange {
   readonly end: TextPosition;
 }
 
-/** Replacement of a text range that resolves a diagnostic; an editor offers it under `title`. */
+/**
+ * Replacement of a text range that resolves a diagnostic. `title`: text by which an editor offers the
+ * replacement.
+ */
 export interface Fix {
   readonly title: string;
   readonly range: TextRange;
@@ -48,9 +51,8 @@ export interface Fix {
 }
 
 /**
- * Returns the diagnostics of a `.tir` text from the parser, the operator rules and the verifier, each once.
- * `before` is a cache: functions that have not changed since an earlier version of the text are not compiled
- * again.
+ * Returns the diagnostics of a `.tir` text from the parser, the operator rules and the verifier, without
+ * duplicates. `before`: cache from an earlier version of the text.
  */
 export function diagnose(
   text: string,
@@ -79,9 +81,8 @@ const entryText = (value: string): string => {
 };
 
 /**
- * Returns a fix that adds the schedule flags in a diagnostic's hint, such as `--tile` with a shape, to the
- * function's schedule. Undefined if the hint has no such flags, or if the fix would not resolve the
- * diagnostic.
+ * Returns a fix that adds the schedule flags in a diagnostic's hint, for example `--tile`, to the function's
+ * schedule. Undefined if the hint has no schedule flags, or if the fix would not resolve the diagnostic.
  */
 export function fixOf(
   text: string,
@@ -149,9 +150,9 @@ function funcAt({ funcs }: { readonly funcs: readonly Func[] }, line: number): F
 
 /**
  * Returns the hover text for a position in a `.tir` text; undefined if there is none. For a name, it is the
- * type and the size in bytes. For a word of a statement, or an operator and its attributes, it is the meaning.
- * Elsewhere on a line with `schedule`, `tile` or `profile`, it is the unified buffer (UB) bytes and each
- * rule's verdict with its source.
+ * type and the size in bytes. For a word of a statement, or an operator and its attributes, it is the
+ * meaning. Elsewhere on a line with `schedule`, `tile` or `profile`, it is the unified buffer (UB) bytes and
+ * each rule's verdict with its source.
  */
 export function hover(
   text: string,
@@ -219,8 +220,8 @@ function describeName(func: Func, name: string): string | undefined {
 }
 
 /**
- * Returns a text about a function's schedule: the bytes that it uses in the unified buffer (UB), and the
- * verdict and source of each rule. Undefined if the function does not compile or a custom pass fails.
+ * Returns a text about a function's schedule: bytes in the unified buffer (UB), and result and source of each
+ * rule. Undefined if the function does not compile or a custom pass fails.
  */
 function describeSchedule(func: Func, settings: Settings): string | undefined {
   try {

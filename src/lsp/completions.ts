@@ -14,8 +14,7 @@ import {
 import type { TextPosition } from "./analysis.js";
 
 /**
- * Completion that the language server offers to an editor: the text to insert (`label`) and its description
- * (`detail`).
+ * Completion that the language server offers to an editor. `label`: text to insert. `detail`: description.
  */
 export interface Completion {
   readonly label: string;
@@ -52,8 +51,8 @@ function entryValues(name: string): readonly Completion[] | undefined {
 }
 
 /**
- * Returns the completions at a position of a `.tir` text; undefined if none are known. The position counts
- * lines and columns from 0. `operators` are the operators that the text may name.
+ * Returns the completions at a position of a `.tir` text; undefined if there are none. The position counts
+ * lines and columns from 0. `operators`: operators that the text may name.
  */
 export function completions(
   text: string,
@@ -68,8 +67,8 @@ export function completions(
 }
 
 /**
- * Returns the completions for the text `before` that precedes the cursor on its line; undefined if none are
- * known there. They are target names, operators, schedule entries or attributes.
+ * Returns the completions for the cursor position after the text `before`: target names, operators, schedule
+ * entries or attributes. Undefined if there are none.
  */
 function optionsAfter(before: string, operators: Operators): readonly Completion[] | undefined {
   if (/\btarget\("$/.test(before))
@@ -98,9 +97,8 @@ function optionsAfter(before: string, operators: Operators): readonly Completion
 }
 
 /**
- * Returns the completions for the end of a list of `name = value` entries. `inside` is the list's text before
- * the cursor. After an equals sign, returns `valuesOf(name)`; at the start of an entry, returns `names`.
- * Returns undefined at any other position.
+ * Returns the completions at the end of a list of `name = value` entries: `valuesOf(name)` after an equals
+ * sign, `names` at the start of an entry. Undefined elsewhere. `inside`: the list's text before the cursor.
  */
 function inList(
   inside: string,

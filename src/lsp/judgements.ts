@@ -12,8 +12,8 @@ interface Judged {
 }
 
 /**
- * Cache of the compiler's diagnostics for the functions of one `.tir` text in an editor. A function is
- * compiled again only if its text changed or its target is a JSON file.
+ * Cache of the compiler's diagnostics for the functions of one `.tir` text. A function is compiled again if
+ * the text of the function changes or the target is a JSON file.
  */
 export class Judgements {
   private judged = new Map<string, Judged>();

@@ -44,9 +44,8 @@ const lspRange = ({ start, end }: TextRange): LspRange => ({
 });
 
 /**
- * Runs the language server on stdin and stdout until the client exits. `project` has the contents of the
- * config file given on the command line; by default, the config of the client's workspace is used. A
- * workspace config runs code, so it is read only if the client sets `trusted: true` in
+ * Runs the language server on stdin and stdout until the client exits. `project`: contents of the config
+ * file; default, the config of the client's workspace if the client sets `trusted: true` in
  * `initializationOptions`.
  */
 export function serveStdio(project?: Project): void {
@@ -54,9 +53,8 @@ export function serveStdio(project?: Project): void {
 }
 
 /**
- * Resolves to the contents of the config in the first workspace folder, if the client trusts the workspace.
- * Otherwise, and if the config is unusable, resolves to `noProject`. For an unusable config, `tell` receives
- * the error message.
+ * Resolves to the contents of the config in the first workspace folder, or to `noProject` if the client does
+ * not trust the workspace or the config is invalid. `tell`: receives the error message.
  */
 async function trustedProject(
   { initializationOptions, workspaceFolders }: InitializeParams,
@@ -76,8 +74,8 @@ async function trustedProject(
 }
 
 /**
- * Registers the language server's handlers on a connection and starts to listen. `given` has the contents of
- * the config file to use; if it is undefined, the config of the client's workspace is used.
+ * Registers the language server's handlers on a connection and starts to listen. `given`: contents of the
+ * config file; undefined to use the config of the client's workspace.
  */
 function serve(connection: Connection, given: Project | undefined): void {
   let settings = settingsOf(given ?? noProject);

@@ -14,10 +14,7 @@ export interface Settings {
   readonly operators?: Operators;
 }
 
-/**
- * Returns the settings without `operators` and `profile`, as options for the compiler. The two are left out
- * because they apply before compilation.
- */
+/** Returns the compiler options of the settings: all settings except `operators` and `profile`. */
 export const compilingBy = ({
   operators: _,
   profile: __,

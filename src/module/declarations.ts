@@ -4,7 +4,7 @@ import { elementTypes, isPacked } from "../../ir/types.js";
 import { isInPlace } from "../../backends/scatter-map.js";
 import { printKey, type ModuleProgram } from "./module-facts.js";
 
-/** Kind of an emitted JavaScript module: `module` runs its kernel on WebGPU, `module-cpu` on WebAssembly. */
+/** Kind of an emitted JavaScript module: `module` uses WebGPU, `module-cpu` uses WebAssembly. */
 export type ModuleKind = "module" | "module-cpu";
 
 function given({ type: { dtype } }: Operand): string {
@@ -21,8 +21,7 @@ const fields = (operands: readonly Operand[], typeOf: (operand: Operand) => stri
   operands.map((operand) => `  readonly ${printKey(keyOf(operand))}: ${typeOf(operand)};\n`).join("");
 
 /**
- * Returns the text of the TypeScript declaration file of a module. `head` is the comment at the top of the
- * file.
+ * Returns the text of the TypeScript declaration file of a module. `head`: comment at the top of the file.
  */
 export function printDeclarations(program: ModuleProgram, kind: ModuleKind, head: string): string {
   const symbols = program.symbolic?.symbols ?? [];

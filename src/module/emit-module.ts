@@ -31,16 +31,13 @@ import {
   type ModuleProgram,
 } from "./module-facts.js";
 
-/** Source texts of an emitted JavaScript module: its code and its type declarations. */
+/** Source texts of an emitted JavaScript module: code and type declarations. */
 export interface EmittedModule {
   readonly code: string;
   readonly declarations: string;
 }
 
-/**
- * JavaScript source text of the runtime that an emitted module contains. It is built from
- * `src/module/runtime`; {@link RuntimeOf} returns it.
- */
+/** JavaScript source text of the runtime part of an emitted module, as returned by {@link RuntimeOf}. */
 export type Runtime = string;
 
 /**
@@ -49,15 +46,13 @@ export type Runtime = string;
  */
 export const runtimes = ["gpu", "gpu-dynamic", "gpu-scatter", "cpu"] as const;
 
-/** Function that returns the JavaScript source of a runtime by its name in {@link runtimes}. */
+/** Function from the name of a runtime, one of {@link runtimes}, to JavaScript source. */
 export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
 
 /**
- * Returns the JavaScript code and type declarations of a module that runs a kernel. For the kind `module`,
- * `device` is the target for which a kernel of another target kind is compiled again, and `arithmetic` is the
- * arithmetic of its values. Throws a CompileError: TC505 for a scatter on WebAssembly or with open sizes;
- * TC502 if the program exceeds the device's limits, has no code for every dynamic size, or leaves a bound in
- * a sum of index values unstated; TC702 if the access map of a tile program differs between tiles.
+ * Returns the JavaScript code and type declarations of a module that executes a kernel. Throws a CompileError
+ * for an unsupported scatter (TC505), for exceeded device limits or missing bounds (TC502), or for an access
+ * map that differs between tiles (TC702). `device`: WebGPU target for which the kernel may be compiled again.
  */
 export function emitModule(
   kernel: Kernel,
@@ -76,9 +71,9 @@ export function emitModule(
 }
 
 /**
- * Returns the JavaScript code and type declarations of a module that runs `kernel` on WebGPU. `given` is the
- * kernel before it was compiled again for a WebGPU target; if it was not compiled again, `given` is `kernel`.
- * Throws a CompileError (TC502) if the program exceeds a device limit.
+ * Returns the JavaScript code and type declarations of a WebGPU module. `given`: the user's kernel, from
+ * which `kernel` may have been compiled again for WebGPU. Throws a CompileError (TC502) if the program
+ * exceeds a device limit.
  */
 function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf, arithmetic: Arithmetic): EmittedModule {
   const program = moduleProgram(kernel);
@@ -138,7 +133,7 @@ ${printPlan(fields)}${printRuntime(runtimeOf(runtime))}export const create = (de
   return files(kernel, program, "module", body, again + native);
 }
 
-/** Returns the JavaScript code and type declarations of a module that runs a kernel on WebAssembly. */
+/** Returns the JavaScript code and type declarations of a WebAssembly module. */
 function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
   const program = moduleProgram(kernel);
   const plan = planWasm(program);
@@ -185,8 +180,8 @@ const printRuntime = (runtime: Runtime): string =>
   `${runtime.trim()}\nexport const { GatherError } = runtime;\n`;
 
 /**
- * Returns the code and the type declarations of a module, both with the same comments at the top. `body` is
- * the code without the comments. `again` is a comment that precedes all others; it may be empty.
+ * Returns the code and the type declarations of a module, with comments at the top. `body`: the code without
+ * comments. `again`: first comment, may be empty.
  */
 function files(
   kernel: Kernel,
@@ -201,10 +196,7 @@ function files(
 
 const withoutTiles = ({ tiles: _, ...access }: AccessFunc): AccessFunc => access;
 
-/**
- * Returns the comment lines at the top of a module: the gather, its schedule, and the cycles that the cost
- * model estimates.
- */
+/** Returns the comment lines at the top of a module: the gather, the schedule, and the estimated cycles. */
 function headOf(kernel: Kernel): string {
   const { tile, target } = kernel;
   const access = kernel.access === undefined ? undefined : withoutTiles(kernel.access);

@@ -36,15 +36,14 @@ import type { Kernel } from "../api/compile.js";
 import { printExactForm, printSizeForm } from "./print-form.js";
 
 /**
- * Program that an emitted module runs: a tile program of static sizes, or a tile program that is valid for
- * all values of its symbols (named dynamic sizes).
+ * Tile program that an emitted module executes: with static sizes, or valid for all values of symbols (named
+ * dynamic sizes).
  */
 export type ModuleProgram = TileFunc | DynamicTile;
 
 /**
- * Returns the program that a module runs. It is the kernel's tile program if all sizes are static, and
- * otherwise a program that is valid for every value of the dynamic sizes. Throws a CompileError (TC502) if no
- * such program is known.
+ * Returns the tile program that a module executes. With dynamic sizes, the program is valid for every size;
+ * throws a CompileError (TC502) if there is none.
  */
 export function moduleProgram(kernel: Kernel): ModuleProgram {
   const symbols = kernel.access === undefined ? [] : dynamicSymbols(kernel.access);
@@ -57,11 +56,11 @@ export function moduleProgram(kernel: Kernel): ModuleProgram {
   throw new CompileError([error("TC502", message, { hint: `choose sizes: --bind ${sizes.join(",")}` })]);
 }
 
-/** True if a module's program is a scatter, or has nothing to write in the memory of an input. */
+/** True if a module's program is a scatter, or writes in place. */
 export const isScatterProgram = (program: ModuleProgram): boolean =>
   hasScatter(program.body) || isInPlace(program);
 
-/** Returns the map of a module's program. Undefined for a program with neither a gather nor a scatter. */
+/** Returns the access map of a module's program. Undefined for a program without a gather or scatter. */
 export const moduleMap = (program: ModuleProgram): AccessMap | undefined =>
   isScatterProgram(program) ? scatterMapOf(program) : taskOfTile(program).gather?.stmt.map;
 
@@ -70,18 +69,15 @@ const mapOfTensors = (program: ModuleProgram): AccessMap | undefined =>
   isScatterProgram(program) ? scatterMapOf(program) : mapOverTensors(program, taskOfTile(program));
 
 /**
- * Returns the JavaScript source of an object with the given fields. `fields` maps a field name to the
- * JavaScript of its value; a field with the value undefined is omitted.
+ * Returns the JavaScript source of an object. `fields`: JavaScript of each value by field name; a field with
+ * the value undefined is omitted.
  */
 export const printObject = (fields: Readonly<Record<string, string | undefined>>): string =>
   `{${Object.entries(fields)
     .flatMap(([name, text]) => (text === undefined ? [] : [`${printKey(name)}:${text}`]))
     .join(",")}}`;
 
-/**
- * Returns the source text of a key in a JavaScript object or interface; the key is quoted if it is not an
- * identifier.
- */
+/** Returns the source text of a key in a JavaScript object, quoted if the key is not an identifier. */
 export const printKey = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 
@@ -90,9 +86,8 @@ export const printLines = (entries: readonly string[]): string =>
   entries.length === 0 ? "[]" : `[\n${entries.join(",\n")}]`;
 
 /**
- * Returns the fields of `ModulePlan` (the object that describes a program to the module's runtime), as a map
- * from field name to JavaScript source. `rejects` is true if the module's code reports an index value that is
- * out of range.
+ * Returns the fields of `ModulePlan`, the object that describes a program to the module's runtime, as
+ * JavaScript source by field name. `rejects`: true if the module reports index values out of range.
  */
 export function printFacts(
   kernel: Kernel,
@@ -141,9 +136,9 @@ export function printFacts(
 }
 
 /**
- * Returns the JavaScript source of an array with one entry for each index value that an output element needs,
- * read from an input or computed as a sum. The runtime uses the entries to find an index value that is out of
- * range. Throws a CompileError (TC702) if the program's access map differs between tiles.
+ * Returns the JavaScript source of an array with one entry for each index value, by which the module's
+ * runtime reports a value out of range. Throws a CompileError (TC702) if the program's access map differs
+ * between tiles.
  */
 function printIndices(kernel: Kernel, program: ModuleProgram): string {
   const map = mapOfTensors(program);
@@ -189,10 +184,9 @@ function printIndices(kernel: Kernel, program: ModuleProgram): string {
 }
 
 /**
- * Returns a bound of index operand `s` as a linear expression in the program's sizes. `bound` selects the
- * upper bound (`extent`) or the number that is added to negative values (`wrapNegativeBy`). If no bound is
- * stated, returns the smallest extent of the dims that the operand indexes. Throws a CompileError (TC502) if
- * no bound is stated and the operand is part of a sum.
+ * Returns a bound of index operand `s` as a linear expression in the program's sizes. `bound`: upper bound
+ * (`extent`), or number added to negative values (`wrapNegativeBy`). Throws a CompileError (TC502) if an
+ * operand in a sum has no stated bound.
  */
 function boundOf(program: ModuleProgram, s: number, bound: "extent" | "wrapNegativeBy"): Linear {
   const indices: readonly SymbolicIndex[] = program.symbolic?.map.indices ?? [];
@@ -230,8 +224,7 @@ function printFunction(form: Linear): string {
 
 /**
  * Returns the source of a JavaScript function from sizes to the iteration counts of parallel loops, in the
- * order of `loops`. The counts equal those of `nestAt`, the compiler's function for given sizes. For a tile
- * loop inside a view loop, the iterations in the first view are counted.
+ * order of `loops`.
  */
 export function printTrips(loops: readonly ParallelLoop[]): string {
   const starts = new Map(loops.map(({ stmt }) => [stmt.iv, stmt.lower]));

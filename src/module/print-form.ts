@@ -4,15 +4,14 @@ import { printForm, type Amount, type FormLanguage } from "../../ir/text/form-te
 import { assertNever, InternalError } from "../../ir/types.js";
 
 /**
- * Returns the JavaScript number expression for a linear expression of sizes or bounds. The JavaScript reads
- * `n`, a record of sizes by name.
+ * Returns the JavaScript number expression for a linear expression of sizes or bounds. The expression reads
+ * `n`, an object of sizes by name.
  */
 export const printSizeForm = (form: Linear): string => printForm(form, sizeForms);
 
 /**
- * Returns the JavaScript BigInt expression for a linear expression, so that positions and sums are exact. The
- * JavaScript reads three variables: `d`, the list of coordinates; `s`, the list of index values; and `n`, the
- * record of sizes.
+ * Returns the JavaScript BigInt expression for a linear expression. The expression reads `d`, the list of
+ * coordinates; `s`, the list of index values; and `n`, an object of sizes by name.
  */
 export const printExactForm = (form: Linear): string => printForm(form, exactForms);
 
@@ -39,9 +38,8 @@ interface Arithmetic {
 }
 
 /**
- * Returns the JavaScript syntax in which linear expressions are printed: for numbers or for BigInts. The
- * parameter has functions that print the constructs in which the two syntaxes differ, such as literals and
- * quotients.
+ * Returns the JavaScript syntax in which linear expressions are printed, for numbers or for BigInts. The
+ * argument has functions that print literals, symbols, minimums and quotients.
  */
 function formsIn({ literal, symbol, least, quotient }: Arithmetic): FormLanguage {
   const remainder = (of: string, by: number): string =>

@@ -5,13 +5,12 @@
  */
 import { InternalError } from "../../ir/types.js";
 
-/** Schema version of all JSON documents that tilec prints or writes; each states it in its field `schema`. */
+/** Schema version of all JSON documents that tilec prints or writes, stored in the field `schema`. */
 export const jsonSchema = 1;
 
 /**
- * Format of an output file: a check for tilec's mark, and a function that adds the mark. The mark is a text
- * at the start of a file, often a comment, by which tilec recognizes files that it wrote. The function is
- * absent if every file of the format begins with a mark anyway.
+ * Format of an output file: a check for tilec's mark, and an optional function that adds the mark. The mark
+ * is a text at the start of a file by which tilec recognizes files written by tilec.
  */
 export interface OutputFormat {
   /** True if a file of this format that begins with `head` is tilec's. */
@@ -41,8 +40,8 @@ const markup: OutputFormat = {
 };
 
 /**
- * True if a file that begins with `head` is a JSON Lines file of records. The first line of such a file is an
- * object with the field `record`; `head` may end within that line.
+ * True if a file that begins with `head` is a JSON Lines file of tuning records: the first line is an object
+ * with the field `record`.
  */
 export function isRecordLine(head: string): boolean {
   if (head.startsWith('{"record":"')) return true;
@@ -51,10 +50,7 @@ export function isRecordLine(head: string): boolean {
   return line.startsWith("{") && line.includes('"record":"');
 }
 
-/**
- * Formats of the files that tilec writes, by name. Each recognizes its files by their first bytes. `code` is
- * a text with `//` comments.
- */
+/** Formats of the files that tilec writes, by name. `code`: a text with `//` comments. */
 export const outputFormats = {
   code: lines("//"),
   wat: lines(";;"),
@@ -87,17 +83,15 @@ const signed: readonly OutputFormat[] = [
 ];
 
 /**
- * True if tilec may replace a file that begins with `head` with a file of this format. `head` must carry
- * tilec's mark. The mark must be that of this format, or of a format with a mark that no other program
- * writes.
+ * True if tilec may replace a file that begins with `head` with a file of the format `format`. The file must
+ * have tilec's mark of `format`, or of any format with a mark that only tilec writes.
  */
 export const mayReplace = (format: OutputFormat, head: string): boolean =>
   [...signed, format].some(({ isMarked }) => isMarked(head));
 
 /**
- * Returns contents with tilec's mark at the start. Contents are unchanged if they are bytes, carry the mark
- * already, or have a format that adds no mark. `by` is the command that writes the contents. Throws an
- * InternalError if the result would not be recognized as tilec's.
+ * Returns contents with tilec's mark at the start; bytes and contents with a mark are unchanged. `by`:
+ * command that writes the contents. Throws an InternalError if tilec would not recognize the result.
  */
 export function withMark(
   contents: Uint8Array | string,

@@ -1,9 +1,8 @@
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Runs an action that a signal must not interrupt, such as a write that uses a temporary file, and returns
- * its result. A SIGINT, SIGTERM or SIGHUP that arrives during the action ends the process after the action. A
- * signal that already has a listener is left to that listener.
+ * Returns the result of an action that a signal must not interrupt. A SIGINT, SIGTERM or SIGHUP without a
+ * listener ends the process after the action.
  */
 export function uninterrupted<T>(action: () => T): T {
   const blocked = signals.filter((signal) => process.listenerCount(signal) === 0);

@@ -45,8 +45,8 @@ export interface OutputOptions {
 }
 
 /**
- * Error (TC010) for a file that tilec refuses to write, for example because the command reads it or tilec did
- * not create it.
+ * Error (TC010) for a file that tilec refuses to write, for example a file that the command reads or that
+ * tilec did not create.
  */
 export class RefusedOutput extends CompileError {}
 
@@ -77,7 +77,7 @@ export function writeOutput(file: string, contents: Uint8Array | string, options
 }
 
 /**
- * Creates or replaces a file to which a {@link lineAppender} will append lines. Throws the errors of {@link
+ * Creates or replaces a file to which a {@link lineAppender} will append lines. Throws like {@link
  * writeOutput}.
  */
 export function startOutput(file: string, contents: string, options: OutputOptions): void {
@@ -156,8 +156,8 @@ function descriptorAt(path: string): number | undefined {
 const platformError = (code: string): Error => Object.assign(new Error(code), { code });
 
 /**
- * Returns the error for a missing folder of an output path. The error names the folder as the user wrote it,
- * or the resolved folder if a link was followed.
+ * Returns the error for a missing folder of an output path. The error names the folder as given by the user,
+ * or the resolved folder after a link.
  */
 function missingFolder(file: string, path: string, links: number): Error {
   const folder = links === 0 ? dirname(file) : dirname(path);
@@ -169,10 +169,7 @@ function missingFolder(file: string, path: string, links: number): Error {
   return withoutFolder(file, "write", folder);
 }
 
-/**
- * Returns the result of an action on a file. Throws a CompileError (TC010) in place of an error of the
- * platform.
- */
+/** Returns the result of an action on a file. Throws a CompileError (TC010) in place of a platform error. */
 function orFault<T>(file: string, action: () => T): T {
   try {
     return action();
@@ -196,8 +193,8 @@ function orNone<T>(action: () => T): T | undefined {
 }
 
 /**
- * Throws a {@link RefusedOutput} if an existing file must not be replaced: this command uses the file, it is
- * not a regular file, or it lacks tilec's mark. With `force`, a file without the mark is accepted.
+ * Throws a {@link RefusedOutput} if an existing file must not be replaced: the command uses the file, the
+ * file is not regular, or tilec's mark is missing. With `force`, the mark is not required.
  */
 function refuse(file: string, place: Place | undefined, format: OutputFormat, force: boolean): void {
   if (place?.kind !== "file" || place.old === undefined) return;
@@ -248,9 +245,8 @@ function put(place: Place, contents: Uint8Array | string): void {
 }
 
 /**
- * Replaces a file atomically: writes the contents to a temporary file and renames that file to `path`. The
- * owner and mode of the old file are preserved. On an error the temporary file is removed and the error is
- * thrown.
+ * Replaces a file atomically through a temporary file and a rename. Owner and mode of the old file are
+ * preserved. Throws the platform's error.
  */
 function replace(path: string, old: BigIntStats | undefined, contents: Uint8Array | string): void {
   // A neighbour could take the place of a file that may not be written.
@@ -273,8 +269,8 @@ function replace(path: string, old: BigIntStats | undefined, contents: Uint8Arra
 }
 
 /**
- * Gives a new file the owner and mode of the file that it replaces. The owner is left unchanged if the
- * process may not change it.
+ * Gives a new file the owner and mode of the replaced file. The owner stays unchanged if the process may not
+ * set the owner.
  */
 function restoreOwner(descriptor: number, { uid, gid, mode }: BigIntStats): void {
   const fresh = fstatSync(descriptor, { bigint: true });
@@ -314,8 +310,8 @@ export interface Appender {
 }
 
 /**
- * Returns an appender for a JSON Lines file of records. The file is created or opened when the first line is
- * appended. Throws a {@link RefusedOutput} if the file has contents that are not records.
+ * Returns an appender for a JSON Lines file of tuning records, which is opened with the first line. Throws a
+ * {@link RefusedOutput} if the file has contents other than records.
  */
 export function recordAppender(file: string): Appender {
   const place = orNone(() => placeOf(file));
@@ -327,8 +323,8 @@ export function recordAppender(file: string): Appender {
 }
 
 /**
- * Returns an appender of lines to a file that this command has created. The file is opened when the first
- * line is appended.
+ * Returns an appender of lines to a file that the same command has created. The file is opened with the first
+ * line.
  */
 export function lineAppender(file: string): Appender {
   let opened: Appender | undefined;
@@ -373,8 +369,8 @@ function openAppender(place: Place): Appender {
 }
 
 /**
- * Appends a line in a single write, which the operating system does not mix with the writes of other
- * processes. If the file ends in an incomplete line, a line end is written first.
+ * Appends a line in a single write, which is not mixed with writes of other processes. If the file ends in an
+ * incomplete line, a line end is written first.
  */
 function appendLine(descriptor: number, line: string): void {
   const { size } = fstatSync(descriptor);
@@ -385,8 +381,8 @@ function appendLine(descriptor: number, line: string): void {
 }
 
 /**
- * Makes a folder in an existing folder, unless the folder exists. Throws a CompileError (TC010) if the folder
- * cannot be made.
+ * Makes a folder in an existing folder; does nothing if the folder exists. Throws a CompileError (TC010) if
+ * the folder cannot be made.
  */
 export function makeFolder(path: string): void {
   const isFolder = (): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -404,20 +400,19 @@ export function makeFolder(path: string): void {
 }
 
 /**
- * Creates a new folder in the system's folder for temporary files, and returns its path. The folder's name
- * begins with `prefix`.
+ * Creates a new folder in the system's folder for temporary files, and returns the path. `prefix`: start of
+ * the folder's name.
  */
 export const makeTemporaryFolder = (prefix: string): string => mkdtempSync(join(tmpdir(), prefix));
 
-/** Removes a folder and its contents. A missing folder is no error. */
+/** Removes a folder and all contents. A missing folder is no error. */
 export function removeFolder(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }
 
 /**
- * Makes a folder that contains the given files, unless another process has made it. The files are first
- * written to a temporary folder next to `path`, which is then renamed. Readers therefore find all files or
- * none. Throws the errors of the platform.
+ * Makes a folder with the given files, in one atomic step. Does nothing if another process has made the
+ * folder. Throws the platform's errors.
  */
 export function makeFilledFolder(
   path: string,

@@ -48,8 +48,8 @@ export function ticksOf<T>(values: readonly T[], max: number): T[] {
   return values.filter((_, k) => k % step === 0);
 }
 
-/** Number format of charts (d3-format) with an SI suffix and no trailing zeros, such as `1.2M`. */
+/** Number format of charts (d3-format) with an SI suffix and no trailing zeros, for example `1.2M`. */
 export const short = "~s";
 
-/** Number format of charts (d3-format) in decimal notation without trailing zeros, such as `0.0123`. */
+/** Number format of charts (d3-format) in decimal notation without trailing zeros, for example `0.0123`. */
 export const plain = "~r";

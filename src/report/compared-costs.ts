@@ -3,13 +3,16 @@ import type { CostOrRefusal, ProgramCost } from "../api/cost-of-program.js";
 import { fasterOf } from "./side-by-side.js";
 import { table } from "./table.js";
 
-/** Costs of a program on two sides; undefined where a side has no such program. */
+/** Costs of a program on the two sides of a comparison; undefined for a side without the program. */
 export type Costs = readonly [a: CostOrRefusal | undefined, b: CostOrRefusal | undefined];
 
-/** Column headers of the table of costs, after the one of the sides. */
+/** Column headers of the cost comparison between two sides, without the header of the first column. */
 export const costHeads = ["cycles", "bytes moved", "target"] as const;
 
-/** Returns the cells of a side in the table of costs: its figures, or the reason why it has none. */
+/**
+ * Returns the cost cells of one side of a comparison: cycles, bytes and target, or the reason why there is no
+ * cost.
+ */
 export function costCells(cost: CostOrRefusal | undefined): readonly (string | number)[] {
   if (cost === undefined) return ["no such program", "", ""];
   if (cost.ok) return [cost.cycles, cost.bytes, cost.target];
@@ -18,8 +21,8 @@ export function costCells(cost: CostOrRefusal | undefined): readonly (string | n
 }
 
 /**
- * Returns a sentence that says which side takes fewer cycles and moves fewer bytes. Undefined if a side has
- * no figures, or the cycles are those of different machines.
+ * Returns a sentence that says which of two sides takes fewer cycles and moves fewer bytes. Undefined if a
+ * side has no cost or the targets differ.
  */
 export function costVerdict([a, b]: Costs): string | undefined {
   if (a?.ok !== true || b?.ok !== true || a.target !== b.target) return undefined;
@@ -32,7 +35,7 @@ function fewerBytes(a: ProgramCost, b: ProgramCost): string {
   return `${name} moves ${fewer.toLocaleString("en")} B less`;
 }
 
-/** Returns the costs of two sides as text: the verdict, then a line for each side with its title. */
+/** Returns the costs of two sides as text: a sentence that compares the sides, then one line per side. */
 export function renderCosts(name: string, titles: readonly [a: string, b: string], costs: Costs): string {
   const verdict = costVerdict(costs);
   const rows = costs.map((cost, k) => [k === 0 ? "A" : "B", ...costCells(cost), titles[k] ?? ""]);

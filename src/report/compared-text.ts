@@ -2,14 +2,11 @@
 import { createTwoFilesPatch } from "diff";
 import { printFunc, printSchedule, type Func } from "../../ir/index.js";
 
-/**
- * Returns the schedule of a function as text with one entry, such as `tile = [4, 8]`, on each line. Commas
- * inside brackets do not break lines.
- */
+/** Returns the schedule of a function as text with one entry, for example `tile = [4, 8]`, on each line. */
 export const scheduleLines = (func: Func): string =>
   `${printSchedule(func.schedule).replaceAll(/, (?=[a-z_]+ = )/g, "\n")}\n`;
 
-/** Returns the program text of a function without its schedule. */
+/** Returns the program text of a function without the schedule. */
 export const withoutSchedule = (func: Func): string => printFunc({ ...func, schedule: {} });
 
 /** Returns a program with its schedule above it: one long line of a text would differ as a whole. */
@@ -17,8 +14,8 @@ const linesOf = (func: Func | undefined): string =>
   func === undefined ? "" : `${scheduleLines(func).replaceAll(/^(?=.)/gm, "// ")}${withoutSchedule(func)}`;
 
 /**
- * Returns the unified diff of two programs, `before` and `after`; an empty string if their texts are equal.
- * An undefined program counts as an empty text. `nameA` and `nameB` name the two in the diff's header.
+ * Returns the unified diff of two programs, `before` and `after`; an empty string for equal texts. An
+ * undefined program is an empty text. `nameA`, `nameB`: names in the diff's header.
  */
 export function comparedText(
   nameA: string,

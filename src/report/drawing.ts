@@ -9,7 +9,10 @@ interface Drawing {
   readonly parseHTML: typeof Parse;
 }
 
-/** Returns the optional libraries Observable Plot and linkedom; undefined if they are not installed. */
+/**
+ * Resolves to the optional libraries Observable Plot and linkedom; undefined if the libraries are not
+ * installed.
+ */
 async function load(): Promise<Drawing | undefined> {
   try {
     const [Plot, { parseHTML }] = await Promise.all([
@@ -26,8 +29,8 @@ async function load(): Promise<Drawing | undefined> {
 const loaded = await load();
 
 /**
- * Returns the libraries that draw charts: Observable Plot, and linkedom's HTML parser, which makes a document
- * to draw in. Throws a CompileError (TC703) if they are not installed.
+ * Returns the libraries that draw charts: Observable Plot and linkedom's HTML parser. Throws a CompileError
+ * (TC703) if the libraries are not installed.
  */
 export function drawing(): Drawing {
   if (loaded === undefined) throw new CompileError([missingPeer("charts")]);

@@ -35,9 +35,8 @@ import type { Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
 
 /**
- * Returns a short verdict on a schedule as text: whether it is legal, the rules that it breaks, and how to
- * change it. For a program of a framework such as PyPTO, the text ends with the framework's call that sets
- * the tile.
+ * Returns the legality result of a schedule as text: the broken rules, and how to change the schedule. For a
+ * framework's program, the framework's call that sets the tile is added.
  */
 export function renderVerdict(explanation: Explanation): string {
   checkApiArgument("renderVerdict", "explanation", explanation);
@@ -54,8 +53,8 @@ const ruleLines = ({ pass, rule, detail, source }: Explanation["rules"][number])
   `  ${pass ? "pass" : "FAIL"}  ${rule.padEnd(15)} ${detail}\n${" ".repeat(24)}${source}`;
 
 /**
- * Returns the summary of an explanation as text: whether the schedule is legal, its cycles or the reason for
- * its refusal, and one step to try.
+ * Returns the summary of an explanation as text: legality, estimated cycles or the reason for the rejection,
+ * and one step to try.
  */
 export function renderSummary(explanation: Explanation): string {
   checkApiArgument("renderSummary", "explanation", explanation);
@@ -74,9 +73,8 @@ export interface RenderExplanationOptions {
 const renderFields: Fields<RenderExplanationOptions> = { verbose: yesOrNo() };
 
 /**
- * Returns an explanation of a schedule as text: a summary, the rules with their verdicts, the use of the
- * unified buffer in bytes, and the traffic of global memory in bytes. A refused schedule gets the nearest
- * legal schedules in place of the traffic.
+ * Returns an explanation of a schedule as text: summary, rule results, unified buffer bytes, and global
+ * memory traffic in bytes. For a rejected schedule, the nearest legal schedules replace the traffic.
  */
 export function renderExplanation(explanation: Explanation, options: RenderExplanationOptions = {}): string {
   checkApiArgument("renderExplanation", "explanation", explanation);
@@ -173,8 +171,8 @@ const fullPipe = 0.9;
 const fewBytes = 0.2;
 
 /**
- * Returns a text with what limits a legal schedule: idle cores if the busiest pipe is not busy long, else
- * that pipe, with the number of its copies if they are many and short. The memory rate follows.
+ * Returns a text about the bottleneck of a legal schedule: too few tasks for the cores, or the busiest pipe.
+ * The memory rate follows.
  */
 function limitText(explanation: Explanation): string {
   const { bottleneck, machine, traffic } = explanation;
@@ -206,8 +204,8 @@ function usedBandwidth({ gigabytesPerSecond = NaN, machine, traffic, schedule }:
 }
 
 /**
- * Returns the summary lines of a legal schedule: its cycles with their range, the lower bound in cycles, the
- * hardware pipe (instruction queue) that limits it, and one step to try.
+ * Returns the summary lines of a legal schedule: cycles with range, lower bound in cycles, busiest hardware
+ * pipe (instruction queue), and one step to try.
  */
 function renderLegalSummary(explanation: Explanation): string[] {
   const { cycles, cyclesRange, clock, symbols, machine, floor } = explanation;
@@ -232,7 +230,8 @@ function renderLegalSummary(explanation: Explanation): string[] {
 }
 
 /**
- * Returns the conditions that a legal schedule leaves open: where it does not run, or not with these bits.
+ * Returns the conditions under which a legal schedule does not execute, or may give other bits than the
+ * reference.
  */
 function conditionsOf({ rules, ascend, framework }: Explanation): string[] {
   return [
@@ -254,7 +253,9 @@ function tailText(words: FrameworkWords): string {
   return `refused by operators of ${title} that want rows of whole ${tailBytes} B${next}`;
 }
 
-/** Returns the summary lines on a program without a legal tile: the rule, its numbers and its meaning. */
+/**
+ * Returns the summary lines about a program without a legal tile: the broken rule, with numbers and meaning.
+ */
 function infeasibleLines({
   refusal,
   arithmetic,
@@ -277,7 +278,7 @@ const longestText = ({ shorterData, otherwise }: NonNullable<Explanation["infeas
     ? otherwise
     : `--data ${shorterData.type}: the longest gather dim ${shorterData.dim} that fits`;
 
-/** Returns the summary lines of a refused schedule: the rules that it breaks and one step to try. */
+/** Returns the summary lines of a rejected schedule: the broken rules and one step to try. */
 function renderRefusedSummary({
   rules,
   diagnostics,
@@ -310,8 +311,8 @@ function renderRefusedSummary({
 }
 
 /**
- * Returns a table, as text, of the best schedules for the other sizes of the unified buffer (UB) that targets
- * of this kind have. The text is empty if the explanation compares no other sizes.
+ * Returns the best schedules for other unified buffer (UB) sizes of the target's kind, as text. The text is
+ * empty if the explanation compares no other sizes.
  */
 export function renderOtherUbSizes({ schedule, comparison }: Explanation): string {
   const others =
@@ -320,8 +321,8 @@ export function renderOtherUbSizes({ schedule, comparison }: Explanation): strin
 }
 
 /**
- * Returns the lines that tell how to change a refused schedule: the nearest legal schedules, or the reason
- * why no tile is legal and the remedies.
+ * Returns the lines on how to change a rejected schedule: the nearest legal schedules, or the reason why no
+ * tile is legal, with remedies.
  */
 function renderRefused(explanation: Explanation): string[] {
   const { schedule, pages, nearest, infeasible, framework } = explanation;
@@ -361,9 +362,8 @@ function renderRefused(explanation: Explanation): string[] {
 }
 
 /**
- * Returns the first lines of an explanation: the function, the target, and whether the schedule is legal;
- * also the verdict under another profile if it differs, and the judged tile if it differs from the stated
- * one. A second line says if the full-load rule (gathered dims are never split) is not in force.
+ * Returns the first lines of an explanation: function, target and legality. Notes follow on another PyPTO
+ * rule profile, a changed tile, or a full-load rule that does not apply.
  */
 function verdictLines({ name, target, legal, schedule, judgedTile, pages }: Explanation): string[] {
   const turned = turnedText(pages);
@@ -386,9 +386,8 @@ function verdictLines({ name, target, legal, schedule, judgedTile, pages }: Expl
 const lineIf = (line: string | undefined): string[] => (line === undefined ? [] : [line]);
 
 /**
- * Returns lines that describe the chosen lowering of a gather: its cycles for each tile, and the buffers that
- * it adds to the unified buffer (UB), in bytes. If `verbose` is true, further lines say why each other
- * lowering was not chosen.
+ * Returns lines on the chosen lowering of a gather: cycles per tile, and bytes of additional buffers in the
+ * unified buffer (UB). `verbose`: true to add why other lowerings were not chosen.
  */
 function renderLowering(
   { class: name, cycles, setup, adds, lost }: NonNullable<Explanation["lowering"]>,
@@ -410,8 +409,8 @@ function renderLowering(
 }
 
 /**
- * Returns lines on the code emitted for Ascend cores: the conditions under which it computes exactly the
- * specified bits, or the reason why no code can be emitted.
+ * Returns lines on the code emitted for Ascend cores: the conditions for bits equal to the reference, or the
+ * reason why no code can be emitted.
  */
 function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
   if (!answer.ok) return [`no text for Ascend cores: ${answer.refused}`];
@@ -423,9 +422,8 @@ function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
 }
 
 /**
- * Returns `separator`, followed by the call with which the program's framework (such as PyPTO) sets the tile
- * of schedule `to`. Notes follow if the view differs from that of `from`, or if the tile's last entry is not
- * aligned as the framework requires. Returns an empty string if `words`, the description of the framework, is
+ * Returns `separator` and the framework call that sets the tile of schedule `to`. Notes follow if the view
+ * differs from the view of `from` or the tile is not aligned. The text is empty if `words` (the framework) is
  * undefined.
  */
 function callText(
@@ -442,9 +440,8 @@ function callText(
 }
 
 /**
- * Returns the lines on the framework of the program, such as PyPTO: the call that sets the tile, the
- * operators that the call affects, the alignment of the tile's last entry, and the framework's choice of
- * buffers and cores. Returns an empty list if the explanation has no framework or no tile.
+ * Returns the lines on the program's framework, for example PyPTO: the call that sets the tile, and notes on
+ * alignment, buffers and cores. The list is empty without a framework or tile.
  */
 function renderFramework({ framework: words, legal }: Explanation): string[] {
   if (words?.tile === undefined) return [];
@@ -476,8 +473,8 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
 }
 
 /**
- * Returns a text with a range of cycles and the target's parameters that cause it. Each parameter has its own
- * range and the kind of its source: `735 to 1,637 cycles, by loadLatencyCycles 150 to 420 (model of others)`.
+ * Returns a range of cycles as text, with the target parameters that cause the range: `735 to 1,637 cycles,
+ * by loadLatencyCycles 150 to 420 (model of others)`.
  */
 export const rangeText = ({ low, high, figures }: CyclesRange): string =>
   `${withCommas(low)} to ${withCommas(high)} cycles, by ${figures.map(({ figure, kind, range: [low, high] }) => `${figure} ${low} to ${high} (${kind})`).join(", ")}`;
@@ -486,8 +483,8 @@ export const rangeText = ({ low, high, figures }: CyclesRange): string =>
 const nearLowerBound = 1.05;
 
 /**
- * Returns the step to try next: the flags of a better schedule; else a search by `tilec tune` if the schedule
- * takes over 1.05 times the lower bound; else a text that there is nothing to try.
+ * Returns the next step to try as text: the flags of a better schedule, a search by `tilec tune`, or a note
+ * that no step is left.
  */
 function nextStep({ comparison, cycles, floor, framework, schedule }: Explanation): string {
   const better = comparison?.better;
@@ -507,10 +504,7 @@ const ofThisMachine = (
 ): Comparison["alternatives"] =>
   comparison?.alternatives.filter((other) => other.schedule.ubBytes === ubBytes) ?? [];
 
-/**
- * Returns a table of schedules with their estimated cycles, as two entries: the title line and the table's
- * text.
- */
+/** Returns schedules with estimated cycles as text, in two entries: a title line and a table. */
 function renderAlternatives(title: string, alternatives: Comparison["alternatives"]): string[] {
   return [
     `${title}, estimated cycles`,

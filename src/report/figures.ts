@@ -13,7 +13,7 @@ import {
 type Entries = Required<Pick<Schedule, SearchedEntry>>;
 
 /**
- * Estimated or measured values of one schedule, such as its cycles and bytes, for a row of a report. Unknown
+ * Estimated or measured values of one schedule, for example cycles and bytes, for a row of a report. Unknown
  * values are absent.
  */
 export interface ScheduleFigures extends Partial<Roofline> {
@@ -84,8 +84,8 @@ const entryFigures = {
 } satisfies Readonly<Record<SearchedEntry, Figure>>;
 
 /**
- * Columns that tables of schedules may have, by key: label, unit and value of each column. The keys are the
- * headers in CSV and the keys in JSON rows, in column order.
+ * Columns for lists of schedules, by key: label, unit and value of each column. The keys are also CSV headers
+ * and JSON keys.
  */
 export const figures = {
   ...entryFigures,
@@ -125,26 +125,23 @@ export const figures = {
   bits: { label: "bits", cell: (f) => f.bits },
 } as const satisfies Readonly<Record<string, Figure>>;
 
-/** Key of a column in tables of schedules, such as `cycles` or `ub_bytes`. */
+/** Key of a column in lists of schedules, for example `cycles` or `ub_bytes`. */
 export type FigureKey = keyof typeof figures;
 
 const figureAt = (key: FigureKey): Figure => figures[key];
 
-/**
- * Returns the given keys in column order, which is the order of {@link figures} for every command. Duplicate
- * keys are dropped.
- */
+/** Returns the given column keys in the order of {@link figures}, without duplicates. */
 export const inTableOrder = (keys: readonly FigureKey[]): readonly FigureKey[] => {
   const requested = new Set(keys);
   return (Object.keys(figures) as FigureKey[]).filter((key) => requested.has(key));
 };
 
-/** Keys of the columns for the schedule entries that a search chooses, such as `tile` and `buffers`. */
+/** Keys of the columns for the schedule entries that a search chooses, for example `tile` and `buffers`. */
 export const entryKeys = Object.keys(entryFigures) as readonly (keyof typeof entryFigures)[];
 
 /**
- * Keys of the first columns in tables of tiles: the tile, the other schedule entries, and the schedule's cost
- * in bytes, tasks and cycles.
+ * Keys of the first columns in lists of tiles: tile, other schedule entries, and cost in bytes, tasks and
+ * cycles.
  */
 export const tileKeys = [
   "tile",
@@ -159,8 +156,8 @@ export const tileKeys = [
 ] as const satisfies readonly FigureKey[];
 
 /**
- * Keys of the columns that accompany a schedule's cycles: its lower bound, its time, its bandwidth and its
- * busiest hardware pipe (instruction queue).
+ * Keys of the columns next to a schedule's cycles: lower bound, time, bandwidth and busiest hardware pipe
+ * (instruction queue).
  */
 export const boundKeys = [
   "floor",

@@ -5,8 +5,7 @@ const maxIndent = 0.6;
 
 /**
  * Returns `text` with each line wrapped between words to at most `width` characters. Continuation lines are
- * indented to the line's last table column, which follows a gap of two or more spaces. Without such a gap,
- * they are indented two characters more than the line. Words longer than a line are not split.
+ * indented to the last column of the line. Words longer than a line are not split.
  */
 export const folded = (text: string, width: number): string =>
   text
@@ -15,8 +14,8 @@ export const folded = (text: string, width: number): string =>
     .join("\n");
 
 /**
- * Returns a line wrapped between words to at most `width` characters, as text with line breaks. Continuation
- * lines have the indent that {@link hangingIndent} returns. Words longer than a line are not split.
+ * Returns a line wrapped between words to at most `width` characters, as text with line breaks. Words longer
+ * than a line are not split.
  */
 function foldedLine(line: string, width: number): string {
   const indent = hangingIndent(line, width);

@@ -17,8 +17,8 @@ const deviceClasses = {
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
 /**
- * Returns the instruction, access and byte counts of a WebGPU kernel as text. `stats` is undefined if the
- * output has no elements; the text then says that no kernel is launched.
+ * Returns the instruction, access and byte counts of a WebGPU kernel as text. `stats`: undefined for an
+ * output without elements.
  */
 export function renderGpuStats(name: string, stats: KernelStats | undefined, target: Target): string {
   const head = `@${name}: WebGPU kernel, counted on one workgroup`;

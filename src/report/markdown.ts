@@ -6,11 +6,11 @@ export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}\uFFFE\u
 /** Characters that Markdown or HTML would read as markup. */
 const markup = /^[#>+-]|[\\`*<~]|&(?=#?\w+;)|(?<=\])[([]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
 
-/** Returns text escaped for Markdown, so that it is displayed literally and on one line. */
+/** Returns text escaped for literal display in Markdown, on one line. */
 export const markdownText = (text: string): string => oneLine(text).replace(markup, "\\$&");
 
 /**
- * Returns text as a Markdown code span on one line. Its fence is longer than any sequence of backticks in the
+ * Returns text as a Markdown code span on one line. The fence is longer than any sequence of backticks in the
  * text.
  */
 export function codeSpan(text: string): string {

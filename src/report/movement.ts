@@ -6,8 +6,8 @@ import { table } from "./table.js";
 const number = (value: number): string => value.toLocaleString("en");
 
 /**
- * Returns a table of the bytes and bursts (contiguous transfers) that a schedule moves for given index
- * values, as text. `like` describes the index values in the user's words.
+ * Returns the bytes and bursts (contiguous transfers) that a schedule moves for given index values, as text.
+ * `like`: the user's words for the index values.
  */
 export function renderMovement(name: string, like: string, movement: Movement): string {
   const { picks, distinct, none, bytes, bursts, operands } = movement;

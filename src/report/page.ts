@@ -50,7 +50,7 @@ tr:target { outline: 2px solid var(--link); outline-offset: -2px; }
 .key svg { width: 14px; height: 14px; flex: none; }
 `;
 
-/** Content of an HTML page: its title, its body as markup, and its additional style rules. */
+/** Content of an HTML page: title, body as markup, and additional style rules. */
 export interface HtmlPage {
   readonly title: string;
   /** Rules beside the common ones. */
@@ -60,8 +60,8 @@ export interface HtmlPage {
 }
 
 /**
- * Returns the text of a complete HTML document with tilec's style sheet. The title is escaped and is also the
- * first heading.
+ * Returns the text of a complete HTML document with tilec's style sheet. The title is escaped and also serves
+ * as first heading.
  */
 export const pageOf = ({ title, style = "", body }: HtmlPage): string => `<!doctype html>
 <html lang="en">
@@ -79,11 +79,11 @@ ${body}
 </html>
 `;
 
-/** Returns an HTML `<figure>` with a chart and its caption, both given as markup. */
+/** Returns an HTML `<figure>` with a chart and a caption, given as markup. */
 export const figureOf = (chart: string, caption: string): string =>
   `<figure>${chart}<figcaption>${caption}</figcaption></figure>`;
 
-/** Row of an HTML table: its cells, and an optional id to which links can point. */
+/** Row of an HTML table: cells, and an optional id for links. */
 export interface Row {
   /** Id of the row, for links to it. */
   readonly id?: string;
@@ -95,8 +95,8 @@ const figure = (value: number): string =>
   value.toLocaleString("en", Number.isInteger(value) ? {} : { maximumSignificantDigits: 4 });
 
 /**
- * Returns an HTML table that scrolls by itself on narrow pages. `label` names the table for screen readers.
- * Cell texts are escaped.
+ * Returns an HTML table that scrolls horizontally on narrow pages. `label`: name of the table for screen
+ * readers. Cell texts are escaped.
  */
 export function htmlTable(label: string, head: readonly string[], rows: readonly Row[]): string {
   const numeric = head.map(

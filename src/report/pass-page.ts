@@ -25,10 +25,7 @@ export function passPage(title: string, steps: readonly PassStep[]): string {
   return pageOf({ title, style: passStyle, body: passSections(steps) });
 }
 
-/**
- * Returns HTML markup of the changes that each pass made. The changes of the schedule are collapsed, because
- * they are long and rare.
- */
+/** Returns HTML markup of the changes that each pass made. The changes of the schedule are collapsed. */
 export function passSections(steps: readonly PassStep[]): string {
   const texts = steps.map(({ pass, before, after }) => ({
     pass,
@@ -49,7 +46,7 @@ type Sides = readonly [before: string, after: string];
 
 /**
  * Returns the HTML section that compares two versions of a program: a collapsed diff of the schedule and a
- * diff of the program. `title` is the section's heading.
+ * diff of the program. `title`: heading of the section.
  */
 function sectionOf(title: string, code: Sides, schedule: Sides): string {
   const changes = schedule[0] === schedule[1] ? "unchanged" : "changed";
@@ -60,9 +57,8 @@ ${body}`;
 }
 
 /**
- * Returns an HTML page that compares two sides program by program: cycles and bytes first, then the
- * difference of the texts. `titles` name the sides. A program may be missing on one side. The page has no
- * scripts and no outside resources.
+ * Returns an HTML page that compares two sides program by program: cycles, bytes, and text differences.
+ * `titles`: names of the sides. A program may be missing on one side.
  */
 export function comparedPage(
   titles: readonly [a: string, b: string],
@@ -85,7 +81,10 @@ ${sectionOf(`@${name}: A to B`, both(withoutSchedule, before, after), both(sched
   return pageOf({ title: `A ${titles[0]}, B ${titles[1]}`, style: passStyle, body: body.join("\n") });
 }
 
-/** Returns the costs of a program on both sides as markup: the verdict and a table. */
+/**
+ * Returns the costs of a program on two sides as HTML markup: a sentence that compares the sides, and a
+ * table.
+ */
 function costsOf(name: string, titles: readonly [a: string, b: string], costs: Costs): string {
   const verdict = costVerdict(costs);
   const said =
@@ -105,8 +104,8 @@ function costsOf(name: string, titles: readonly [a: string, b: string], costs: C
 const context = 3;
 
 /**
- * Returns the differences of two texts as HTML markup: removed and added lines, and the changed words of
- * lines that replace others. Long unchanged parts are collapsed.
+ * Returns the differences of two texts as HTML markup: removed and added lines, with changed words marked.
+ * Long unchanged parts are collapsed.
  */
 function marked(before: string, after: string): string {
   const changes = diffLines(before, after);
@@ -157,8 +156,8 @@ const inLines = (tag: string, markup: string): string =>
     .join("");
 
 /**
- * Returns the removed or the added text of a change, selected by `side`, as HTML markup with one element for
- * each line. Words that only this text has are in `<mark>` elements, none of which spans two lines.
+ * Returns the removed or added text of a change, selected by `side`, as HTML markup with one element per
+ * line. Changed words are in `<mark>` elements.
  */
 function wordsOf(removed: Change, added: Change, side: "removed" | "added"): string {
   const words = diffWordsWithSpace(removed.value, added.value)

@@ -8,9 +8,8 @@ import { table } from "./table.js";
 const percent = (value: number): string => `${Math.round(value)} %`;
 
 /**
- * Returns a table of the target's parameters as text, with the percentage by which the cycles change if a
- * parameter grows by 1 %. Parameters without an effect are left out. `choices` lists each end of a
- * parameter's range at which another schedule is best. `shape` is the output's shape.
+ * Returns the sensitivity of a schedule's cycles to target parameters as text: percent of cycles per 1 % of a
+ * parameter. `choices`: parameter values at which another schedule is best. `shape`: shape of the output.
  */
 export function renderSensitivity(
   list: readonly Sensitivity[],
@@ -38,9 +37,8 @@ export function renderSensitivity(
 }
 
 /**
- * Returns lines that name each target parameter on which the choice of the schedule depends. For each end of
- * a parameter's range at which another schedule is best, the lines have the flags and cycles of that
- * schedule. If there is no such end, one line says so.
+ * Returns lines that name the target parameters on which the choice of the schedule depends, with flags and
+ * cycles of better schedules. If `choices` is empty, one line says that no schedule is 1 % better.
  */
 function choiceLines(choices: readonly OtherChoice[], shape: Shape): readonly string[] {
   if (choices.length === 0) return ["no end of a figure's range makes another schedule 1 % better"];

@@ -38,8 +38,8 @@ export function sideRows([a, b]: readonly [Side, Side]): readonly (readonly [str
 }
 
 /**
- * Returns a phrase that says which of two schedules, A or B, takes fewer cycles, and how many times as fast
- * it is. `a` and `b` are the cycles of the two.
+ * Returns a phrase that says which of two schedules, A or B, takes fewer cycles, and how many times as fast.
+ * `a`, `b`: cycles of A and B.
  */
 export function fasterOf(a: number, b: number): string {
   if (a === b) return "both take as long";
@@ -48,8 +48,8 @@ export function fasterOf(a: number, b: number): string {
 }
 
 /**
- * Returns the text that compares two schedules, A and B, in a table. `machine` has the clock rate and the
- * bandwidth of the target; it is undefined if the time of a cycle is unknown.
+ * Returns a text table that compares two schedules, A and B. `machine`: clock rate and bandwidth of the
+ * target; undefined if the time of a cycle is unknown.
  */
 export function renderSides(
   name: string,

@@ -8,8 +8,8 @@ const narrowest = 8;
 const gap = 2;
 
 /**
- * Returns a table as plain text without borders; columns of numbers are right-aligned. `width` is the largest
- * width of the table in characters: the texts of its columns are wrapped to fit.
+ * Returns a table as plain text without borders; columns of numbers are right-aligned. `width`: maximum width
+ * in characters, for which text columns are wrapped.
  */
 export function table(head: readonly string[], rows: Rows, width?: number): string {
   const shown = (cell: string | number): string =>
@@ -33,9 +33,8 @@ export function table(head: readonly string[], rows: Rows, width?: number): stri
 }
 
 /**
- * Returns the width of each column in characters, so that the table fits into `width` characters if possible.
- * The widest text column is narrowed repeatedly, but not below 8 characters; columns of numbers are not
- * narrowed.
+ * Returns the width of each column in characters, reduced to a total of `width` characters if possible. Text
+ * columns become no narrower than 8 characters; number columns are not reduced.
  */
 function foldedWidths(
   cells: readonly (readonly string[])[],

@@ -8,17 +8,14 @@ import type { TuneResult } from "../tune/result.js";
 import { timedOf, type Timed } from "./tune-charts.js";
 
 /**
- * Limit that decides whether the exact cycles of a pruned schedule are computed. Let `t` be the least time of
- * the schedules that move no more bytes than the pruned schedule. The cycles are computed only if their
- * estimate is less than this limit times `t`.
+ * Factor above which an estimate excludes a pruned schedule from exact cycle computation. The estimate is
+ * compared with the lowest time of all schedules that move no more bytes.
  */
 export const farthest = 1.5;
 
 /**
  * Returns the schedules of a search that have exact times: the costed schedules, and pruned schedules that
- * may lie on the Pareto front of bytes and cycles. A pruned schedule is compared with `t`, the least time of
- * the schedules that move as few or fewer bytes. It is left out if its lower bound is at least `t`, or its
- * estimate at least {@link farthest} times `t`. For the objective `ms`, or with custom passes, only costed
+ * may lie on the Pareto front of bytes and cycles. For the objective `ms`, or with custom passes, only costed
  * schedules are returned.
  */
 export function timedSchedules(result: TuneResult): readonly Timed[] {

@@ -16,7 +16,7 @@ import type { Kernel } from "../api/compile.js";
 import { chartOf, short, ticksOf } from "./chart.js";
 import { drawing } from "./drawing.js";
 
-/** Kernel with the timeline that the cost model simulates for it; the input of the timeline charts. */
+/** Kernel with the timeline that the cost model simulates; input of the timeline charts. */
 export interface Timeline<K = Pick<Kernel, "name" | "tile" | "target">> {
   readonly kernel: K;
   readonly timing: Walked;
@@ -58,18 +58,15 @@ export function coresOf({ kernel, timing }: Timeline): readonly CoreTotal[] {
   });
 }
 
-/**
- * Core whose hardware pipes (instruction queues) the timeline draws in detail, with its label in the chart.
- * `core` counts from 0.
- */
+/** Core that the timeline draws in detail, with a label. `core`: 0-based number of the core. */
 export interface OpenedCore {
   readonly core: number;
   readonly label: string;
 }
 
 /**
- * Returns the cores that the timeline draws in detail: of the cores with tasks, the one that ends last and
- * the one with the least work. Returns one core if the two have equal work, and none if no core has a task.
+ * Returns the cores that the timeline draws in detail: the core that ends last and the core with the least
+ * work. Returns one core if the work is equal, and none if no core has a task.
  */
 function openedCores(one: Timeline): readonly OpenedCore[] {
   const cores = coresOf(one).flatMap((total, core) =>
@@ -91,13 +88,13 @@ function openedCores(one: Timeline): readonly OpenedCore[] {
   ];
 }
 
-/** Width of a chart in CSS pixels, and the end of its axis of time in cycles. */
+/** Width of a chart in CSS pixels, and end of the time axis in cycles. */
 export interface ChartSize {
   readonly width: number;
   readonly until: number;
 }
 
-/** Returns a bar chart (SVG markup) of the cycle at which each core ends its work. */
+/** Returns a bar chart (SVG markup) of the cycle at which each core finishes. */
 export function coreRow(one: Timeline, { width, until }: ChartSize): string {
   const { Plot } = drawing();
   const opened = new Set(openedCores(one).map(({ core }) => core));
@@ -136,8 +133,8 @@ export function coreRow(one: Timeline, { width, until }: ChartSize): string {
 }
 
 /**
- * Returns the last cycle that the chart of a timeline shows: the end of execution if all events are drawn,
- * otherwise the end of the last drawn event. `complete` is true if all events are drawn.
+ * Returns the last cycle that the chart of a timeline shows. `complete`: true if all events are drawn up to
+ * the end of execution.
  */
 export function timelineReach(one: Timeline): { readonly until: number; readonly complete: boolean } {
   const { timing } = one;
@@ -154,8 +151,8 @@ const tipOf = ({ name, from, to, start, cycles, bytes }: TimelineEvent): string 
   `${name} ${named(from)} to %${to}: cycles ${round(start)} to ${round(start + cycles)}, ${round(cycles)} cycles, ${round(bytes)} B`;
 
 /**
- * Returns a chart (SVG markup) of the hardware pipes (instruction queues) over time, for the cores that are
- * drawn in detail. `hatch` is the id of the fill pattern for waits.
+ * Returns a chart (SVG markup) of the hardware pipes (instruction queues) over time, for the cores drawn in
+ * detail. `hatch`: id of the fill pattern for waits.
  */
 export function lanesOf(one: Timeline, { width, until }: ChartSize, hatch: string): string {
   const { Plot } = drawing();
@@ -233,7 +230,7 @@ function textOf({ from, to, name, cycles }: TimelineEvent, scale: number): strin
   return [long, brief].find((text) => text.length * characterWidth < labelWidth) ?? "";
 }
 
-/** Chart of a timeline (SVG markup) and its caption (HTML markup). */
+/** Chart of a timeline (SVG markup) with a caption (HTML markup). */
 export interface Drawn {
   readonly chart: string;
   /** Markup. */
@@ -244,8 +241,8 @@ const swatch = (colour: string): string =>
   `<svg viewBox="0 0 14 14" style="width:14px;height:14px;vertical-align:-2px" aria-hidden="true"><rect width="14" height="14" fill="${colour}" stroke="var(--line)"/></svg>`;
 
 /**
- * Returns the legend that maps colours to hardware pipes (instruction queues), as HTML markup. `hatch` is the
- * id of the fill pattern for waits.
+ * Returns the legend that maps colours to hardware pipes (instruction queues), as HTML markup. `hatch`: id of
+ * the fill pattern for waits.
  */
 export const pipeKeys = (timing: Walked, hatch: string): string =>
   [
@@ -256,9 +253,8 @@ export const pipeKeys = (timing: Walked, hatch: string): string =>
   ].join(" ");
 
 /**
- * Returns a chart of the contents of core 0's unified buffer by address and time, with its caption. Undefined
- * if no data is copied to the buffer before cycle `until`, the end of the time axis. `escape` makes names
- * safe for markup.
+ * Returns a chart, with caption, of the contents of core 0's unified buffer by address and time. Undefined if
+ * no data is copied to the buffer before cycle `until`. `escape`: makes names safe for markup.
  */
 export function memoryMap(
   { kernel, timing }: Timeline,
@@ -307,9 +303,8 @@ export function memoryMap(
 }
 
 /**
- * Returns the two output dims that the tiles cut most often, in ascending order. They are the dims in which
- * the offsets of the tiles have the most distinct values; if two dims have equally many, the later dim is
- * preferred. For an output of one dim, the first entry is undefined.
+ * Returns the two output dims along which the tiles have the most distinct offsets, in ascending order. For
+ * an output of one dim, the first entry is undefined.
  */
 function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number | undefined, number] {
   const cuts = (d: number): number => new Set(tiles.map(({ offsets }) => offsets[d])).size;
@@ -320,8 +315,8 @@ function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number
 }
 
 /**
- * Returns a chart of the output's tiles along two output dims, coloured by the core that writes them, with
- * its caption. Undefined for a scalar or an empty output. `width`: of the chart, in CSS pixels.
+ * Returns a chart, with caption, of the output's tiles along two output dims, coloured by core. Undefined for
+ * a scalar or an empty output. `width`: width of the chart in CSS pixels.
  */
 export function tileMap({ kernel, timing }: Timeline, width: number): Drawn | undefined {
   const { Plot } = drawing();

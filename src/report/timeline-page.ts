@@ -27,8 +27,8 @@ import { timelineStyle, zoomName, zooms, type Zoom } from "./timeline-style.js";
 const pageWidth = 1200;
 
 /**
- * Returns the timeline of a kernel as a self-contained HTML page without scripts. If `other` is given, the
- * page compares the two timelines in a table and draws the charts of both.
+ * Returns the timeline of a kernel as a self-contained HTML page without scripts. `other`: second timeline to
+ * compare.
  */
 export function timelinePage(kernel: Kernel, timing: Walked, other?: Timeline<Kernel>): string {
   checkArgument("timelinePage", "kernel", kernel);
@@ -57,9 +57,8 @@ export const timelineSections = (one: Timeline, width = pageWidth): string =>
   `${summary(one, "")}\n${charts([one], width)}`;
 
 /**
- * Returns the charts of all timelines. The charts of one kind have one axis of cycles, so that the lengths of
- * two schedules compare. Charts over time are drawn for each zoom; the style sheet shows those of the chosen
- * one. `width` is in CSS pixels, without zoom.
+ * Returns the charts of all timelines as HTML markup, with a common axis of cycles. Charts over time are
+ * drawn once for each zoom. `width`: width in CSS pixels without zoom.
  */
 function charts(all: readonly Timeline[], width: number): string {
   const cycles = Math.max(...all.map(({ timing }) => timing.cycles));
@@ -125,9 +124,8 @@ function rooflineText({ kernel, timing }: Timeline): string {
 }
 
 /**
- * Returns an HTML table that compares two schedules, A and B, and a sentence that says which takes fewer
- * cycles. For a hand-written tile program only the sentence is returned, because the source of its tiling is
- * unknown.
+ * Returns an HTML table that compares two schedules, A and B, and a sentence on which takes fewer cycles. For
+ * a tile program without an access program, only the sentence is returned.
  */
 function comparison(a: Timeline<Kernel>, b: Timeline<Kernel>): string {
   const faster = fasterOf(a.timing.cycles, b.timing.cycles);

@@ -2,15 +2,17 @@
  * Style rules of the markup of timelines; apart from it, so that a page can have them before it loads charts.
  */
 
-/** Factors by which the axis of time is drawn wider. */
+/** Zoom factors: factors by which the time axis is drawn wider. */
 export const zooms = [1, 4, 16] as const;
-/** Factor by which the axis of time is drawn wider. */
+/** Zoom factor: factor by which the time axis is drawn wider. */
 export type Zoom = (typeof zooms)[number];
 
-/** Returns the class of charts that are drawn for one zoom, and the id of the button that shows them. */
+/**
+ * Returns the name of a zoom: the CSS class of the charts and the id of the button that selects the charts.
+ */
 export const zoomName = (zoom: Zoom): string => `zoom-${zoom}`;
 
-/** Rules that show the charts of the chosen zoom, and point out the bar under the pointer. */
+/** CSS rules that show the charts of the selected zoom, and highlight the bar under the pointer. */
 export const timelineStyle = `.zoom { border: 1px solid var(--line); border-radius: 6px; padding: 0.25rem 0.75rem 0.5rem; display: inline-flex; gap: 1rem; }
 ${zooms
   .filter((zoom) => zoom !== 1)

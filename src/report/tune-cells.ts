@@ -14,9 +14,8 @@ interface Place {
 }
 
 /**
- * Cell of the heat map of a search, at one tile shape and one residency. It has the best schedule of that
- * tile with its cost, or the reason why no schedule is legal. Residency says which operands are copied to the
- * unified buffer.
+ * Cell of a search's heat map, for one tile shape and one residency (choice of the operands copied to the
+ * unified buffer). Has the best schedule with the cost, or the reason why no schedule is legal.
  */
 export type TileCell = Place &
   (
@@ -33,8 +32,8 @@ export type TileCell = Place &
   );
 
 /**
- * Data of the heat map of a search: the tiles along at most two output dims, for each residency. Residency
- * says which operands are copied to the unified buffer.
+ * Data of a search's heat map: cells for tile shapes along at most two output dims. Each residency (choice of
+ * the operands copied to the unified buffer) has separate cells.
  */
 export interface TileCells {
   /** Output dims along the map; absent `y` where at most one dim has a choice. */
@@ -56,7 +55,7 @@ export interface TileCells {
 
 /**
  * Residency (choice of the operands that are copied to the unified buffer) for which no tile is legal, with
- * the smallest tile that was refused.
+ * the smallest rejected tile.
  */
 export interface RefusedResidency {
   /** As flags take it. */
@@ -65,8 +64,8 @@ export interface RefusedResidency {
 }
 
 /**
- * Returns the data of the heat map of a search: its cells, and the tile shapes along each axis. Undefined for
- * a scalar output, which has no tile to choose.
+ * Returns the data of a search's heat map: cells, and tile shapes along the axes. Undefined for a scalar
+ * output.
  */
 export function tileCells(result: TuneResult): TileCells | undefined {
   const rank = domainOf(result.gather).length;
@@ -134,8 +133,8 @@ export function tileCells(result: TuneResult): TileCells | undefined {
 }
 
 /**
- * Returns the residencies (choices of the operands in the unified buffer) that have a legal cell, sorted by
- * the cost of their best cell, cheapest first. Residencies without a known cost come last.
+ * Returns the residencies (choices of the operands in the unified buffer) with a legal heat map cell, sorted
+ * by lowest cell cost. Residencies without a known cost come last.
  */
 function byBest(cells: readonly TileCell[]): readonly string[] {
   const costs = new Map<string, number>();
@@ -150,10 +149,8 @@ function byBest(cells: readonly TileCell[]): readonly string[] {
 const keyOf = ({ x, y, residency }: Place): string => `${residency} ${x} ${y}`;
 
 /**
- * Returns a refused tile that proves every tile of a heat map cell illegal; undefined if there is none. Its
- * entries are at most the cell's along the map's dims and at most `least` along the others. It has the
- * smallest buffer count. Larger tiles and more buffers only increase the footprint. If several tiles qualify,
- * the one nearest to the cell is returned.
+ * Returns a rejected tile which proves that every tile of a heat map cell is illegal, the nearest if there
+ * are several; undefined if there is none. `least`: smallest tile entries in the dims outside the map.
  */
 function standsAt(
   { x, y, residency }: Place,
@@ -176,8 +173,8 @@ function standsAt(
 }
 
 /**
- * Returns the cell of a legal schedule, with its cost in the unit of the objective. For the objective `ms`,
- * the kind is `unknown` if the schedule was not measured.
+ * Returns the heat map cell of a legal schedule, with the cost in the unit of the objective. For the
+ * objective `ms`, an unmeasured schedule has the kind `unknown`.
  */
 function legalCell(place: Place, schedule: Candidate | PrunedCandidate, { objective }: TuneResult): TileCell {
   switch (objective) {

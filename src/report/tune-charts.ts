@@ -16,7 +16,7 @@ import { chartOf, plain, short, ticksOf } from "./chart.js";
 import { tileCells, type TileCell, type TileCells } from "./tune-cells.js";
 import { drawing } from "./drawing.js";
 
-/** Width of charts in CSS pixels, before they are scaled to the page. */
+/** Width of charts in CSS pixels, before scaling to the page. */
 export const chartWidth = 640;
 const font = { fontSize: "12px" };
 const unitOf: Readonly<Record<Objective, string>> = { cycles: "cycles", bytes: "bytes", ms: "ms" };
@@ -40,8 +40,8 @@ const tickWidth = 44;
 /** Returns the HTML id of the table row of a costed schedule, to which heat map cells and chart dots link. */
 export const candidateRow = (candidate: Candidate): string => `s-${candidate.id}`;
 /**
- * Returns the HTML id of the table row of a refused tile. `index` is the tile's index among the refused
- * tiles.
+ * Returns the HTML id of the table row of a rejected tile. `index`: 0-based index of the tile among the
+ * rejected tiles.
  */
 export const refusedRow = (index: number): string => `refused-${index}`;
 
@@ -64,7 +64,7 @@ const number = (value: number): string =>
     ...(value < 100 ? { maximumSignificantDigits: 4 } : { maximumFractionDigits: 0 }),
   });
 
-/** Heat map of a search result: the chart and its legend as SVG markup, and the data of the cells. */
+/** Heat map of a search result: chart and legend as SVG markup, and data of the cells. */
 export interface HeatMap {
   readonly map: string;
   /** Absent where all cells cost the same. */
@@ -84,8 +84,8 @@ export interface HeatMapOptions {
 }
 
 /**
- * Returns the heat map of the cost of tile shapes in a search. Undefined if there is no tile to choose, no
- * cell has a cost, or a cost is 0, as for an output without elements.
+ * Returns the heat map of the costs of tile shapes in a search. Undefined if there is no tile to choose, no
+ * known cost, or a cost of 0.
  */
 export function heatMap(
   result: TuneResult,
@@ -215,9 +215,8 @@ const classScale: Plot.ScaleOptions = {
 };
 
 /**
- * Returns the legend of the heat map's colours as SVG markup, `width` CSS pixels wide. It states the upper
- * limit of each colour twice: as a ratio to the best cost, `least`, and as a cost in the unit of the
- * objective. The last colour has no limit.
+ * Returns the legend of the heat map's colours as SVG markup, `width` CSS pixels wide. Limits are printed as
+ * ratios to the best cost, `least`, and as costs in the unit of the objective.
  */
 function legendOf(least: number, objective: Objective, width: number): string {
   const { Plot } = drawing();
@@ -258,7 +257,7 @@ const dimLabel = (d: number, { gather }: TuneResult): string => {
 
 /**
  * Returns the Observable Plot mark that draws the best schedule as a star and the default schedule as a
- * diamond. `data` are the entries to draw; `place` has the channels for their position.
+ * diamond. `data`: entries to draw. `place`: channels for the position.
  */
 function markDots(data: readonly object[], place: Plot.DotOptions): Plot.Markish {
   const { Plot } = drawing();
@@ -274,8 +273,8 @@ function markDots(data: readonly object[], place: Plot.DotOptions): Plot.Markish
 }
 
 /**
- * Returns a description of a schedule as text of several lines: its entries, its costs, and the error if its
- * measurement failed.
+ * Returns a description of a schedule as text of several lines: entries, costs, and the error of a failed
+ * measurement.
  */
 export function describeSchedule(schedule: Candidate | PrunedCandidate): string {
   const { bytes, ubBytes, tasks } = schedule;
@@ -316,14 +315,14 @@ function rowLink(cell: TileCell, { refused }: TuneResult): string | null {
 }
 
 /**
- * Returns the unit of a schedule's time: milliseconds for the objective `ms`, which is measured, otherwise
- * cycles.
+ * Returns the unit of a schedule's time: milliseconds (measured) for the objective `ms`, cycles for any other
+ * objective.
  */
 export const timeUnitOf = (objective: Objective): "ms" | "cycles" => (objective === "ms" ? "ms" : "cycles");
 
 /**
- * Schedule with the bytes that it moves and its exact time. The time is in milliseconds for the objective
- * `ms`, otherwise in cycles.
+ * Schedule with the number of bytes moved and the exact time. The time is in milliseconds for the objective
+ * `ms`, else in cycles.
  */
 export interface Timed {
   readonly candidate: Candidate | PrunedCandidate;
@@ -332,8 +331,8 @@ export interface Timed {
 }
 
 /**
- * Returns the costed schedules of a search with their times. For the objective `ms`, schedules that were not
- * measured are left out.
+ * Returns the costed schedules of a search with times. For the objective `ms`, unmeasured schedules are left
+ * out.
  */
 export const timedOf = ({ candidates, objective }: TuneResult): readonly Timed[] =>
   candidates.flatMap((candidate) => {
@@ -359,10 +358,7 @@ export interface ScatterOptions {
   readonly width?: number;
 }
 
-/**
- * Returns a chart (SVG markup) of bytes moved against time, with the Pareto front as a line. Schedules that
- * the search did not cost have no link to a table row, and are drawn small unless they are on the front.
- */
+/** Returns a chart (SVG markup) of bytes moved against time, with the Pareto front as a line. */
 export function scatter(
   result: TuneResult,
   { timed = timedOf(result), width = chartWidth }: ScatterOptions = {},

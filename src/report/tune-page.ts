@@ -22,7 +22,9 @@ import { figureLabels, figureTexts } from "./figures.js";
 import { farthest, timedSchedules } from "./timed-schedules.js";
 import { heatMap, refusedRow, candidateRow, scatter, timeUnitOf, type HeatMap } from "./tune-charts.js";
 
-/** Origin of a search result: the command and the tilec version with which a reader can reproduce it. */
+/**
+ * Origin of a search result: the command and the tilec version, from which a reader can reproduce the result.
+ */
 export interface PageOrigin {
   /** As a shell takes it. */
   readonly command?: string;
@@ -107,8 +109,8 @@ const markKeys = ({ best, default: standard }: TuneResult): string =>
     : `${key("star")} best, ${key("diamond")} default.`;
 
 /**
- * Returns the heat map of a search as HTML: its chart, its legend, and the residencies (choices of the
- * operands in the unified buffer) for which no tile is legal.
+ * Returns the heat map of a search as HTML: chart, legend, and the residencies (choices of the operands in
+ * the unified buffer) without a legal tile.
  */
 function mapFigure({ map, legend, cells }: HeatMap, result: TuneResult): string {
   const rank = result.best.schedule.tile.length;
@@ -163,7 +165,7 @@ const costOf = (candidate: Candidate, objective: Objective): readonly (string | 
 
 /**
  * Returns an HTML table that compares the best schedule of a search with the default schedule. The table has
- * one row if the default is the best.
+ * one row if the two schedules are the same.
  */
 function chosen(result: TuneResult): string {
   const { best, default: standard, objective } = result;
@@ -200,7 +202,7 @@ function schedules(result: TuneResult): string {
   return htmlTable("costed schedules", head, rows);
 }
 
-/** Returns an HTML table of the refused tiles of a search; a sentence if no tile was refused. */
+/** Returns an HTML table of the rejected tiles of a search; a sentence if no tile was rejected. */
 function refusals({ refused, counts }: TuneResult): string {
   if (refused.length === 0) return "<p>No tile was refused.</p>";
   const rows = refused.map(({ tile, view, residency, buffers, code, ubBytes, budget, reason }, k): Row => ({

@@ -49,10 +49,7 @@ ${placed.join("\n")}
 `;
 }
 
-/**
- * Returns a text as lines of at most 90 characters, because SVG does not wrap lines. A longer word is not
- * split.
- */
+/** Returns a text as lines of at most 90 characters. A longer word is not split. */
 function linesOf(text: string): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

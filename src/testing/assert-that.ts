@@ -7,9 +7,8 @@ import type { Verdict } from "./verdict.js";
 type Arguments<F> = F extends (subject: Subject, ...rest: infer A) => unknown ? A : never;
 
 /**
- * Assertions of one subject by name, one for each of the {@link matchers}. An assertion takes the arguments
- * of its matcher and throws an AssertionError if it fails. The assertion of an asynchronous matcher returns a
- * promise, which rejects with the AssertionError.
+ * Assertions on one kernel or program, one for each of the {@link matchers}. An assertion throws an
+ * AssertionError if the matcher fails; an asynchronous assertion returns a promise that rejects.
  */
 export type Asserted = {
   readonly [K in keyof Matchers]: (
@@ -22,7 +21,7 @@ export interface Assertions extends Asserted {
   readonly not: Asserted;
 }
 
-/** Test context through which an assertion marks its test as skipped, such as the context of node:test. */
+/** Test context through which an assertion marks a test as skipped, for example the context of node:test. */
 export interface SkipContext {
   /** Marks the test as skipped. */
   skip(reason: string): void;
@@ -48,8 +47,8 @@ export const loud: SkipContext = {
 };
 
 /**
- * Marks a test as skipped, once the test is over and only if none of its assertions failed. If the context
- * has no `after`, the test is marked at once.
+ * Marks a test as skipped at the end of the test if no assertion failed. If the context has no `after`, the
+ * test is marked at once.
  */
 function skipAfter(context: SkipContext, reason: string): void {
   if (context.after === undefined) context.skip(reason);
@@ -60,8 +59,8 @@ function skipAfter(context: SkipContext, reason: string): void {
 }
 
 /**
- * Returns the assertions on a subject (a kernel or program). If `negated` is true, an assertion fails when
- * its matcher passes. Checks that were skipped are reported to `context`.
+ * Returns the assertions on a subject (a kernel or program). `negated`: true if an assertion fails when the
+ * matcher passes. `context`: receives skipped checks.
  */
 function asserted(subject: Subject, context: SkipContext, negated: boolean): Asserted {
   const settle = (verdict: Verdict, name: string): void => {

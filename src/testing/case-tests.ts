@@ -18,10 +18,7 @@ import { requiredBackends, testDevice } from "./device.js";
 import { testsIn } from "./find-tests.js";
 import { runTests, type Test } from "./run-tests.js";
 
-/**
- * Options of {@link caseTests}: the backends, executor, pass pipeline, targets and operators with which cases
- * run.
- */
+/** Options of {@link caseTests}: backends, executor, pass pipeline, targets and operators of the tests. */
 export interface CaseOptions {
   /** Default: `reference` and `sim`. */
   readonly backends?: readonly BackendChoice[];
@@ -50,7 +47,7 @@ const caseFields: Fields<CaseOptions> = {
   operators: list("a list of operators, as operatorsWith gives them"),
 };
 
-/** Test case in a form that any test runner can run: a name and a function. */
+/** Test for any test runner: a name and a function. */
 export interface CaseTest {
   /** The case's id. */
   readonly name: string;
@@ -61,9 +58,8 @@ export interface CaseTest {
 }
 
 /**
- * Returns a test for each regression case, `.tir` text test and ONNX gather at a path. The path is a file, or
- * a folder whose files and subfolders are searched. Throws a CompileError: TC013 if there is no test, TC702
- * for invalid options.
+ * Returns a test for each JSON test case, `.tir` text test and ONNX gather in a file or in a folder with
+ * subfolders. Throws a CompileError: TC013 if there is no test, TC702 for invalid options.
  */
 export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
   throwIfErrors(checkOptions("caseTests", options, caseFields));
@@ -75,8 +71,8 @@ export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
 }
 
 /**
- * Runs a test on the requested backends. Rejects with an AssertionError that states for each backend what is
- * wrong. A skipped backend is an error if it is required; otherwise it is reported to `skip`.
+ * Runs a test on the requested backends. Rejects with an AssertionError that states the fault of each
+ * backend. A skipped backend is an error if required, and is reported to `skip` if not.
  */
 async function runCase(test: Test, options: CaseOptions, skip: SkipContext): Promise<void> {
   const { backends = ["reference", "sim"], executor, passes, targets = [] } = options;

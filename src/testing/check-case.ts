@@ -62,9 +62,7 @@ export interface CheckResult {
   readonly milliseconds?: number;
 }
 
-/**
- * Environment in which tests run: device, executor, targets, pass pipeline, and callbacks for their results.
- */
+/** Environment in which tests run: device, executor, targets, pass pipeline, and callbacks for results. */
 export interface CheckContext {
   /** Absent: no device; `problem` says why. */
   readonly runner?: Runner;
@@ -96,8 +94,8 @@ export interface CheckContext {
 }
 
 /**
- * Compiles a case once, runs it on each backend, and resolves to one result for each backend. If the case
- * states limits, a further result says whether the kernel keeps them.
+ * Compiles a test case once, runs the kernel on each backend, and resolves to one result per backend. A test
+ * case with cost limits has one more result.
  */
 export const checkCase = async (
   test: Case,
@@ -111,8 +109,8 @@ export const checkCase = async (
 };
 
 /**
- * Compiles a case, starts to prepare its WebGPU pipeline, and returns a function that runs the case. That
- * function resolves to the results of {@link checkCase}.
+ * Compiles a test case and starts to prepare the WebGPU pipeline. Returns a function that runs the test case
+ * and resolves to the results of {@link checkCase}.
  */
 export function beginCase(
   test: Case,
@@ -129,8 +127,8 @@ export function beginCase(
 }
 
 /**
- * Runs a compiled case on each backend and resolves to one result for each backend. If the case states
- * limits, a further result compares the kernel with them.
+ * Runs a compiled test case on each backend and resolves to one result per backend. A test case with cost
+ * limits has one more result.
  */
 async function runCompiled(
   test: Case,
@@ -250,8 +248,8 @@ interface CompiledCase {
 }
 
 /**
- * Returns the compiled program of a case. A program text is compiled for the target that the text names, or
- * else for the target of the case. Throws a CompileError if the program is invalid or refused.
+ * Returns the compiled program of a test case, for the target in the program text or else in the test case.
+ * Throws a CompileError if the program is invalid or rejected.
  */
 function compileCase(test: Case, { findTarget, passes, profile }: CheckContext): CompiledCase {
   const options = {
@@ -288,9 +286,8 @@ function given({ id, inputs }: Case, operand: Operand): CaseTensor {
 }
 
 /**
- * Throws a CompileError if the tensors of a case do not fit the operands of its program text: TC013 for a
- * tensor without an operand or an operand without a tensor, TC103 for a tensor of another type than the
- * operand's.
+ * Throws a CompileError if the tensors of a test case do not match the program's operands. TC013: missing or
+ * unknown tensor. TC103: wrong tensor type.
  */
 function checkInputs(test: Case, func: Func): void {
   const operands = inputsOf(func);
@@ -313,8 +310,8 @@ function checkInputs(test: Case, func: Func): void {
 }
 
 /**
- * Runs a kernel on one backend and resolves to its output. On the backend `reference`, the output is computed
- * from `definition` if it is given.
+ * Runs a kernel on one backend and resolves to the output. `definition`: program from which the backend
+ * `reference` computes the output, if given.
  */
 async function runCase(
   inputs: Readonly<Record<string, HostValue>>,
@@ -333,10 +330,7 @@ async function runCase(
   return fromOutput(type, output, inputs);
 }
 
-/**
- * Returns the tile program that a backend ran, the target of that program, and the backend. For a WebGPU
- * device, the program is the kernel compiled again for the device.
- */
+/** Returns the tile program that a backend executed, the target of the program, and the backend. */
 function resultOn(
   backend: BackendChoice,
   kernel: Kernel,
@@ -347,8 +341,8 @@ function resultOn(
 }
 
 /**
- * Returns the result of comparing the output of a backend with the expected output. The result is `fail` if
- * the types or any elements differ, otherwise `pass`.
+ * Returns the result of comparing the output of a backend with the expected output: `fail` if the types or
+ * any elements differ, `pass` if equal.
  */
 function judgeOutput(
   backend: BackendChoice,
@@ -387,8 +381,8 @@ function judgeOutput(
 }
 
 /**
- * Returns the result of a case that produced errors in place of an output. The result is `pass` if the case
- * expects one of these errors, otherwise `fail` with the reason.
+ * Returns the result of a test case that produced errors in place of an output: `pass` if the test case
+ * expects one of the errors, else `fail`.
  */
 function judgeError(
   test: Case,

@@ -13,8 +13,8 @@ const seed = 1;
 
 /**
  * Runs a gather on each backend, compares the output with the gather's definition, and resolves to one result
- * for each backend. Inputs that are not in `given` are random. The result is `skip` if a backend needs a
- * device that is missing, or if the inputs exceed memory.
+ * per backend. `given`: inputs that are not random. The result is `skip` without the required device or
+ * memory.
  */
 export async function checkDrawn(
   id: string,
@@ -39,9 +39,8 @@ export async function checkDrawn(
 }
 
 /**
- * Resolves to the result of comparing a kernel with its definition on one backend, for several draws of
- * random inputs. The result is `fail` with the first difference, `skip` if the inputs exceed memory,
- * otherwise `pass`.
+ * Compares a kernel with the kernel's definition on one backend, for several draws of random inputs. Resolves
+ * to `fail` with the first difference, `skip` if the inputs exceed memory, or `pass`.
  */
 async function firstDifference(
   kernel: Kernel,

@@ -42,7 +42,7 @@ import type { IndexProgram } from "./random.js";
 import type { Verdict } from "./verdict.js";
 import { inOneLine } from "./no-device.js";
 
-/** Options for comparing the output of a kernel with its definition: the backends and the inputs. */
+/** Options for comparing the output of a kernel with the kernel's definition: backends and inputs. */
 export interface ReferenceOptions {
   /** Default: `sim` alone. */
   readonly backends?: readonly BackendChoice[];
@@ -54,7 +54,7 @@ export interface ReferenceOptions {
   readonly require?: readonly BackendName[];
 }
 
-/** Checks of the options `backends` and `require`, which select the backends of a comparison. */
+/** Validation rules for the options `backends` and `require`, which select the backends of a comparison. */
 export const placeFields: Fields<Pick<ReferenceOptions, "backends" | "require">> = {
   backends: {
     code: "TC702",
@@ -80,9 +80,9 @@ export function checkReferenceOptions(matcher: string, options: ReferenceOptions
 }
 
 /**
- * Resolves to a verdict that passes if a kernel computes the defined output on every backend. The program
- * `definition` defines the output; by default, the kernel's operator or access map does. Rejects with a
- * CompileError (TC702) if the list of backends is empty.
+ * Resolves to a test result that passes if a kernel computes the defined output on every backend.
+ * `definition`: program that defines the output; default, the kernel's operator or access map. Rejects with a
+ * CompileError (TC702) for an empty list of backends.
  */
 export async function compareWithReference(
   kernel: Kernel,
@@ -150,9 +150,8 @@ export interface DrawComparison {
 }
 
 /**
- * Result of comparing a kernel with its definition on one draw of inputs: the difference, or the rejected
- * index value, or a note that most output elements are fills. All fields are absent if the outputs agree and
- * there is nothing to note.
+ * Result of comparing a kernel with the kernel's definition on one draw of inputs: a difference, a rejected
+ * index value, or a note on many fill elements. All fields are absent if the outputs are equal.
  */
 export interface Compared {
   /** The first backend's that gives another outcome than the definition. */
@@ -164,10 +163,9 @@ export interface Compared {
 }
 
 /**
- * Runs a kernel on each backend with one draw of inputs, and compares the outcomes with the definition.
- * Resolves to the first difference, or to the rejection on which all agree. Outcomes include a rejected index
- * value (TC601), a duplicate write (TC607) and an access outside a tensor (TC612). Rejects with any other
- * error of a backend.
+ * Runs a kernel on each backend with one draw of inputs. Resolves to the first difference from the
+ * definition, or to the index value or access that all backends reject (TC601, TC607, TC612). Rejects with
+ * any other error of a backend.
  */
 export async function compareDraw(
   kernel: Kernel,
@@ -219,9 +217,8 @@ function outsideItsTensors(thrown: unknown): Diagnostic {
 }
 
 /**
- * Returns an error (TC610) if `outcome` rejects an index value whose policy in the kernel is `unchecked`;
- * undefined otherwise. Called when the definition rejects the same value. It is an error because a kernel
- * with that policy does not guarantee the rejection.
+ * Returns an error (TC610) if `outcome` rejects an index value that the kernel leaves unchecked. Undefined
+ * for an output or for any other policy.
  */
 function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagnostic | undefined {
   const map = taskOfTile(tile).gather?.stmt.map;
@@ -246,8 +243,8 @@ function fillsIn(program: IndexProgram, inputs: HostInputs, elements: number): P
 }
 
 /**
- * Returns a diagnostic as one line of text, with its notes and with the seed and description of the draw of
- * inputs. The seed is left out if the inputs were given.
+ * Returns a diagnostic as one line of text, with notes, and with seed and description of the inputs. The seed
+ * is left out for given inputs.
  */
 export const inWords = ({ message, notes = [] }: Diagnostic, draw: Draw): string =>
   [message, ...notes, inputsInWords(draw) ?? ""].filter((piece) => piece !== "").join("; ");

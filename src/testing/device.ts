@@ -5,15 +5,18 @@ import { backendNames } from "../api/backends.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
 import { acquireGpu } from "../device/index.js";
 
-/** WebGPU device of the test process, or the diagnostic that states why there is none. */
+/**
+ * WebGPU device for tests (`runner`), or the diagnostic with the reason why no device is available
+ * (`problem`).
+ */
 export type TestDevice =
   { readonly ok: true; readonly runner: Runner } | { readonly ok: false; readonly problem: Diagnostic };
 
 let opened: Promise<TestDevice> | undefined;
 
 /**
- * Resolves to the WebGPU device for tests, or to the diagnostic that states why there is none. The device is
- * opened at the first call and stays open until the process ends.
+ * Resolves to the WebGPU device for tests, or to a diagnostic with the reason why no device is available. The
+ * device is opened at the first call and stays open until the process ends.
  */
 export function testDevice(): Promise<TestDevice> {
   opened ??= acquireGpu().then(async (gpu) =>
@@ -23,9 +26,9 @@ export function testDevice(): Promise<TestDevice> {
 }
 
 /**
- * Returns the names of the backends that must run: those in `require` and those in the environment variable
- * TILEC_REQUIRE, which separates names by commas. `extra` names backends that are not built in. Throws a
- * CompileError (TC702) if the variable has an unknown name.
+ * Returns the names of the backends that must run, from `require` and from the comma-separated environment
+ * variable TILEC_REQUIRE. Throws a CompileError (TC702) if the variable has a name that is neither built in
+ * nor in `extra`.
  */
 export function requiredBackends(
   require: readonly string[] = [],

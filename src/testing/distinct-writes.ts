@@ -33,7 +33,7 @@ const valuesTried = 2 ** 16;
 
 /**
  * Returns the indices (0-based) of the index operands that determine the coordinates at which a scatter
- * writes, directly or through other index operands.
+ * writes. Index operands that determine the coordinates only through other index operands are included.
  */
 function written({ indices, write }: AccessMap): ReadonlySet<number> {
   const needed = new Set<number>();
@@ -50,8 +50,8 @@ function written({ indices, write }: AccessMap): ReadonlySet<number> {
 }
 
 /**
- * Returns accessors for the index values that determine where a scatter point writes and that may be changed.
- * `tables` has the indices of the inputs that may be changed. Index values read at coordinates that depend on
+ * Returns accessors for the index values that determine where a scatter writes and that may be changed.
+ * `tables` has the indices of the inputs that may be changed. Index values read at positions that depend on
  * other index values are left out.
  */
 function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): DrawnIndex[] {
@@ -80,8 +80,8 @@ function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlyS
 }
 
 /**
- * Returns a function from a domain point to the row-major index of the output element that the point writes.
- * The function returns undefined for a point that writes nothing.
+ * Returns a function from an iteration point to the row-major index of the output element that a scatter
+ * writes there. The function returns undefined if the scatter writes nothing at the point.
  */
 function elementsOf(
   program: DefinedMap,
@@ -96,10 +96,8 @@ function elementsOf(
 }
 
 /**
- * Changes index values in place so that no two points of a scatter write the same element, as far as
- * possible. Points are handled in order, and values that earlier points read are not changed. `tables` has
- * the indices of the inputs that may be changed. `inputs` has the program's keys; `random` returns numbers in
- * [0, 1).
+ * Changes index values in `inputs` in place to avoid duplicate writes of a scatter, as far as possible.
+ * `tables` has the indices of the inputs that may be changed. `random` returns numbers in [0, 1).
  */
 export function makeDistinct(
   program: DefinedMap,
@@ -140,9 +138,8 @@ const shapeOf = ({ operands }: DefinedMap, table: number): Shape => at(operands,
 type Position = DrawnIndex & { readonly position: number };
 
 /**
- * Tries index values at the given positions, in place, until `isFree` returns true. Tries random values in
- * range at all positions, then successive values at each position in turn. Restores the old values if no
- * tried value succeeds.
+ * Changes the index values at the given positions, in place, until `isFree` returns true. Restores the old
+ * values and returns if no tried value succeeds.
  */
 function tryValues(positions: readonly Position[], isFree: () => boolean, random: () => number): void {
   const before = positions.map(({ read, position }) => read(position));
@@ -171,10 +168,9 @@ function tryValues(positions: readonly Position[], isFree: () => boolean, random
 const pointsTried = 4096;
 
 /**
- * Changes the index values of one scatter point in place so that two points write the same element. The other
- * point is the one before it, in domain order, that writes an element. Returns false if this fails for the
- * first 4096 points. `tables` has the indices of the inputs that may be changed. `inputs` has the program's
- * keys.
+ * Changes index values in `inputs` in place to create a duplicate write of a scatter. Returns false if none
+ * of the first 4096 iteration points can write the same element as the preceding point. `tables` has the
+ * indices of the inputs that may be changed.
  */
 export function makeDuplicate(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): boolean {
   const indices = drawnIndices(program, inputs, tables);

@@ -44,7 +44,9 @@ import {
   type IndexProgram,
 } from "./random.js";
 
-/** Draw of inputs for a test: the inputs by key, the way their index values were drawn, and the seed. */
+/**
+ * Inputs of one test run, by key, with the random seed and the method by which the index values were drawn.
+ */
 export interface Draw {
   readonly indices: (typeof drawNames)[number] | (typeof extraNames)[number] | "as given";
   /** Seed of all that is drawn; absent if nothing is drawn. */
@@ -71,8 +73,8 @@ const extraNames = [
 const [repeated, withEndsOfData, oneDuplicate] = extraNames;
 
 /**
- * Returns the text by which the inputs of a draw can be reproduced, such as `inputs of seed 1, set 3 of 4:
- * one index out of range`. Undefined if the inputs were not drawn.
+ * Returns a text that identifies drawn inputs, for example `inputs of seed 1, set 3 of 4: one index out of
+ * range`. Returns undefined if the inputs were not drawn.
  */
 export function inputsInWords({ indices, seed }: Draw): string | undefined {
   if (seed === undefined) return undefined;
@@ -83,9 +85,9 @@ export function inputsInWords({ indices, seed }: Draw): string | undefined {
 }
 
 /**
- * Returns the program that defines a kernel's output: `definition` if given, else the operator or access map
- * that was the compiler's input, else the access map of the compiled kernel. Throws a CompileError (TC107,
- * TC702) if `definition` has symbols without a size or other tensors than the kernel.
+ * Returns the program that defines a kernel's output. The program is `definition` if given, else the
+ * compiler's input, else the access map of the compiled kernel. Throws a CompileError (TC107, TC702) if
+ * `definition` does not fit the kernel.
  */
 export function definitionOf(
   { source, tile, resolved, definition: began }: Kernel,
@@ -102,15 +104,12 @@ export function definitionOf(
 }
 
 /**
- * Yields four draws of random inputs. Their index values are all in range; in range with the first and last
- * among them; with one out of range; with many out of range. If no index values are drawn, for example
- * because `given` has them all, yields one draw. A scatter that rejects duplicates gets a further draw with
- * one duplicate, if one can be made.
+ * Yields the inputs for the tests of a program: four random draws, and one draw with a duplicate write if a
+ * scatter rejects duplicates. Yields one draw if no index values are drawn. `ofOthers` adds draws for kernels
+ * that tilec did not write.
  *
- * `ofOthers` is true for kernels that tilec did not write. It adds a draw with one index value throughout
- * and, for kernels that only move elements, one with special float values as data. `program` determines the
- * ranges. The first draw equals `randomInputs`, except for a scatter whose points must write distinct
- * elements. Throws a CompileError (TC502), before anything is drawn, for a tensor larger than an array.
+ * The four draws have all index values in range, the first and last values included, one value out of range,
+ * and many out of range. Throws a CompileError (TC502) for a tensor larger than an array.
  */
 export function* drawsOf(
   { operands }: { readonly operands: readonly Operand[] },
@@ -190,7 +189,7 @@ export function* drawsOf(
 }
 
 /**
- * Returns the given inputs with the keys and types that `program` has for its inputs. Inputs are matched by
+ * Returns the given inputs with the keys and types that `program` has for the inputs. Inputs are matched by
  * position; an input without a value is left out.
  */
 export function inputsOfProgram(
@@ -270,10 +269,8 @@ interface OneOutside {
 }
 
 /**
- * Changes one index value in `inputs` in place to a value just out of range: above the range if the type can
- * represent that, otherwise below. The draw `others` already has rejected index values. The changed value is
- * read by another index operand than the first rejected one, if possible, so that the two draws test
- * different operands. Changes nothing if no value can be moved out of range.
+ * Changes one index value in `inputs` in place to a value just out of range, if possible. `others` is a
+ * second draw with rejected index values; the change affects another index operand, if possible.
  */
 function moveOneOutside(
   inputs: Draw["inputs"],

@@ -43,7 +43,7 @@ export interface Check {
   readonly count?: number;
 }
 
-/** Reason why a text test fails, with the line of the test file, from 1. */
+/** Reason why a text test fails, with the 1-based line in the test file. */
 export interface CheckFailure {
   readonly line: number;
   readonly message: string;
@@ -54,7 +54,7 @@ export interface CheckFailure {
 /** A check may stand behind the statement it is about. */
 const directive = /\/\/\s*(CHECK(?:-NEXT|-SAME|-NOT|-LABEL|-DAG|-EMPTY|-COUNT-([1-9]\d*))?):(.*)$/;
 
-/** Returns the lines of a text without their line ends, which may be LF or CRLF. */
+/** Returns the lines of a text without line ends (LF or CRLF). */
 export const linesOf = (text: string): string[] => text.split(/\r?\n/);
 
 /** Returns the CHECK directives of a text test, in order. */
@@ -71,8 +71,8 @@ export function parseChecks(source: string): Check[] {
 }
 
 /**
- * Returns a failure for each comment that resembles a check directive but is not one, such as a misspelled
- * directive. Lines for which `isComment` returns true have another valid comment and are skipped.
+ * Returns a failure for each comment that resembles a check directive but is not one, for example a
+ * misspelled directive. Lines for which `isComment` returns true are skipped.
  */
 export function slipsIn(source: string, isComment: (line: string) => boolean = () => false): CheckFailure[] {
   return linesOf(source).flatMap((text, k) => {
@@ -88,8 +88,8 @@ export function slipsIn(source: string, isComment: (line: string) => boolean = (
 }
 
 /**
- * True if a comment resembles a directive: it begins with `CHECK` or `error[`, or its name differs from a
- * directive's by at most two letters (one for `RUN`). The name is the part before the first colon.
+ * True if a comment resembles a check directive: the comment begins with `CHECK` or `error[`, or begins with
+ * a misspelled directive name.
  */
 function isSlip(comment: string): boolean {
   if (/^(?:CHECK|error\[)/.test(comment)) return true;
@@ -102,8 +102,8 @@ function isSlip(comment: string): boolean {
 }
 
 /**
- * Returns a failure for each mistake in the checks of a text test; an empty list if there is none. Mistakes
- * are an empty text, a check that cannot fail, or a name used before its capture.
+ * Returns a failure for each mistake in the checks of a text test, for example an empty text or a check that
+ * cannot fail. Returns an empty list if there is no mistake.
  */
 export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
   checkArgument("vacuousChecks", "list", checks);
@@ -137,9 +137,8 @@ export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
 }
 
 /**
- * Returns the failure of the first check that does not hold for a command's output; undefined if all hold. If
- * the checks state another version of the cost model, the message says so, because cycles of two versions are
- * not comparable.
+ * Returns the failure of the first check that does not hold for a command's output. Returns undefined if all
+ * checks hold.
  */
 export function fileCheck(text: string, checks: readonly Check[]): CheckFailure | undefined {
   checkArgument("fileCheck", "text", text);
@@ -158,8 +157,8 @@ function otherClock(checks: readonly Check[]): number | undefined {
 }
 
 /**
- * Returns the failure of the first check that does not hold for an output; undefined if all hold. Line ends
- * of the output are LF.
+ * Returns the failure of the first check that does not hold for an output with LF line ends. Returns
+ * undefined if all checks hold.
  */
 function firstFailure(output: string, checks: readonly Check[]): CheckFailure | undefined {
   const bound = new Map<string, string>();
@@ -204,8 +203,8 @@ function firstFailure(output: string, checks: readonly Check[]): CheckFailure | 
 }
 
 /**
- * Returns checks in groups that are matched together. Consecutive CHECK-DAG directives form a group; every
- * other check forms a group alone.
+ * Returns checks in groups that are matched together. A group has consecutive CHECK-DAG directives, or one
+ * other check.
  */
 function grouped(checks: readonly Check[]): Check[][] {
   const groups: Check[][] = [];
@@ -222,9 +221,9 @@ interface Missing {
 }
 
 /**
- * Finds as many successive matches of a check as the check requests, and returns the range of the output that
- * covers all of them. Matches start at character positions in [from, to). Returns the check as `missing` if
- * there are fewer matches.
+ * Returns the range of the output that consecutive matches of a check occupy. The search starts at character
+ * positions in [from, to). Returns the check as `missing` if the output has fewer matches than the check
+ * requires.
  */
 function inOrder(
   output: string,
@@ -241,9 +240,8 @@ function inOrder(
 }
 
 /**
- * Finds one match of each check in a group, in any order and without overlap, and returns the range of the
- * output that covers all matches. Returns the first check without a match as `missing`. A later check may use
- * names that an earlier check captured.
+ * Returns the range of the output that the matches of a group of checks occupy, in any order and without
+ * overlap. Returns the first check without a match as `missing`.
  */
 function inAnyOrder(
   output: string,
@@ -318,8 +316,8 @@ function pieceEnd(
 }
 
 /**
- * Returns the regular expression for a check's text, and the names of its capture groups in order. `bound`
- * has the values of the names that were captured before.
+ * Returns the regular expression for a check's text, and the names of the capture groups in order. `bound`
+ * maps the names captured by earlier checks to the captured texts.
  */
 function compile(text: string, bound: ReadonlyMap<string, string>): { pattern: RegExp; names: string[] } {
   const names: string[] = [];

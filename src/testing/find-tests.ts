@@ -27,8 +27,7 @@ import { runTextTest } from "./text-test.js";
 
 /**
  * Returns the tests at a path, which is a file or a folder. A file that cannot be read becomes a failing
- * test. `operators` are the operators that programs may name; undefined stands for the built-in ones. `above`
- * has the real paths of the folders that contain the path, to detect cycles of links.
+ * test. `above` has the real paths of the parent folders, to detect cycles of links.
  */
 export function testsIn(
   path: string,
@@ -47,9 +46,9 @@ export function testsIn(
 }
 
 /**
- * Returns the tests of all files in a folder, in the order of file names, or the single test of an ONNX
- * backend-test folder. `above` has the real paths of the folders that contain this one. Throws a CompileError
- * (TC010) if the folder is one of those, because a link leads back to it.
+ * Returns the tests of all files in a folder, in the order of file names. Returns a single test if the folder
+ * is an ONNX backend test. Throws a CompileError (TC010) if a link in the folder leads back to a folder in
+ * `above`.
  */
 function testsInFolder(
   path: string,
@@ -67,8 +66,8 @@ function testsInFolder(
 }
 
 /**
- * Returns the tests of a file. A `.tir` file is one text test; an ONNX model has a test for each gather; any
- * other file has a test for each regression case.
+ * Returns the tests of a file. A `.tir` file is one text test. An ONNX model has a test for each gather, and
+ * a JSON file has a test for each test case.
  */
 function testsInFile(path: string, operators: Operators | undefined): Test[] {
   const kind = path === standardInput ? programKind(path) : path.replace(/^.*\./, "");
@@ -88,7 +87,7 @@ const caseTest = (file: string, test: Case): Test => ({
   begin: (backends, context) => beginCase(test, backends, context),
 });
 
-/** Returns the test of a `.tir` file that states RUN and CHECK lines, or expected errors, in its comments. */
+/** Returns the test of a `.tir` file, whose comments contain RUN and CHECK lines or expected errors. */
 function textTest(path: string, operators: Operators | undefined): Test {
   const source = readProgramText(path);
   return {

@@ -20,8 +20,8 @@ import {
 import type { DefinedMap } from "../../backends/reference/defined-map.js";
 
 /**
- * Range of the values that an element of an index input (an input that holds index values) may have so that
- * no out-of-range policy applies. Test inputs are drawn from it.
+ * Range of the values that an element of an index input (an input that holds index values) may have without
+ * being out of range.
  */
 export interface IndexRange {
   readonly least: number;
@@ -47,9 +47,8 @@ export function indexLimits(dtype: DType): readonly [lowest: number, highest: nu
 }
 
 /**
- * Returns a function from an element position (row-major) of an index input, an input that holds index
- * values, to a range of values. Every index operand that reads the position accepts each value of the range.
- * `table` is the index of the input among the operands.
+ * Returns a function from a row-major element position of an index input to the range of values that all
+ * index operands accept at the position. `table` is the index of the input among the operands.
  */
 export function indexRanges(defined: DefinedMap, table: number): (position: number) => IndexRange {
   const { map, operands } = defined;
@@ -121,8 +120,8 @@ function soleDim(coord: Linear): number | undefined {
 }
 
 /**
- * Returns the indices (0-based) of index operand `index` and of all index operands that are sums containing
- * it, directly or through other sums.
+ * Returns the indices (0-based) of index operand `index` and of the index operands that are sums with that
+ * operand as an addend. Sums of sums are included.
  */
 function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
   const consumers = [index];
@@ -134,9 +133,8 @@ function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
 }
 
 /**
- * Returns the interval of values that index operand `index` (0-based) may have. The interval is limited by
- * the operand's own bound and by the bounds of sums that contain the operand. Operands without a bound that
- * are added in one sum each get an equal share of the sum's interval.
+ * Returns the interval of values for which index operand `index` (0-based) and all sums that contain the
+ * operand are in range.
  */
 function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"]): Interval {
   const nothing: Interval = [0, 0];
@@ -168,9 +166,9 @@ function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"])
 }
 
 /**
- * Returns the interval of values of index operand `s` (0-based) for which a linear expression lies in [least,
- * max]. The expression must do so for all values of its other variables in `ranges`. If no value of the
- * operand qualifies, the expression need do so only for some of those values.
+ * Returns the values of index operand `s` (0-based) for which a linear expression lies in [least, max] for
+ * all values of the remaining variables. If there is no value, returns the values for which the expression
+ * can lie in [least, max].
  */
 function solved(form: Linear, s: number, [least, max]: Interval, ranges: Ranges): Interval {
   const term = form.terms.find(({ of }) => indicesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));

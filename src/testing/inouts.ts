@@ -18,9 +18,8 @@ export const copies = (tensors: Tensors): Tensors =>
   );
 
 /**
- * Returns a description of the first input that an execution must not write but changed; undefined if there
- * is none. An execution may write only inputs that the program updates in place, and only if it succeeds.
- * `succeeded` is true if the execution returned an output.
+ * Returns a description of the first input that an execution changed without permission; undefined if there
+ * is none. Only inputs that the program updates in place may change, and only if `succeeded` is true.
  */
 export function changedInput(
   func: HasOperands,

@@ -53,7 +53,8 @@ const misused = (message: string, hint: string): CompileError =>
   new CompileError([error("TC702", message, { hint })]);
 
 /**
- * Returns a verdict that passes if a kernel or program compiles; otherwise its message has the diagnostics.
+ * Returns a passing check result ({@link Verdict}) if a kernel or program compiles. The message of a failing
+ * result has the compiler's diagnostics.
  */
 function toBeLegal(subject: Subject): Verdict {
   const result = compiled(subject);
@@ -80,9 +81,9 @@ const reasonField: Field = {
 };
 
 /**
- * Returns a verdict that passes if a program does not compile. `reason` is the required category of error
- * (`full-load`) or error code (`TC301`); if it is absent, any error passes. Throws a CompileError (TC702) for
- * an unknown `reason`.
+ * Returns a passing check result ({@link Verdict}) if a program does not compile. `reason` is the required
+ * error category (`full-load`) or error code (`TC301`); any error passes without `reason`. Throws a
+ * CompileError (TC702) for an unknown `reason`.
  */
 function toBeRefused(subject: Subject, reason?: Category | Code): Verdict {
   throwIfErrors(checkOptions("toBeRefused", { reason }, { reason: reasonField }));
@@ -114,9 +115,8 @@ const limitField: Field = {
 };
 
 /**
- * Throws a CompileError (TC702) if the limits passed to a matcher are invalid: a limit is not named in
- * `figures`, or is not a finite number of at least 0. They are also invalid if all limits named in `needs`
- * are absent.
+ * Throws a CompileError (TC702) if `limits` has a name that is not in `figures`, or a value below 0. Throws
+ * the same error if all limits in `needs` are absent.
  */
 function checkLimits(
   matcher: string,
@@ -188,8 +188,9 @@ function toTakeAtMost(subject: Subject, limits: Pick<Limits, "cycles" | "clock">
 }
 
 /**
- * Returns a verdict that passes if the cost model estimates exactly the given number of cycles. `clock` is
- * the cost model version that the number was taken from. Throws a CompileError (TC702) for invalid arguments.
+ * Returns a passing check result ({@link Verdict}) if the cost model estimates exactly the given number of
+ * cycles. `clock` is the cost model version that gave the number. Throws a CompileError (TC702) for invalid
+ * arguments.
  */
 function toTakeExactly(
   subject: Subject,
@@ -207,8 +208,8 @@ async function toMatchReference(subject: Subject, options: ReferenceOptions = {}
 }
 
 /**
- * Resolves to a verdict that passes if a kernel computes exactly the bits that program `op` defines, on each
- * backend of `options`. Rejects with a CompileError (TC702) for invalid options.
+ * Resolves to a passing check result ({@link Verdict}) if a kernel computes the bits that program `op`
+ * defines, on each backend of `options`. Rejects with a CompileError (TC702) for invalid options.
  */
 async function toPreserve(subject: Subject, op: Func, options: ReferenceOptions = {}): Promise<Verdict> {
   throwIfErrors(checkProgram(op));
@@ -307,8 +308,8 @@ const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdi
 };
 
 /**
- * Matchers by name: functions that check a kernel or program and return a {@link Verdict}, or a promise of
- * it.
+ * Matcher functions by name. Each matcher checks a kernel or program and returns a {@link Verdict} or a
+ * promise of one.
  */
 export const matchers = {
   /** It compiles. */

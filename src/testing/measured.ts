@@ -20,8 +20,7 @@ export interface Limits {
 }
 
 /**
- * Limit that a kernel exceeds, with a message that states the excess and the components of the exceeded
- * value.
+ * Limit that a kernel exceeds, with a message that gives the excess and the components of the exceeded value.
  */
 export interface Excess {
   readonly limit: "bytes" | "ratio" | "ubPeak" | "cycles";
@@ -77,8 +76,8 @@ export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Me
 }
 
 /**
- * Returns the limits that a kernel exceeds, in the order bytes, ratio, ubPeak, cycles; an empty list if there
- * are none. If `exactly` is true, a value below its limit is returned as well.
+ * Returns the limits that a kernel exceeds, in the order bytes, ratio, ubPeak, cycles. If `exactly` is true,
+ * a value below the limit is returned as well.
  */
 export function excesses(
   name: string,

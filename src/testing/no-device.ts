@@ -6,7 +6,8 @@ export const inOneLine = ({ message, hint }: Diagnostic): string =>
   hint === undefined ? message : `${message}; ${hint}`;
 
 /**
- * Returns the result `skip` for a test that needs a WebGPU device. Its message says why there is no device.
+ * Returns the result `skip` for a test that needs a WebGPU device. The message gives the reason why no device
+ * is available.
  */
 export const skipWithoutDevice = (problem: Diagnostic | undefined) => ({
   status: "skip" as const,

@@ -3,8 +3,7 @@ import { error, formatShape, RunError, type AccessMap, type Diagnostic, type Sha
 import type { BackendRun } from "../../backends/index.js";
 
 /**
- * Outcome of running a kernel: its output, or the diagnostic with which it rejects an index value or a
- * duplicate write.
+ * Outcome of running a kernel: the output, or the diagnostic for a rejected index value or a duplicate write.
  */
 export type Outcome =
   | { readonly kind: "bits"; readonly run: BackendRun }
@@ -12,8 +11,8 @@ export type Outcome =
   | { readonly kind: "rejected"; readonly index: Diagnostic };
 
 /**
- * Resolves to the outcome of running a kernel: its output, or its rejection of an index value (TC601) or of a
- * duplicate write (TC607). Rejects with any other error of `run`.
+ * Resolves to the outcome of running a kernel: the output, or the diagnostic for a rejected index value
+ * (TC601) or a duplicate write (TC607). Rejects with any other error of `run`.
  */
 export async function outcomeOf(run: () => BackendRun | Promise<BackendRun>): Promise<Outcome> {
   try {
@@ -24,8 +23,8 @@ export async function outcomeOf(run: () => BackendRun | Promise<BackendRun>): Pr
 }
 
 /**
- * Returns the outcome of running a kernel synchronously: its output, or its rejection of an index value
- * (TC601) or of a duplicate write (TC607). Throws any other error of `run`.
+ * Returns the outcome of running a kernel: the output, or the diagnostic for a rejected index value (TC601)
+ * or a duplicate write (TC607). Throws any other error of `run`.
  */
 export function outcomeNow(run: () => BackendRun): Outcome {
   try {
@@ -42,15 +41,15 @@ function rejection(thrown: unknown): Outcome {
 }
 
 /**
- * True if a rejected index value belongs to an index operand with the policy `unchecked`. For such a value no
- * output is defined, and no backend has to reject it.
+ * True if a diagnostic is for a rejected value of an index operand with the policy `unchecked`. A backend
+ * need not reject an index value with the policy `unchecked`.
  */
 export const isPromise = ({ indices }: AccessMap, { data }: Diagnostic): boolean =>
   indices[Number(data?.["site"])]?.outOfRange === "unchecked";
 
 /**
- * Returns an error (TC610) if one of two outcomes is an output and the other a rejection, or if the two
- * reject different index values. Undefined if both are outputs or reject the same index value.
+ * Returns an error (TC610) if only one of two outcomes is a rejection, or if the two outcomes reject
+ * different index values. Returns undefined if the outcomes agree.
  */
 export function rejectionDifference(
   [name, a]: readonly [who: string, outcome: Outcome],

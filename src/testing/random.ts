@@ -30,8 +30,8 @@ import { asHost, type TensorValue } from "../formats/tensor.js";
 import { indexLimits, indexRanges, type IndexRange } from "./index-ranges.js";
 
 /**
- * Returns a random value for an operand of a kernel, determined by `seed`: values in range for an input that
- * holds index values, any bits for other operands. Throws a CompileError (TC502) if the value exceeds memory.
+ * Returns a random value for a kernel's operand, determined by `seed`. Index values are in range; other
+ * operands may have any bits. Throws a CompileError (TC502) if the value exceeds memory.
  */
 export const randomValue = (operand: Operand, tile: TileFunc, seed: number): TensorValue =>
   indexInputs(tile).some((input) => keyOf(input) === keyOf(operand))
@@ -43,8 +43,8 @@ const tableOf = (tile: TileFunc, operand: Operand): number =>
   inputsOf(tile).findIndex((input) => keyOf(input) === keyOf(operand));
 
 /**
- * Checks that each of some operands fits in one array. Throws a CompileError (TC502) for the first that does
- * not. Strings are counted when they are drawn.
+ * Throws a CompileError (TC502) for the first operand that does not fit in one array. String operands are not
+ * checked.
  */
 export function checkSizes(operands: readonly Operand[]): void {
   for (const { type, ...operand } of operands) {
@@ -92,9 +92,8 @@ export function randomData(type: TensorType, seed: number): TensorValue {
 }
 
 /**
- * Returns a tensor of special float values, which arithmetic may change but a copy preserves: NaNs,
- * infinities, zeros, subnormals and the largest values. The values repeat in a fixed order; `seed` selects
- * the first. Undefined if the type is not a float of 16, 32 or 64 bits.
+ * Returns a tensor of special float values, for example NaNs, infinities, zeros and subnormals. `seed`
+ * selects the first value. Returns undefined if the type is not a float of 16, 32 or 64 bits.
  */
 export function endsOfType(type: TensorType, seed: number): TensorValue | undefined {
   const bits = bitsOf(type.dtype);
@@ -116,17 +115,13 @@ export function endsOfType(type: TensorType, seed: number): TensorValue | undefi
 }
 
 /**
- * Returns a tensor of random index values for one input of `func`. The values are in range for every index
- * operand that reads the input. `table` is the index of the input. `type` is the tensor's type, with as many
- * elements as the input. Throws a CompileError (TC502) if the tensor exceeds memory.
+ * Returns a tensor of random index values for the input with index `table`. The values are in range for every
+ * index operand that reads the input. Throws a CompileError (TC502) if the tensor exceeds memory.
  */
 export const randomIndices = (type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue =>
   drawnIndices(type, indexProgram(func), { seed, table });
 
-/**
- * Options of {@link drawnIndices}, which returns a tensor of index values for one input, by default at
- * random.
- */
+/** Options of {@link drawnIndices}, which returns a tensor of index values for one input. */
 export interface IndexDraw {
   readonly seed: number;
   /** Position of the input among the program's inputs, from 0. */
@@ -140,8 +135,7 @@ export interface IndexDraw {
 
 /**
  * Returns a tensor of index values for one input. `choose` selects the value at each position from the range
- * that its index operands accept; by default at random. Values are clamped to the element type. Throws a
- * CompileError (TC502) if the tensor exceeds memory.
+ * of valid values; by default at random. Throws a CompileError (TC502) if the tensor exceeds memory.
  */
 export function drawnIndices(
   type: TensorType,
@@ -179,8 +173,8 @@ export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number,
 }
 
 /**
- * Access map of a program and the program's operands, from which index values for tests are drawn. `tile` is
- * present if the access map differs between tiles; `map` then describes only the region of one tile.
+ * Access map of a program with the program's operands, from which index values for tests are drawn. `tile` is
+ * present if the access map differs between tiles; `map` then has the region of one tile.
  */
 export interface IndexProgram extends DefinedMap {
   readonly tile?: TileFunc;
@@ -200,7 +194,7 @@ export function indexProgram(tile: TileFunc): IndexProgram {
 }
 
 /**
- * Returns a function that gives the next pseudo-random number in [0, 1) at each call. `seed` determines the
+ * Returns a function that returns the next pseudo-random number in [0, 1) at each call. `seed` determines the
  * sequence.
  */
 export function fractions(seed: number): () => number {
@@ -213,9 +207,8 @@ const zeroBytes = (type: TensorType): Uint8Array =>
   allocateArray(4 * Math.ceil(byteCount(type) / 4), formatType(type));
 
 /**
- * Returns a function that gives the next 32 random bits at each call, as a signed number; `seed` determines
- * the sequence. The generator is PCG RXS-M-XS 32 (O'Neill 2014, section 6.3.4), whose bits are all equally
- * random. The number is signed because JavaScript engines box larger numbers that outlive a call.
+ * Returns a function that returns the next 32 pseudo-random bits at each call, as a signed number. `seed`
+ * determines the sequence.
  */
 function words(seed: number): () => number {
   let state = seed | 0;

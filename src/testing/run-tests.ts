@@ -5,8 +5,8 @@ import { nameOf, type BackendChoice } from "../api/backends.js";
 import type { CheckContext, CheckResult } from "./check-case.js";
 
 /**
- * Test of a suite: its id, its file and line, and the function `begin`, which starts to prepare the test and
- * returns a function that runs it.
+ * Test of a suite: id, file, line, and the function `begin`, which prepares the test and returns the function
+ * that runs the test.
  */
 export interface Test {
   readonly id: string;
@@ -46,8 +46,8 @@ export interface SuiteOptions<T extends Test> {
 const testsAhead = 8;
 
 /**
- * Runs tests in order, each on all backends, and resolves to their results. A test that throws counts as
- * failed, and the other tests still run. With `bail`, the first failure ends the suite.
+ * Runs tests in order, each on all backends, and resolves to the results. A test that throws counts as
+ * failed. If `bail` is true, the first failure ends the suite.
  */
 export async function runTests<T extends Test>(
   tests: readonly T[],
@@ -94,8 +94,8 @@ interface Begun<T extends Test> {
 }
 
 /**
- * Yields tests in order, each with the function that runs it. `begin` prepares a test; it is called up to 8
- * tests ahead, so that preparation overlaps with other tests.
+ * Yields tests in order, each with the function that runs the test. `begin` prepares each test and is called
+ * up to 8 tests ahead.
  */
 function* begunAhead<T extends Test>(tests: readonly T[], begin: (test: T) => Run): Generator<Begun<T>> {
   const begun: Begun<T>[] = [];

@@ -5,14 +5,14 @@ import { PassError } from "../../passes/index.js";
 import type { CompileResult, Kernel } from "../api/compile.js";
 
 /**
- * Subject of an assertion: a kernel, the result of `tryCompile`, or a function that compiles and returns one
- * of the two.
+ * Kernel under test: a kernel, the result of `tryCompile`, or a function that returns a kernel or a
+ * `tryCompile` result.
  */
 export type Subject = Kernel | CompileResult | (() => Kernel | CompileResult);
 
 /**
- * Returns the kernel of a subject, or the diagnostics that say why it has none. Throws a CompileError (TC702)
- * for a value that is not a subject.
+ * Returns the kernel under test, or the diagnostics of a failed compilation. Throws a CompileError (TC702) if
+ * `subject` is not a kernel, a compile result or a function.
  */
 export function compiled(subject: Subject): CompileResult {
   const value = typeof subject === "function" ? attempted(subject) : subject;
@@ -29,8 +29,8 @@ export function compiled(subject: Subject): CompileResult {
 }
 
 /**
- * Returns the result of a function that compiles, or the diagnostics of the CompileError or PassError that
- * the function throws. Throws any other error of the function.
+ * Returns the result of calling `compiles`, or the diagnostics of a thrown CompileError or PassError. Throws
+ * any other error of `compiles`.
  */
 function attempted(compiles: () => Kernel | CompileResult): Kernel | CompileResult {
   try {

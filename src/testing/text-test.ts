@@ -25,7 +25,7 @@ import { readStandardInput, standardInput } from "../formats/standard-input.js";
 import { makeTemporaryFolder, removeFolder } from "../output/write-file.js";
 import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFailure } from "./filecheck.js";
 
-/** Options of {@link runTextTest}, for the text test and for the tilec commands that it runs. */
+/** Options of {@link runTextTest}, which runs the tilec commands of a text test and checks the outputs. */
 export interface TextTestOptions {
   /** Operators that a file without RUN lines may name; default: the built-in ones. */
   readonly operators?: Operators;
@@ -48,8 +48,8 @@ interface CommandRun {
 }
 
 /**
- * Returns the failures of a `.tir` text test; an empty list if it passes. `source` is the text of the test
- * and `file` its path.
+ * Returns the failures of a `.tir` text test; an empty list if the test passes. `source` is the text of the
+ * test and `file` the path.
  */
 export function runTextTest(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
   checkArgument("runTextTest", "text", source);
@@ -58,8 +58,8 @@ export function runTextTest(source: string, file: string, options: TextTestOptio
 }
 
 /**
- * Checks the expected errors and the RUN lines of a text test, and returns the failures; an empty list if all
- * pass. A test without expected errors and RUN lines fails. So does a test with a check that cannot fail.
+ * Returns the failures of the expected errors and the RUN lines of a text test; an empty list if all pass. A
+ * test that checks nothing fails.
  */
 function failuresOf(source: string, file: string, options: TextTestOptions): CheckFailure[] {
   const runs = runsOf(source);
@@ -93,8 +93,8 @@ const runsOf = (source: string): RunLine[] =>
   });
 
 /**
- * Runs each RUN command of a text test and checks its output. Returns at most one failure for each command;
- * an empty list if all pass.
+ * Runs each RUN command of a text test and checks the output. Returns at most one failure for each command;
+ * an empty list if all commands pass.
  */
 export function checkedRuns(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
   const checks = parseChecks(source);
@@ -146,8 +146,8 @@ const withFlags = (args: readonly string[], flags: readonly string[]): readonly 
   args.some((arg) => /^--(?:config|no-config)(?:=|$)/.test(arg)) ? args : [...args, ...flags];
 
 /**
- * Runs a tilec command in a separate process and returns its output and exit code. The output is stdout if
- * the command succeeds, otherwise stdout followed by stderr.
+ * Runs a tilec command in a separate process and returns the output and the exit code. The output is stdout;
+ * if the command fails, stdout followed by stderr.
  */
 function runProcess(args: readonly string[]): CommandRun {
   const env = { ...process.env, NO_COLOR: "1" };
@@ -168,7 +168,7 @@ interface Expectation {
 const expectation = /\/\/ error\[(TC\d+)\](?:@([+-]\d+))?:(.*)$/;
 
 /**
- * Returns the errors that `// error[TC301]: text` comments in a text test expect, each with its code, message
+ * Returns the errors expected by the `// error[TC301]: text` comments of a text test, each with code, message
  * text and line.
  */
 function expectations(source: string): Expectation[] {
@@ -180,8 +180,8 @@ function expectations(source: string): Expectation[] {
 }
 
 /**
- * Returns a failure for each error that occurs without being expected, and for each expected error that does
- * not occur. An empty list if the errors are exactly the expected ones.
+ * Returns a failure for each unexpected error and for each expected error that does not occur. Returns an
+ * empty list if the errors are exactly the expected errors.
  */
 function checkErrors(
   source: string,

@@ -25,8 +25,8 @@ interface LimitNodes {
 }
 
 /**
- * Returns the JSON path and the syntax tree node of the test case with the given id. Undefined if `text` does
- * not parse as JSON or has no such case.
+ * Returns the JSON path and the syntax tree node of the test case with the given id. Returns undefined if
+ * `text` is not valid JSON or has no test case with the id.
  */
 function caseOf(text: string, id: string): LimitNodes | undefined {
   const root = parseTree(text);
@@ -40,9 +40,8 @@ function caseOf(text: string, id: string): LimitNodes | undefined {
 }
 
 /**
- * Returns the text of a test file in which the exceeded limits of one case are raised to the given values.
- * Other limits are unchanged. A raised `cycles` limit also records the current cost model version in
- * `limits.clock`. Returns `text` unchanged if the case does not exist or states no limits.
+ * Returns the text of a test file in which the exceeded limits of one test case are raised to the given
+ * values. Returns `text` unchanged if the test case does not exist or has no limits.
  */
 export function withLimits(text: string, id: string, figures: Measured): string {
   const test = caseOf(text, id);
@@ -60,9 +59,8 @@ export function withLimits(text: string, id: string, figures: Measured): string 
 }
 
 /**
- * Returns the text of a test file in which the expected output of one case is replaced by `output`. Undefined
- * if the case does not exist, states no output, or states its output as a `fill` instead of a list of
- * elements.
+ * Returns the text of a test file in which the expected output of one test case is replaced by `output`.
+ * Returns undefined if the test case does not exist or does not list the output's elements.
  */
 export function withCaseOutput(text: string, id: string, output: TensorValue): string | undefined {
   const test = caseOf(text, id);
@@ -95,8 +93,7 @@ function casePaths(root: Node): JSONPath[] {
 
 /**
  * Returns the text of a text test in which each CHECK pattern without a match is replaced by the nearest line
- * of the output. Checks that fail for another reason are unchanged: a match on another line, a CHECK-NOT that
- * matches, or a wrong exit code.
+ * of the output. Other failing checks are unchanged.
  */
 export function withChecks(source: string, file: string, options: TextTestOptions = {}): string {
   let text = source;

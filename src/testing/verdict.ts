@@ -1,4 +1,4 @@
-/** Result of one check: whether the check passes, and a message that says why. */
+/** Result of a check: whether the check passes, and a message that gives the reason. */
 export interface Verdict {
   readonly pass: boolean;
   /** Message that fits both outcomes: the reason why the check fails, or why its opposite fails. */

@@ -18,9 +18,9 @@ import { modelLimit } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
 
 /**
- * Returns the result of a finished search: counts by status, the costed candidates sorted by cost, the pruned
- * candidates, and the best compared with the default. Throws the abort reason, or a CompileError (TC702), if
- * the default was not costed.
+ * Returns the result of a finished search: counts by status, costed and pruned candidates, and the best
+ * candidate compared with the default. Throws the abort reason, or a CompileError (TC702), if the default was
+ * not costed.
  */
 export function concluded(
   { task, space, defaultId, options }: Search,
@@ -89,9 +89,9 @@ export function concluded(
 }
 
 /**
- * Returns the candidates of `sorted` without duplicates. Custom passes may turn several candidates into one
- * schedule with equal costs. Of such candidates, the default is kept, or else the first in the list. All
- * candidates of the run-off (final round-robin comparison) are kept.
+ * Returns the candidates of `sorted` without duplicates, that is, candidates with equal schedules and costs.
+ * Of equal candidates, the default or else the first is returned. Candidates of `race` (final round-robin
+ * comparison) are always returned.
  */
 function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff | undefined): Candidate[] {
   const keyOf = ({ schedule, cycles, bytes, ubBytes, status }: Candidate): string =>
@@ -108,8 +108,8 @@ function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff 
 }
 
 /**
- * Returns the text of a schedule's tile and residency, and of each other entry that differs from that of the
- * default schedule.
+ * Returns text for a candidate's schedule: tile, residency (memory in which an operand is kept), and the
+ * entries that differ from the default schedule.
  */
 function shownDifference({ schedule }: Candidate, { schedule: other }: Candidate): string {
   const { tile, residency } = schedule;
@@ -122,9 +122,8 @@ function shownDifference({ schedule }: Candidate, { schedule: other }: Candidate
 }
 
 /**
- * Returns the reason why a legal schedule was not costed, as text. For the objective `ms`, the reason is an
- * estimate over `modelLimit` times `least`, the smallest estimate of all schedules. Otherwise the reason is
- * the budget, and the text states the schedule's bytes or estimated cycles.
+ * Returns a text with the reason why a legal schedule was not costed: the exhausted budget, or an estimate
+ * that is too high. `least` is the smallest estimate of all schedules.
  */
 function whyPruned({ weight, facts }: SpaceEntry, objective: Objective, least: number): string {
   if (objective === "ms" && weight > modelLimit * least) {
@@ -143,9 +142,8 @@ const beatsByTime = (race: RunOff | undefined, chosen: Candidate, front: Candida
   chosen.status === "measured" ? race?.significant === true : front.status === "measured";
 
 /**
- * Returns one sentence that compares the best candidate with the default: their costs, the gain in percent,
- * and the rounds that the fastest candidate won against the default in the run-off (final round-robin
- * comparison).
+ * Returns one sentence that compares the best candidate with the default: costs, gain in percent, and rounds
+ * won in the run-off (final round-robin comparison).
  */
 function verdictOf(
   best: Candidate,

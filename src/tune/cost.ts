@@ -5,7 +5,7 @@ import type { Candidate, CostFacts, Objective } from "./result.js";
 import type { SpaceEntry } from "./space.js";
 
 /**
- * Result of the cost model for a candidate of a search: its cycles, idle cores, unified buffer bytes and
+ * Result of the cost model for a candidate of a search: cycles, idle cores, unified buffer bytes and
  * roofline.
  */
 export interface Cost extends Roofline {
@@ -27,8 +27,8 @@ export function costOf({ tiling }: Pick<SpaceEntry, "tiling">, lowerBound: Lower
 }
 
 /**
- * Returns a negative number if cost `a` is better than `b`, and a positive number if it is worse. Compares
- * the objective, then the criteria of {@link tieBreaks}, then the ids. Only costs with equal ids give 0.
+ * Returns a negative number if cost `a` is better than `b`, and a positive number if `a` is worse. The
+ * objective is compared first, then {@link tieBreaks}, then the ids.
  */
 function compareCosts(a: CostFacts, b: CostFacts, objective: Objective): number {
   const keys = (facts: CostFacts): number[] => [
@@ -40,8 +40,8 @@ function compareCosts(a: CostFacts, b: CostFacts, objective: Objective): number 
 }
 
 /**
- * Returns a negative number if candidate `a` is better than `b` by the objective, and a positive number if it
- * is worse. Candidates that failed come last.
+ * Returns a negative number if candidate `a` is better than `b` by the objective, and a positive number if
+ * `a` is worse. Failed candidates come last.
  */
 export function compareCandidates(a: Candidate, b: Candidate, objective: Objective): number {
   const failed = (c: Candidate): number => (c.status === "measured" || c.status === "estimated" ? 0 : 1);

@@ -16,7 +16,8 @@ import type { CostFacts } from "./result.js";
 import type { SpaceEntry } from "./space.js";
 
 /**
- * Cost of a candidate, the function that returns its tile program, and the reason if custom passes refuse it.
+ * Cost of a candidate, with a function that returns the candidate's tile program, and the reason if custom
+ * passes refuse the candidate.
  */
 export interface Costed {
   readonly facts: CostFacts;
@@ -46,9 +47,8 @@ function plain(entry: SpaceEntry, lowerBound: LowerBound): Costed {
 }
 
 /**
- * Returns the cost of a candidate under custom passes, for the program that they produce. Such passes may
- * change the schedule and its lowering. If they refuse the candidate, `refusal` says why, and the cost is
- * that of the built-in passes.
+ * Returns the cost of the program that custom passes make of a candidate. If the passes refuse the candidate,
+ * `refusal` has the reason, and the cost is the cost under the built-in passes.
  */
 function costOfRun({ task, lowerBound }: Pick<Search, "task" | "lowerBound">, entry: SpaceEntry): Costed {
   const { gather, target, passes = [] } = task;

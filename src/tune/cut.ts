@@ -11,8 +11,8 @@ import type { SearchSpace, SpaceEntry } from "./space.js";
 export type Budget = number | "all" | { readonly milliseconds: number };
 
 /**
- * Part of a search's candidates, so that several processes can share a search. It is number `part` of `parts`
- * disjoint shares; `part` counts from 1.
+ * Subset of a search's candidates, for one of several processes that share the search. The candidates are
+ * divided into `parts` disjoint subsets; `part` is the number of the subset, from 1.
  */
 export interface Shard {
   readonly part: number;
@@ -26,10 +26,8 @@ export interface Shard {
 const nearbyShare = 0.1;
 
 /**
- * Returns the candidates that a search costs within its budget. They are the default, then the most promising
- * tiles on the regular grid of tile shapes, then the most promising tiles off the grid. At most a tenth of
- * the budget goes to tiles off the grid, unless the grid is exhausted. A budget of `"all"` or of milliseconds
- * returns every candidate.
+ * Returns the candidates that a search costs within the budget: the default, then the most promising
+ * candidates. All candidates are returned if the budget is `"all"` or a time in milliseconds.
  */
 export function cut(space: SearchSpace, defaultId: string, budget: Budget): readonly SpaceEntry[] {
   const first = space.entries.filter(({ facts }) => facts.id === defaultId);

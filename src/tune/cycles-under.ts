@@ -11,8 +11,8 @@ import { clockOf, isDefaultPipeline, type Pass } from "../../passes/index.js";
 import { tryCompile } from "../api/compile.js";
 
 /**
- * Returns the estimated cycles of a gather under one schedule; null if the schedule is not legal or a pass
- * refuses it. Throws the errors that a pass throws.
+ * Returns the estimated cycles of a gather under one schedule. Returns null if the schedule is not legal or a
+ * pass refuses the schedule. Throws the errors that a pass throws.
  */
 export function cyclesUnder(
   gather: AccessFunc,

@@ -16,9 +16,8 @@ import type { MeasureOptions, Measurement } from "./search-ms.js";
 import { firstDifferentByte, poisonByte, samplingShare, tookTooLong } from "./timed.js";
 
 /**
- * Returns a measurer that runs candidates on a GPU and keeps their buffers on the device. The measurer does
- * not close `runner`. To release the pipelines of measured candidates early, create the runner with a small
- * limit on cached `pipelines`.
+ * Returns a measurer that runs candidates on a GPU and keeps the buffers on the device. `runner` stays open
+ * when the measurer is closed.
  */
 export function gpuMeasurer(runner: Runner, device: string, task: MeasuredTask): Measurer {
   checkArgument("gpuMeasurer", "object", runner);

@@ -20,8 +20,8 @@ export interface LocalOptions {
 }
 
 /**
- * Returns a measurer that runs candidates with the fast executor on this machine. Each candidate reuses the
- * memory of the previous one, so that the inputs are copied only once.
+ * Returns a measurer that runs candidates in the calling process with the fast executor. Candidates share
+ * memory, and the inputs are copied only once.
  */
 export function localMeasurer(
   task: Pick<MeasuredTask, "inputs" | "expected">,
@@ -78,8 +78,8 @@ const subjectOf = (executor: FastExecutor): TimedSubject => ({
 });
 
 /**
- * Returns the measurement of a candidate that failed: status `error`, with the code and message of the
- * diagnostic. Throws any error that is not a CompileError or RunError, because it is a bug in tilec.
+ * Returns a measurement with status `error` and the code and message of the thrown CompileError or RunError.
+ * Throws any other error.
  */
 export function failedMeasurement(thrown: unknown): Measurement {
   if (thrown instanceof CompileError || thrown instanceof RunError) {

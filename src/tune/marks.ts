@@ -2,8 +2,8 @@ import type { Candidate, TuneResult } from "./result.js";
 
 /**
  * Returns the labels of a candidate in a list, separated by commas: `best`, `default`, and `refused` if
- * custom passes refuse it. The text is empty if none applies. `refused` is omitted for the objective `ms`,
- * whose lists have a status column.
+ * custom passes refuse the candidate. Returns an empty text if no label applies. `refused` is omitted for the
+ * objective `ms`.
  */
 export function marksOf(
   candidate: Candidate,

@@ -16,7 +16,7 @@ export interface MeasuredTask {
   readonly expected: Uint8Array;
 }
 
-/** Object that verifies the output of candidates and measures their time on one device. */
+/** Object that verifies the outputs of candidates and measures the run times on one device. */
 export interface Measurer {
   /** Device that runs the candidates. Times are comparable on one device only. */
   readonly device: string;

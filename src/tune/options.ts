@@ -46,7 +46,10 @@ export interface TuneOptions extends CompileOptions {
   readonly onCandidate?: (candidate: Candidate) => void;
 }
 
-/** Earlier result for one candidate, with which a search need not cost or measure the candidate again. */
+/**
+ * Earlier result for one candidate. With an earlier result, a search does not cost or measure the candidate
+ * again.
+ */
 export interface CachedCandidate {
   /** Absent where the record lacks a part of it. */
   readonly cost?: Cost;
@@ -55,9 +58,8 @@ export interface CachedCandidate {
 }
 
 /**
- * Number of candidates that a search leaves out for one reason. `model`: their estimates are too far from the
- * best. `budget`: they are beyond the budget. `length`: their tiles have more elements than the target allows
- * for a task that accesses global memory directly.
+ * Number of candidates that a search leaves out for one reason: the estimate, the budget, or the number of
+ * elements in the tile.
  */
 export interface PrunedCount {
   readonly why: "model" | "budget" | "length";
@@ -85,8 +87,8 @@ export const defaultBudget = 50;
 export const defaultSeed = 1;
 
 /**
- * State of a running search: the task, the search space, the default schedule's id and kernel, the lower
- * bound, and the options.
+ * State of a running search: the task, the search space, the default schedule with the compiled kernel, the
+ * lower bound of cycles, and the options.
  */
 export interface Search {
   readonly task: TuneTask;
@@ -99,15 +101,15 @@ export interface Search {
 }
 
 /**
- * Returns the time at which a budget of milliseconds ends, on the clock of `performance.now()` in
- * milliseconds. Infinity if the budget is not a time.
+ * Returns the time at which a budget of milliseconds ends, in milliseconds of `performance.now()`. Returns
+ * Infinity if the budget is not a time.
  */
 export const deadlineOf = (budget: Budget): number =>
   typeof budget === "object" ? performance.now() + budget.milliseconds : Infinity;
 
 /**
- * Returns a short label of a schedule for progress output: its residency (place of the operands) and its
- * tile, such as `ub [8,128]`.
+ * Returns a short label of a schedule for progress output: residency (memory in which an operand is kept) and
+ * tile, for example `ub [8,128]`.
  */
 export const scheduleLabel = ({ facts }: SpaceEntry): string =>
   `${formatEntry(facts.schedule.residency)} [${facts.schedule.tile.join(",")}]`;

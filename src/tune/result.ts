@@ -21,8 +21,8 @@ export const objectives = ["cycles", "bytes", "ms"] as const;
 export type Objective = (typeof objectives)[number];
 
 /**
- * Backend that runs the candidates of a search for the objective `ms`: the fast executor, a GPU, or a command
- * of the user. Other objectives run nothing.
+ * Backend that runs the candidates of a search with the objective `ms`: the fast executor, a GPU, or a
+ * command of the user.
  */
 export type TuneBackend = "sim" | "webgpu" | "command";
 
@@ -40,8 +40,8 @@ export const candidateStatuses = [
 export type CandidateStatus = (typeof candidateStatuses)[number];
 
 /**
- * Properties of a legal schedule that are known before the cost model runs: its id, its estimated cycles, its
- * bytes and its number of tasks.
+ * Properties of a legal schedule that are computed before the cost model runs: id, estimated cycles, bytes
+ * and number of tasks.
  */
 export interface CandidateFacts {
   /** Content hash of the schedule that was chosen, in hexadecimal. */
@@ -72,7 +72,7 @@ export interface CandidateFacts {
   readonly elements: number;
 }
 
-/** Properties of a candidate, with the results of the cost model: its cycles, idle cores and roofline. */
+/** Properties of a candidate with the results of the cost model: cycles, idle cores and roofline. */
 export interface CostFacts extends CandidateFacts, Roofline {
   readonly cycles: number;
   /** Cores that have nothing to do while the others run their last task. */
@@ -80,8 +80,8 @@ export interface CostFacts extends CandidateFacts, Roofline {
 }
 
 /**
- * Times of one candidate on one device, from one phase: the search, the run-off (final round-robin
- * comparison), or a measurement made elsewhere.
+ * Times of one candidate on one device, from the search, from the run-off (final round-robin comparison), or
+ * from an earlier measurement.
  */
 export interface CandidateRun {
   /** Device that ran the candidate. Milliseconds are comparable on one device only. */
@@ -96,7 +96,7 @@ export interface CandidateRun {
   readonly nanoseconds: readonly number[];
 }
 
-/** Candidate that a search costed. It is estimated by the cost model, measured, or failed when it ran. */
+/** Candidate that a search costed: estimated by the cost model, measured, or failed when run. */
 export type Candidate =
   | (CostFacts & { readonly status: "estimated" })
   | (CostFacts & {
@@ -121,8 +121,8 @@ export interface PrunedCandidate extends CandidateFacts {
 }
 
 /**
- * Smallest tile that a rule refuses, for one residency, view and buffer count. It represents all tiles that
- * are at least as large along each dim, because footprints grow with the extents.
+ * Smallest refused tile for one residency (memory in which an operand is kept), loop tile and buffer count.
+ * Every tile that is at least as large along each dim is also refused.
  */
 export interface RefusedTiles extends Pick<ResolvedSchedule, Exclude<SearchedEntry, "order">> {
   readonly status: "refused";

@@ -11,7 +11,7 @@ import type { Candidate, TuneResult } from "./result.js";
 
 /**
  * Searches schedules by estimated cycles or by bytes, and resolves to the result. The result is the same on
- * every machine, unless the budget is a time or the search is aborted.
+ * every machine if the budget is not a time and the search is not aborted.
  */
 export async function searchExact(search: Search): Promise<TuneResult> {
   const { task, space, defaultId, options } = search;

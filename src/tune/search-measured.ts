@@ -22,8 +22,8 @@ import type { SpaceEntry } from "./space.js";
 
 /**
  * Searches schedules by measured milliseconds, and resolves to the result. Opens the measurer of
- * `options.measure` and closes it at the end. Rejects with an InternalError if `options.measure` is
- * undefined.
+ * `options.measure`, and closes the measurer at the end. Rejects with an InternalError if `options.measure`
+ * is undefined.
  */
 export async function searchMeasured(search: Search): Promise<TuneResult> {
   const { task, space, defaultId, kernel, options } = search;
@@ -88,9 +88,8 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
 }
 
 /**
- * Returns the class of a candidate as text: its residency, its loop nest, and the magnitude of its tile's
- * element count. A measured search samples each class, because the cost model may be wrong about an entire
- * class.
+ * Returns the class of a candidate as text: residency (memory in which an operand is kept), loop nest, and
+ * rounded logarithm of the number of elements. A measured search samples every class.
  */
 export function classOf({ tiling, facts }: SpaceEntry): string {
   const nest = tiling.loops.map((loop) => `${loop.dim}${loop.mode === "serial" ? "s" : ""}`).join();
@@ -98,8 +97,8 @@ export function classOf({ tiling, facts }: SpaceEntry): string {
 }
 
 /**
- * Runs a measurement, and resolves to its result or, if the signal aborts first, to a measurement of status
- * `error` (TC506). The running candidate ends only when the measurer is closed.
+ * Runs a measurement and resolves to the result. Resolves to a measurement of status `error` (TC506) if the
+ * signal aborts first; the measured candidate runs on until the measurer is closed.
  */
 async function untilAborted(
   run: () => Promise<Measurement>,
@@ -134,9 +133,8 @@ function cachedOn(device: string, id: string, { failure, runs }: CachedCandidate
 }
 
 /**
- * Returns a candidate with its cost and its measurement: the median milliseconds and all times, or the reason
- * of its failure. `race` has the times of the run-off (final round-robin comparison); if it is given, the
- * median is that of the run-off.
+ * Returns a candidate with the cost and the measured times in milliseconds, or with the reason of the
+ * failure. `race` has the times of the run-off (final round-robin comparison).
  */
 function candidateOf(
   { facts }: Costed,
@@ -151,8 +149,8 @@ function candidateOf(
 }
 
 /**
- * Returns the result of a measured search. Its candidates have the times of the search and of the run-off
- * (final round-robin comparison).
+ * Returns the result of a measured search. Candidates have the times of the search and of the run-off (final
+ * round-robin comparison).
  */
 function raced(
   search: Search,

@@ -10,8 +10,7 @@ import type { RunOff } from "./result.js";
 import { seeded } from "./seeded.js";
 
 /**
- * Candidate of a search by measured time: its id, its estimated cycles and its class. {@link plan} orders
- * candidates by these.
+ * Candidate of a search by measured time: id, estimated cycles and class. {@link plan} orders the candidates.
  */
 export interface Ranked {
   readonly id: string;
@@ -58,8 +57,8 @@ export interface MsSearch {
 }
 
 /**
- * Result of {@link searchMs}: the measurements by candidate id, the times of the run-off, and whether time or
- * an abort stopped the search.
+ * Result of {@link searchMs}: the measurements by candidate id, the times of the run-off (final round-robin
+ * comparison), and the reason why the search stopped early.
  */
 export interface MsResult {
   readonly measurements: ReadonlyMap<string, Measurement>;
@@ -90,9 +89,9 @@ const timesBest = 20;
 const defaultLimitMs = 60_000;
 
 /**
- * Measures candidates in the given order, then lets the fastest and the default run against each other in
- * round-robin order. Resolves to all measurements. Cached candidates are not measured again before the
- * run-off. An abort skips the run-off.
+ * Measures candidates in the given order, then compares the fastest candidates and the default in round-robin
+ * order. Resolves to all measurements. Cached candidates are not measured again before the round-robin
+ * comparison.
  */
 export async function searchMs(search: MsSearch): Promise<MsResult> {
   const { cached, measure, onMeasured, order, stop = () => "no" as const } = search;
@@ -119,8 +118,7 @@ const limitFor = (bestMs: number): number =>
   bestMs === Infinity ? defaultLimitMs : Math.max(leastLimitMs, timesBest * bestMs);
 
 /**
- * Returns the candidates whose estimated cycles are at most {@link modelLimit} times the least estimate of
- * all.
+ * Returns the candidates whose estimated cycles are at most {@link modelLimit} times the smallest estimate.
  */
 export function kept<T extends Pick<Ranked, "weight">>(ranked: readonly T[]): readonly T[] {
   const least = ranked.reduce((min, { weight }) => Math.min(min, weight), Infinity);
@@ -139,8 +137,8 @@ interface Planned {
 }
 
 /**
- * Returns at most `budget` candidates to measure, in order. The default is first. Then two choices alternate:
- * the best remaining candidate, and the best remaining candidate of the class with the fewest chosen so far.
+ * Returns at most `budget` candidates to measure, in order. The default comes first; the candidates after the
+ * default alternate between the best estimate and the least represented class.
  */
 export function plan({ ranked, default: first, budget, seed }: Planned): readonly Ranked[] {
   const draw = seeded(seed);
@@ -191,9 +189,8 @@ interface Class {
 }
 
 /**
- * Resolves to the times of the run-off (final round-robin comparison) by candidate id: nanoseconds for each
- * round, each the median of one measurement. A round measures the fastest six candidates and the default
- * once, with a rotating start. Candidates that fail in a round are left out. Empty if fewer than two
+ * Resolves to the times of the run-off (final round-robin comparison) by candidate id, in nanoseconds for
+ * each round. Candidates that fail in a round are left out. Resolves to an empty map if fewer than two
  * candidates have times, or after an abort.
  */
 async function roundRobinRuns(
@@ -228,7 +225,7 @@ const significance = 0.05;
 
 /**
  * Returns the result of a run-off (final round-robin comparison): the order of the candidates, and whether
- * the fastest beats the default significantly. `runOff` has the nanoseconds of each round by candidate id.
+ * the fastest beats the default significantly. `runOff` has nanoseconds of each round by candidate id.
  * Undefined if the default was not in the run-off.
  */
 export function decided(
@@ -245,8 +242,8 @@ export function decided(
 }
 
 /**
- * Returns the probability that a fair coin wins `won` or more of `rounds` rounds, multiplied by the number of
- * contenders (a Bonferroni correction). The result is at most 1.
+ * Returns the probability that a fair coin wins at least `won` of `rounds` rounds, multiplied by the number
+ * of contenders (Bonferroni correction). The result is at most 1.
  */
 function chanceOf(won: number, rounds: number, contenders: number): number {
   let [tail, outcomes] = [0, 1];

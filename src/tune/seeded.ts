@@ -1,7 +1,6 @@
 /**
- * Returns a function that gives the next pseudo-random number in [0, 1) at each call; `seed` determines the
- * sequence. The generator is mulberry32, which is good enough to draw candidates and gives the same numbers
- * on every machine.
+ * Returns a function that returns the next pseudo-random number in [0, 1) at each call. `seed` determines the
+ * sequence, which is the same on every machine. The generator is mulberry32.
  */
 export function seeded(seed: number): () => number {
   let state = seed | 0;

@@ -21,7 +21,7 @@ import { gridOf, gridSize, ScheduleSpace, withDefaults, type GridAxis } from "..
 import { contentHash } from "./content-hash.js";
 import type { CandidateFacts, Objective, RefusedTiles } from "./result.js";
 
-/** Legal schedule in a search space, with its properties and the estimated cycles by which it is ranked. */
+/** Legal schedule in a search space, with properties and the estimated cycles that determine the rank. */
 export interface SpaceEntry {
   readonly tiling: Tiling;
   readonly facts: CandidateFacts;
@@ -30,7 +30,7 @@ export interface SpaceEntry {
 }
 
 /**
- * Search space of a gather: its legal schedules, the smallest refused tiles, and the counts of examined,
+ * Search space of a gather: the legal schedules, the smallest refused tiles, and the counts of examined,
  * refused and too long tiles.
  */
 export interface SearchSpace {
@@ -57,14 +57,12 @@ const steps = [-2, -1, 1, 2];
 /** Refused tiles that are kept. */
 const maxRefused = 200;
 
-/** Returns the id of a schedule: the {@link contentHash} of its text, 16 hexadecimal digits. */
+/** Returns the id of a schedule: the {@link contentHash} of the printed schedule, 16 hexadecimal digits. */
 export const idOf = (schedule: ResolvedSchedule): string => contentHash(printSchedule(schedule));
 
 /**
- * Generates the search space of a gather: all schedules that a search may choose from, and the refused tiles.
- * Tiles are examined for each of `residencies` (choices of the operands in the unified buffer); the schedules
- * of `tilings` are added. Yields the number of schedules collected so far, so that callers can let other work
- * run. Finally returns the space.
+ * Generates the search space of a gather: the schedules that a search may choose from, and the refused tiles.
+ * Yields the number of schedules collected up to now. The return value is the search space.
  */
 export function* spaceOf(
   gather: AccessFunc,
@@ -103,8 +101,8 @@ const compareEntries = (a: SpaceEntry, b: SpaceEntry, objective: Objective): num
   (a.facts.id < b.facts.id ? -1 : 1);
 
 /**
- * Returns the properties of a legal schedule that depend on the schedule alone: its id, bytes, unified buffer
- * bytes, tasks and elements of a tile.
+ * Returns the properties of a legal schedule that need no cost model: id, bytes, unified buffer bytes, tasks
+ * and elements of a tile.
  */
 export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate" | "beside"> => {
   const { schedule, traffic, footprint } = tiling;
@@ -119,8 +117,8 @@ export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate" | "besi
 };
 
 /**
- * Adds a schedule with its properties and estimated cycles to `into`, a map by schedule id, and returns the
- * new entry. `offGrid` is true if the tile is not on the regular grid of tile shapes.
+ * Adds a schedule to `into`, a map by schedule id, and returns the new entry. `offGrid` is true if the tile
+ * is not on the regular grid of tile shapes.
  */
 function weighOne(
   tiling: Tiling,
@@ -247,9 +245,8 @@ class Survey {
 }
 
 /**
- * Returns the axes of a grid of tile shapes, thinned so that the grid has at most `maxTiles` tiles, if
- * possible. While the grid has more tiles, every second entry of its longest axis is dropped, except the last
- * entry. Axes of two entries are unchanged.
+ * Returns the axes of a grid of tile shapes with enough entries dropped that the grid has at most `maxTiles`
+ * tiles, if possible. The first and the last entry of an axis are not dropped.
  */
 function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
   const longest = axes.reduce<GridAxis | undefined>(
@@ -264,8 +261,7 @@ function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
 
 /**
  * Returns the refusal of a tile that breaks a rule or takes more than `availableUb` bytes of the unified
- * buffer (UB), with the reason in numbers. Undefined for any other tile, such as a legal tile that is too
- * long for a task that accesses global memory directly.
+ * buffer (UB). Returns undefined for any other tile.
  */
 function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined {
   const { schedule, footprint } = tiling;
@@ -291,8 +287,8 @@ function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined 
 }
 
 /**
- * Returns the refused tiles that no smaller refused tile represents, at most `maxRefused` of them. A tile
- * represents every tile with the same code and buffers that is at least as large along each dim.
+ * Returns the smallest refused tiles, at most `maxRefused` tiles. A tile is left out if a refused tile with
+ * the same code and buffers is at most as large along each dim.
  */
 function smallestOf(refused: readonly RefusedTiles[]): RefusedTiles[] {
   const bySize = [...refused].sort(

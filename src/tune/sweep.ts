@@ -33,8 +33,8 @@ export interface Sweep {
 }
 
 /**
- * Options of {@link sweep}: the target parameter to vary, its values, and the options of the search at each
- * value. Each search minimizes cycles.
+ * Options of {@link sweep}: the target parameter to vary, the values, and the search options. Each search
+ * minimizes cycles.
  */
 export interface SweepOptions extends Pick<
   TuneOptions,
@@ -47,8 +47,8 @@ export interface SweepOptions extends Pick<
 }
 
 /**
- * Returns the target with one parameter changed. If `ubBytes`, the size of the unified buffer, changes, the
- * number of bytes reserved for libraries remains the same as far as possible.
+ * Returns a copy of the target with one parameter changed. A change of `ubBytes` (unified buffer size) leaves
+ * the bytes reserved for libraries unchanged, if possible.
  */
 export function withFigure(target: Target, figure: keyof TargetFigures, value: number): Target {
   const edited = { ...target, [figure]: value };
@@ -58,10 +58,8 @@ export function withFigure(target: Target, figure: keyof TargetFigures, value: n
 }
 
 /**
- * Searches the best schedule for each value of a target parameter, and resolves to the schedules by value. A
- * schedule that is best at one value is also tried, unchanged, at every larger value. So the best cycles
- * never rise with a parameter whose increase makes no schedule slower. Rejects with the errors of {@link
- * tune}; a value at which no schedule is legal is no error.
+ * Searches the best schedule for each value of a target parameter, and resolves to the schedules by value.
+ * Rejects with the errors of {@link tune}. A value at which no schedule is legal is not an error.
  */
 export async function sweep(program: Func, options: SweepOptions): Promise<Sweep> {
   const { figure, values, onValue, ...search } = options;
@@ -100,7 +98,7 @@ const bestOf = ({ best: { cycles, given, schedule } }: TuneResult): NonNullable<
 const isRefusal = (code: string): boolean => /^TC[34]/.test(code);
 
 /**
- * Resolves to the result of a search, or to the reason why no schedule is legal, as text. Rejects with any
+ * Resolves to the result of a search, or to a text with the reason why no schedule is legal. Rejects with any
  * other error of {@link tune}.
  */
 async function searched(program: Func, options: TuneOptions): Promise<TuneResult | string> {

@@ -1,10 +1,7 @@
 /** One candidate on a machine that runs it when it is told to: verified once, then timed. */
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 
-/**
- * Candidate that is loaded on a machine and can be run there any number of times. {@link timed} verifies the
- * output of one execution and then times others.
- */
+/** Candidate that is loaded on a machine and can be run there any number of times. */
 export interface TimedSubject {
   /** One run from start to end. */
   run(): void | Promise<void>;
@@ -21,16 +18,13 @@ export const poisonByte = 0xa5;
 /** Shorter samples are made of several runs: clocks and interrupts are coarse beside them. */
 const leastSampleMs = 0.5;
 const maxRuns = 1000;
-/**
- * Share of the time limit, from 0 to 1, that the timed executions of one candidate may use. A candidate that
- * needs more is too slow to be the best.
- */
+/** Fraction of the time limit, from 0 to 1, that the timed executions of one candidate may use. */
 export const samplingShare = 0.5;
 
 /**
- * Verifies the output of a candidate, measures its time, and resolves to the measurement. The status is
- * `wrong` (TC610) for a different output, and `timeout` (TC506) if the first execution exceeds `limitMs`. The
- * first execution is not interrupted. Rejects with the errors of the execution.
+ * Verifies the output of a candidate, measures run times, and resolves to the measurement. The status is
+ * `wrong` (TC610) for a different output, and `timeout` (TC506) if the first execution exceeds `limitMs`.
+ * Rejects with the errors of the execution.
  */
 export async function timed(
   subject: TimedSubject,
@@ -72,8 +66,8 @@ export const tookTooLong = (ms: number, limitMs: number): Measurement => ({
 });
 
 /**
- * Returns a sentence on the first difference between an output and the expected output; undefined if the two
- * are equal.
+ * Returns a sentence on the first difference between an output and the expected output; undefined if the
+ * outputs are equal.
  */
 export function firstDifferentByte(output: Uint8Array, expected: Uint8Array): string | undefined {
   if (output.byteLength !== expected.byteLength) {
@@ -86,8 +80,8 @@ export function firstDifferentByte(output: Uint8Array, expected: Uint8Array): st
 }
 
 /**
- * Returns the index of the first byte that differs; undefined if the bytes are equal. Both arrays have equal
- * lengths. They are compared in 32-bit words if possible, which is several times as fast.
+ * Returns the index of the first byte that differs between two arrays of equal length; undefined if the bytes
+ * are equal.
  */
 function differs(a: Uint8Array, b: Uint8Array): number | undefined {
   const aligned = a.byteOffset % 4 === 0 && b.byteOffset % 4 === 0;

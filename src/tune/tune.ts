@@ -37,11 +37,11 @@ import { searchExact } from "./search-exact.js";
 import { idOf, spaceOf } from "./space.js";
 
 /**
- * Searches the schedules of a gather, and resolves to the best schedule, the default, and the outcome of
- * every other one. Rejects with a CompileError for an invalid program or schedule, for a tile program, and if
+ * Searches the schedules of a gather, and resolves to the best schedule, the default schedule, and the
+ * outcome of every candidate. Rejects with a CompileError for an invalid program, for a tile program, and if
  * no tile is legal (TC402).
  *
- * For the objectives `cycles` and `bytes`, the same program, options and seed give the same result on every
+ * For the objectives `cycles` and `bytes`, equal programs, options and seeds give equal results on every
  * machine.
  */
 export async function tune(program: Func, options: TuneOptions = {}): Promise<TuneResult> {
@@ -75,8 +75,8 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
 }
 
 /**
- * Returns the kernel of the default schedule and that schedule, as it is chosen before custom passes change
- * it. If custom passes refuse the schedule, the kernel is compiled with the built-in passes instead.
+ * Returns the default schedule and the compiled kernel. The schedule is the schedule before custom passes. If
+ * custom passes refuse the schedule, the kernel is compiled with the built-in passes.
  */
 function defaultOf(
   { gather, passes }: TuneTask,
@@ -101,10 +101,7 @@ function defaultOf(
 const within = (value: unknown, low: number, high: number): boolean =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= low && value <= high;
 
-/**
- * Checks of the options of {@link tune}, by option name. Each check states the accepted values and tests a
- * value.
- */
+/** Checks of the options of {@link tune}, by option name. */
 export const tuneFields: Fields<TuneOptions> = {
   ...compileFields,
   objective: oneOf(objectives),

@@ -13,7 +13,10 @@ import { boardFigureNames, fittedFigures, type FitRow, type FittedFigure } from 
 import type { ProfiledKernel, ProfiledTime } from "./profiled-runs.js";
 import { meanFactor } from "./validate.js";
 
-/** Kernel emitted from a program, with the entry point by which a profile names it. */
+/**
+ * Kernel emitted from a program. A profile file of msprof contains the kernel under the name of the entry
+ * point.
+ */
 export interface EmittedKernel {
   /** The program that it was emitted from, as messages name it. */
   readonly program: string;
@@ -22,8 +25,8 @@ export interface EmittedKernel {
 }
 
 /**
- * Measured time of a kernel from a profile, in microseconds, with the predictions of the cost model before
- * and after a fit. The predictions are ratios to the measured time.
+ * Measured time of a kernel in microseconds, with the predictions of the cost model before and after a fit. A
+ * prediction is given as a ratio to the measured time.
  */
 export interface FittedRun {
   /** The kernel's name and the time's: `tilec_kernel_gather:aiv`. */
@@ -37,7 +40,7 @@ export interface FittedRun {
 
 /**
  * Result of fitting a target's parameters to profiled times: the new target, the changed parameters, and the
- * times with their predictions.
+ * times with the predictions.
  */
 export interface RunsFit {
   readonly target: Target;
@@ -50,8 +53,8 @@ export interface RunsFit {
 }
 
 /**
- * Least share of a predicted time, from 0 to 1, that a target parameter must determine. Times of which it
- * determines less are not used to fit the parameter.
+ * Least fraction of a predicted time, from 0 to 1, that a target parameter must determine to be fitted to the
+ * time.
  */
 export const decides = 0.3;
 /** Change of a figure by which that is found. */
@@ -72,9 +75,8 @@ interface Run extends FitRow {
 }
 
 /**
- * Returns the prediction, in microseconds, for one kind of time in a profile. A profile has the mean time of
- * each hardware pipe (instruction queue) over the cores. The busy time of the busiest core is therefore
- * scaled to the mean number of tasks.
+ * Returns the predicted microseconds for one kind of time in a profile file of msprof. Times of a hardware
+ * pipe (instruction queue) are means over the cores.
  */
 function predicted(time: ProfiledTime, clock: ClockResult, target: Target): number {
   const { cycles, busy, tasks, tasksPerCore, cores } = clock;
@@ -94,7 +96,7 @@ function predicted(time: ProfiledTime, clock: ClockResult, target: Target): numb
 
 /**
  * Returns the measured times of a kernel that the cost model can predict. The time of the whole task is left
- * out if the time of the cores is present.
+ * out if a time of the cores exists.
  */
 function runsOf({ entryPoint, tile }: EmittedKernel, kernel: ProfiledKernel): readonly Run[] {
   const { cores, ...others } = kernel.microseconds;
@@ -114,8 +116,8 @@ function runsOf({ entryPoint, tile }: EmittedKernel, kernel: ProfiledKernel): re
 }
 
 /**
- * Returns the target parameter that determines the largest share of a predicted time. Undefined if that share
- * is below {@link decides}, or if the predicted time is 0.
+ * Returns the target parameter that determines the largest fraction of a predicted time. Returns undefined if
+ * the fraction is below {@link decides}, or if the predicted time is 0.
  */
 function decidedBy({ factorOf }: Run, target: Target): keyof Target["sources"] | undefined {
   const now = factorOf(target);
@@ -131,10 +133,7 @@ function decidedBy({ factorOf }: Run, target: Target): keyof Target["sources"] |
 const refused = (message: string, hint: string): CompileError =>
   new CompileError([error("TC019", message, { hint })]);
 
-/**
- * Throws a CompileError (TC019) if two kernels have the same entry point, because a profile cannot
- * distinguish their times.
- */
+/** Throws a CompileError (TC019) if two kernels have the same entry point. */
 function checkNames(kernels: readonly EmittedKernel[]): void {
   const programOf = new Map<string, string>();
   for (const { entryPoint, program } of kernels) {
@@ -149,10 +148,8 @@ function checkNames(kernels: readonly EmittedKernel[]): void {
 }
 
 /**
- * Returns a target whose parameters are fitted to the times in a profile of the given kernels. Each time is
- * used for the parameter that determines its largest share. Throws a CompileError (TC019) in four cases: two
- * kernels have one name; the profile has none of the kernels; a kernel ran on another number of blocks
- * (cores) than its program states; no time can be predicted.
+ * Returns a target whose parameters are fitted to the measured times of the given kernels. Throws a
+ * CompileError (TC019) if the profile does not fit the kernels, or if no time can be predicted.
  */
 export function fitRuns(
   target: Target,

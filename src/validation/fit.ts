@@ -9,8 +9,8 @@ import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 import { meanFactor, outsideBecause, predictionOf } from "./validate.js";
 
 /**
- * Parameter of a target fitted to measurements, with its value, its range, and the ids of the measurements
- * that determine it.
+ * Target parameter fitted to measurements: value, range, and ids of the measurements that determine the
+ * parameter.
  */
 export interface FittedFigure {
   readonly figure: keyof BoardFigures;
@@ -26,7 +26,8 @@ export interface FittedFigure {
 
 /**
  * Distribution of a fit's mean prediction error over random draws. Each draw fits two thirds of the
- * measurements and predicts the others. The error is the mean factor between predicted and measured values.
+ * measurements and predicts the remaining third. The error is the mean factor between predicted and measured
+ * values.
  */
 export interface Splits {
   readonly draws: number;
@@ -68,7 +69,7 @@ function rowOf(row: BoardMeasurement): FitRow {
   return { id: row.id, factorOf: (figures) => predictionOf(row, figures, work).predicted / row.measured };
 }
 
-/** Target parameter to fit, with the measurements that determine it. */
+/** Target parameter to fit, with the measurements that determine the parameter. */
 export interface FitTask {
   readonly figure: keyof BoardFigures;
   readonly rows: readonly FitRow[];
@@ -86,8 +87,8 @@ const tasksOf = (target: Target, rows: readonly FitRow[]): readonly FitTask[] =>
   });
 
 /**
- * Returns the fit of a target to the measurements of one machine. Measurements that the cost model does not
- * cover are left out.
+ * Returns the fit of a target to the measurements of one machine. Measurements outside the cost model are
+ * left out ({@link outsideBecause}).
  */
 export function fitOf(target: Target, machine: string, given: readonly BoardMeasurement[]): Fit {
   const rows = given.filter((row) => row.machine === machine && outsideBecause(row) === undefined).map(rowOf);
@@ -121,16 +122,15 @@ export function fitOf(target: Target, machine: string, given: readonly BoardMeas
   };
 }
 
-/** Returns the target parameters of the tasks, each fitted to the measurements of its task. */
+/** Returns the target parameters of the tasks, each fitted to the measurements of the task. */
 export function fittedFigures(target: Target, tasks: readonly FitTask[]): readonly FittedFigure[] {
   const all = fitted(target, tasks, {});
   return tasks.map((task) => figureOf(task, target, all, []));
 }
 
 /**
- * Returns a target parameter with its fitted value and its range. The range covers the fitted value, the
- * value that each single measurement implies, and the values in `others`. The noise of the measurements
- * widens both ends of the range.
+ * Returns a target parameter with the fitted value and the range. The range includes the fitted value, the
+ * value implied by each measurement, and `others`; measurement noise is added at the ends.
  */
 function figureOf(
   { figure, rows }: FitTask,
@@ -164,8 +164,8 @@ function quantile(values: readonly number[], share: number): number {
 }
 
 /**
- * Returns all measurements except a random third. A measurement is never removed if it is the last one that
- * determines a parameter.
+ * Returns about two thirds of the measurements, at random. At least one measurement for each parameter is
+ * returned.
  */
 function withoutThird(
   rows: readonly FitRow[],
@@ -195,7 +195,7 @@ const tolerance = 1e-6;
 
 /**
  * Returns the parameter values that minimize the prediction error of the tasks' measurements. The parameters
- * are fitted in turn, until none changes by more than the tolerance or `rounds` rounds are done.
+ * are fitted in turn, for at most `rounds` rounds.
  */
 function fitted(target: Target, tasks: readonly FitTask[], start: Values): Values {
   const values: Values = { ...start };
@@ -229,8 +229,8 @@ const reach = 1.5;
 const looks = 15;
 
 /**
- * Returns the value near `from` that minimizes `loss`. A coarse search within a factor of `reach` is followed
- * by a golden-section search of the logarithm.
+ * Returns the value near `from` that minimizes `loss`. The result lies within a factor of about `reach` of
+ * `from`.
  */
 function least(loss: (value: number) => number, from: number): number {
   const step = (2 * Math.log(reach)) / (looks - 1);
@@ -258,8 +258,8 @@ function least(loss: (value: number) => number, from: number): number {
 }
 
 /**
- * Returns the value of a target parameter at which the prediction equals one measurement. Undefined if there
- * is no such value between a quarter of `value` and four times `value`.
+ * Returns the value of a target parameter at which the prediction equals one measurement. Returns undefined
+ * if no value between a quarter of `value` and four times `value` does.
  */
 function valueOfRow(
   { factorOf }: FitRow,

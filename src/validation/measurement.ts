@@ -53,9 +53,8 @@ export type MeasuredStep =
     };
 
 /**
- * Global-memory traffic of a measured kernel, summed over all cores. Each entry of `operands` has the
- * distinct bytes of one operand and the number of times that they are read. `written` is the number of bytes
- * written.
+ * Global-memory traffic of a measured kernel, summed over all cores. `operands` has the distinct bytes of
+ * each operand and the number of times that the bytes are read. `written` is the number of bytes written.
  */
 export interface MeasuredMemory {
   readonly operands: readonly { readonly bytes: number; readonly times: number }[];
@@ -67,7 +66,7 @@ export interface MeasuredMemory {
 }
 
 /**
- * Published measurement of one kernel: the measured value, its source, and the instruction stream that each
+ * Published measurement of one kernel: the measured value, the source, and the instruction stream that each
  * core executes `repeat` times.
  */
 export interface BoardMeasurement {
@@ -200,8 +199,8 @@ const file = listOf(
 );
 
 /**
- * Parses a JSON file of measurements and returns them in the order of the file. Throws a CompileError (TC019)
- * if the content is not JSON, a field is invalid, or two measurements have the same id.
+ * Parses a JSON file of measurements and returns the measurements in file order. Throws a CompileError
+ * (TC019) if the content is not JSON, a field is invalid, or two measurements have the same id.
  */
 export function parseMeasurements(content: string, name: string): readonly BoardMeasurement[] {
   const hint = "the form is that of validation/measurements.json (docs/validation.md)";
@@ -227,9 +226,8 @@ export function parseMeasurements(content: string, name: string): readonly Board
 }
 
 /**
- * Converts a measurement to the input of the cost model. The input has the work of each hardware pipe
- * (instruction queue), the memory traffic and the number of launched blocks. Memory traffic and blocks are
- * absent if the measurement lacks them.
+ * Converts a measurement to the input of the cost model: work of each hardware pipe (instruction queue),
+ * memory traffic and number of launched blocks. Memory traffic and blocks are absent if unknown.
  */
 export function workOfMeasurement({
   cores,
@@ -259,8 +257,8 @@ export function workOfMeasurement({
 }
 
 /**
- * Converts the global-memory traffic of a measurement to the `memory` input of the cost model. The returned
- * object has the field `unaligned` only if the row pitch and the bytes per burst of the first load are known.
+ * Converts the global-memory traffic of a measurement to the `memory` input of the cost model. The field
+ * `unaligned` is present only if the row pitch and the bytes per burst of the first load are given.
  */
 function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNullable<KernelWork["memory"]> {
   const { operands, written, readsBypassL2 = false, rowPitchBytes } = memory;
@@ -277,8 +275,8 @@ function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNu
 }
 
 /**
- * Returns the work that one step adds to its hardware pipe (instruction queue). For a SIMT step, the list has
- * one item for each entry of `linesPerWarpAccess`; for any other step, it has one item.
+ * Returns the work of one step for a hardware pipe (instruction queue). A SIMT step gives one item for each
+ * entry of `linesPerWarpAccess`. Any other step gives a single item.
  */
 function runsOf(step: Exclude<MeasuredStep, { wait: true }>): readonly PipeWork[] {
   switch (step.pipe) {

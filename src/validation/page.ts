@@ -8,8 +8,8 @@ import { shown } from "./report.js";
 import { outsideBecause, outsideReasons, type MachineSummary, type RowVerdict } from "./validate.js";
 
 /**
- * Contents of the validation page: measurements, targets, verdicts (predicted against measured value of each
- * measurement), summaries of the machines, and fits of hardware parameters.
+ * Contents of the validation page: measurements, targets, predicted against measured values (`rows`),
+ * summaries of the machines, and fits of hardware parameters.
  */
 export interface Validation {
   readonly measurements: readonly BoardMeasurement[];
@@ -196,9 +196,8 @@ const [lowest, highest] = [0.4, 2];
 const roleColours = { fit: "#1f6feb", "held out": "#2da44e", outside: "#cf222e" } as const;
 
 /**
- * Returns an SVG chart with one point for each measurement: its predicted value divided by its measured
- * value, on a logarithmic axis. The points are in the order of `rows`, which is also that of the tables on
- * the validation page.
+ * Returns an SVG chart with one point for each measurement: the predicted value divided by the measured
+ * value, on a logarithmic axis. The points are in the order of `rows`.
  */
 export function validationPicture(rows: readonly RowVerdict[]): string {
   const y = (ratio: number): number =>

@@ -2,8 +2,8 @@
 import { CompileError, error } from "../../ir/index.js";
 
 /**
- * Column names in a profile written by msprof, for each quantity that tilec reads. A profile must have the
- * kernel name and at least one time. The block count has two names, depending on the version of msprof.
+ * Column names in a profile file of msprof, for each quantity that tilec reads. Some quantities have several
+ * names, depending on the version of msprof.
  */
 export const profileColumns = {
   name: ["Op Name"],
@@ -17,8 +17,8 @@ export const profileColumns = {
 } as const;
 
 /**
- * Time that a profile has for each kernel launch. `task` is the time of the whole task with its launch, and
- * `cores` the mean over the cores. Any other name is a hardware pipe (instruction queue): its mean busy time.
+ * Kind of time in a profile file of msprof. `task` is the time of a launch, and `cores` the mean over the
+ * cores. Any other name is the mean busy time of a hardware pipe (instruction queue).
  */
 export type ProfiledTime = Exclude<keyof typeof profileColumns, "name" | "blocks">;
 
@@ -27,8 +27,8 @@ const times = Object.keys(profileColumns).filter(
 );
 
 /**
- * Summary of all profiled launches of one kernel: the number of launches, and for each {@link ProfiledTime}
- * the median over the launches, in microseconds.
+ * Summary of all profiled launches of one kernel: the number of launches, and the median of each {@link
+ * ProfiledTime} in microseconds.
  */
 export interface ProfiledKernel {
   readonly name: string;
@@ -90,8 +90,8 @@ const decimal = /^\d+(\.\d*)?(e[+-]?\d+)?$/i;
 const max = 2 ** 53;
 
 /**
- * Parses a CSV profile of msprof and returns its kernels in the order of the file. Throws a CompileError
- * (TC019) if the file is empty, lacks a required column or has an invalid line.
+ * Parses a CSV profile file of msprof and returns the kernels in file order. Throws a CompileError (TC019) if
+ * the file is empty, lacks a required column or has an invalid line.
  */
 export function parseProfile(text: string, file: string): readonly ProfiledKernel[] {
   const [head, ...lines] = fieldsOf(text.replace(/^\uFEFF/, ""), file);

@@ -12,9 +12,8 @@ export const shown = (value: number): string =>
   value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(4)));
 
 /**
- * Returns a terminal table with one line for each measurement: the quantity, the measured and predicted
- * values and their ratio. The last columns are the resource that limits the predicted value, and the role of
- * the measurement.
+ * Returns a terminal table with one line for each measurement: quantity, measured value, predicted value,
+ * ratio, limiting resource, and role of the measurement.
  */
 export const verdictLines = (rows: readonly RowVerdict[]): string =>
   table(
@@ -31,8 +30,8 @@ export const verdictLines = (rows: readonly RowVerdict[]): string =>
   );
 
 /**
- * Returns one line of terminal text for each machine, with the mean factor between predicted and measured
- * values. A last line says that other people's boards were measured and nothing was run here.
+ * Returns terminal text with one line for each machine: the mean factor between predicted and measured
+ * values. A last line says that the boards of other people were measured.
  */
 export const summaryLines = (summary: readonly MachineSummary[]): string =>
   [
@@ -46,8 +45,7 @@ export const summaryLines = (summary: readonly MachineSummary[]): string =>
 
 /**
  * Returns a terminal table of the hardware parameters that a fit determines: value, range, and ids of the
- * measurements used. A last line has the median and the spread of the prediction error when random thirds of
- * the measurements are left out of the fit. If no parameter was fitted, returns only a line that says so.
+ * measurements. A last line has the prediction error. Returns only a message if no parameter was fitted.
  */
 export function fittedLines({ machine, figures, splits }: Fit): string {
   if (figures.length === 0) return `\nno row fixes a figure of ${machine}`;

@@ -11,15 +11,14 @@ import {
 import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 
 /**
- * Role of a measurement in a validation. `outside`: the cost model does not cover it ({@link
- * outsideBecause}). `fit`: a hardware parameter of the target is fitted to it. `held out`: any other
- * measurement.
+ * Role of a measurement in a validation. `fit`: used to fit a hardware parameter. `held out`: used only to
+ * test the cost model. `outside`: outside the cost model.
  */
 export type RowRole = "fit" | "held out" | "outside";
 
 /**
- * Comparison of one measurement with the cost model: measured value, predicted value and their ratio. The
- * values are in cycles if `quantity` is `cycles`, otherwise in microseconds.
+ * Comparison of one measurement with the cost model: measured value, predicted value and ratio. The values
+ * are in cycles or microseconds, as `quantity` says.
  */
 export interface RowVerdict {
   readonly id: string;
@@ -34,7 +33,7 @@ export interface RowVerdict {
 }
 
 /**
- * Summary of the measurements of one machine: how many the cost model covers, the mean factor between
+ * Summary of the measurements of one machine: the number within the cost model, the mean factor between
  * predicted and measured values, and the worst ratio.
  */
 export interface MachineSummary {
@@ -50,8 +49,8 @@ export interface MachineSummary {
 }
 
 /**
- * List of the conditions under which the cost model does not cover a measurement. Each entry has the reason
- * in words, and a predicate that is true for such a measurement.
+ * Conditions under which a measurement is outside the cost model. `reason` is a phrase for messages; `holds`
+ * returns true if the condition applies to a measurement.
  */
 export const outsideReasons: readonly {
   readonly reason: string;
@@ -77,13 +76,16 @@ const loadsOf = ({ steps }: BoardMeasurement) =>
 const hasShortLoads = (row: BoardMeasurement): boolean =>
   loadsOf(row).some(({ bytesPerBurst }) => bytesPerBurst <= 128);
 
-/** Returns the reason why the cost model does not cover a measurement; undefined if the model covers it. */
+/**
+ * Returns the reason why a measurement is outside the cost model; undefined if the measurement is within the
+ * model.
+ */
 export const outsideBecause = (row: BoardMeasurement): string | undefined =>
   outsideReasons.find(({ holds }) => holds(row))?.reason;
 
 /**
- * Returns the value that the cost model predicts for a measurement, and the resource that limits this value.
- * The value is in cycles if `quantity` is `cycles`, otherwise in microseconds.
+ * Returns the value that the cost model predicts for a measurement, and the resource that limits the value.
+ * The value is in cycles or microseconds, as `row.quantity` says.
  */
 export function predictionOf(
   row: BoardMeasurement,
@@ -100,8 +102,8 @@ export function predictionOf(
 }
 
 /**
- * Returns the smallest value that the cost model predicts for a measurement, in the unit of the measurement.
- * Each hardware parameter of the target is set to the favourable end of its range.
+ * Returns the smallest value that the cost model predicts for a measurement, with each hardware parameter at
+ * the favourable end of the range. The unit is the unit of the measurement.
  */
 export const boundOf = (row: BoardMeasurement, target: Target): number =>
   predictionOf(row, favourable(target)).predicted;
@@ -111,7 +113,7 @@ export const fitRows = (target: Target): ReadonlySet<string> =>
   new Set(Object.values(target.sources).flatMap(({ rows = [] }) => rows));
 
 /**
- * Compares one measurement with the cost model: returns the measured value, the predicted value, their ratio
+ * Compares one measurement with the cost model: returns the measured value, the predicted value, the ratio
  * and the role. `fitted` has the ids of the measurements used for the fit.
  */
 export function verdictOf(row: BoardMeasurement, target: Target, fitted = fitRows(target)): RowVerdict {
@@ -122,8 +124,8 @@ export function verdictOf(row: BoardMeasurement, target: Target, fitted = fitRow
 }
 
 /**
- * Returns the verdict on each measurement of a file, in order. Throws a CompileError (TC019) that names each
- * measurement whose predicted time is not above 0, for example one without work.
+ * Compares each measurement of a file with the cost model, and returns the comparisons in order. Throws a
+ * CompileError (TC019) with the ids of the measurements whose predicted time is not above 0.
  */
 export function verdictsOf(
   rows: readonly BoardMeasurement[],
@@ -173,7 +175,7 @@ export function summaryOf(verdicts: readonly RowVerdict[]): readonly MachineSumm
 
 /**
  * Returns the name of the machine whose measurements validate a target. Ascend targets with ISA a5 map to
- * `ascend-950`, other Ascend targets to `ascend-a2`, and any other target to its name.
+ * `ascend-950`, and any other Ascend target to `ascend-a2`. Targets of another kind map to the target's name.
  */
 export const machineOf = ({ name, kind, isa }: Target): string =>
   kind === "ascend" ? (isa === "a5" ? targets.ascend950.name : targets.ascendA2.name) : name;

@@ -28,10 +28,8 @@ interface MatcherContext {
 }
 
 /**
- * Converts the verdict of a tilec matcher to a result for vitest. A verdict of a check that could judge
- * nothing fails, with and without `.not`. If an assertion passes with a skip reason, the test is marked as
- * skipped, unless another assertion fails. The reason is also printed to stderr, since not every reporter of
- * vitest shows it.
+ * Converts the result of a tilec matcher to a result for vitest. A result with `unjudged` (nothing was
+ * checked) fails, with and without `.not`. The test is skipped if the result passes with a skip reason.
  */
 function matched(this: MatcherContext, verdict: Verdict): Verdict {
   const { task, isNot } = this;
@@ -71,8 +69,8 @@ expect.addSnapshotSerializer({
 });
 
 /**
- * Defines one vitest test for each case, text test and model of a file or folder. `path` is relative to the
- * working directory of vitest.
+ * Defines one vitest test for each test case in JSON, text test and ONNX model of a file or folder. `path` is
+ * relative to the working directory of vitest.
  */
 export function describeCases(path: string, options: CaseOptions = {}): void {
   describe(path, () => {

@@ -40,8 +40,8 @@ export interface BufferStats {
 }
 
 /**
- * Statistics of a kernel for one workgroup, per byte of output that the workgroup writes unless a field
- * states otherwise. {@link kernelStats} counts them without a device.
+ * Statistics of a kernel, counted without a device for one workgroup. Values are per byte of output, unless a
+ * field has another unit.
  */
 export interface KernelStats extends DispatchStats {
   /** Dispatches of a scatter before the one that writes its points, in order. Absent: none. */
@@ -214,9 +214,8 @@ class Trace {
 }
 
 /**
- * Returns statistics for the loads and for the stores of each buffer, in the order of first accesses. `all`:
- * one entry for each subgroup and executed instruction. `outputBytes`: bytes of output that the workgroup
- * writes; the number of accesses is divided by it.
+ * Returns statistics for the loads and the stores of each buffer, in the order of first access.
+ * `outputBytes`: number of output bytes that the workgroup writes.
  */
 function buffersOf(all: readonly Together[], outputBytes: number): BufferStats[] {
   const groups = new Map<string, Together[]>();
@@ -247,8 +246,8 @@ const sectorsOf = (words: ReadonlySet<number>): number =>
   new Set([...words].map((word) => Math.floor(word / wordsPerSector))).size;
 
 /**
- * Returns a function that generates input data: the 32-bit word at index `word` of a buffer. Index values are
- * in range; they are random, except segment bounds. Float data are finite.
+ * Returns a function that generates the 32-bit word at index `word` of an input buffer. Index values are in
+ * range and float data are finite.
  */
 function inputWords(
   func: TileFunc,

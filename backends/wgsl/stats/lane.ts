@@ -18,8 +18,7 @@ type Scalar = number | boolean;
 type Value = Scalar | readonly Value[];
 
 /**
- * Access of a lane to `words` consecutive 32-bit words of a buffer, starting at the 0-based word index
- * `word`.
+ * Access of a lane to `words` consecutive 32-bit words of a buffer. `word`: 0-based index of the first word.
  */
 export interface LaneAccess {
   /** `atomic`: a word is read and written in one. */
@@ -37,7 +36,7 @@ export interface LaneAccess {
   readonly weight: number;
 }
 
-/** Operation counts of one lane, as {@link LaneRunner} counts them in the kernel's text. */
+/** Operation counts of one lane, from the interpretation of a kernel by {@link LaneRunner}. */
 export interface LaneCounts {
   /** Operations on 32 bits: one for each component of a vector, and one for each access. */
   instructions: number;
@@ -48,8 +47,8 @@ export interface LaneCounts {
 }
 
 /**
- * Callbacks of {@link LaneRunner}: return the 32-bit words and struct members that a lane reads, and receive
- * its accesses.
+ * Callbacks of {@link LaneRunner}, which supply buffer words and struct members, and receive the accesses of
+ * a lane.
  */
 export interface LaneHost {
   readonly word: (buffer: BufferSyntax, word: number) => number;
@@ -59,7 +58,7 @@ export interface LaneHost {
 
 /**
  * Position of a lane in the grid: the built-in values of a WGSL entry point. `index`: 0-based index of the
- * lane in its workgroup.
+ * lane in the workgroup.
  */
 export interface LanePosition {
   readonly workgroup: readonly [number, number, number];
@@ -605,7 +604,7 @@ const idle: Run = {
   isBroken: false,
 };
 
-/** Runs `body` without counting its operations and returns the result of `body`. */
+/** Returns the result of `body`, called without counting operations. */
 function silently<T>(run: Run, body: () => T): T {
   const { weight } = run;
   run.weight = 0;
@@ -615,8 +614,8 @@ function silently<T>(run: Run, body: () => T): T {
 }
 
 /**
- * Returns a compiled operation that computes each component of its result with `compute`. One execution
- * counts `instructions`, or none if all operands are constants.
+ * Returns a compiled operation that computes each component of the result with `compute`. One execution
+ * counts `instructions` operations, or none if all operands are constants.
  */
 function operation(
   type: WgslType,
@@ -655,10 +654,7 @@ const reduced = (name: string, type: WgslType, n: number, args: readonly Compile
   },
 });
 
-/**
- * Returns a compiled WGSL constructor or `bitcast`. A constructor makes a vector from components or converts
- * a number; a `bitcast` reinterprets bits as another type.
- */
+/** Returns a compiled WGSL constructor (vector or number conversion) or `bitcast`. */
 function constructed(name: string, type: WgslType, args: readonly Compiled[]): Compiled {
   const isConstant = args.every((arg) => arg.isConstant);
   const [first] = args;
@@ -764,8 +760,8 @@ function namesIn(expr: Expr): readonly string[] {
 }
 
 /**
- * Returns the value of a WGSL built-in (such as `workgroup_id`) at a lane's position. Throws an InternalError
- * for a built-in that is not supported.
+ * Returns the value of a WGSL built-in, for example `workgroup_id`, at a lane's position. Throws an
+ * InternalError for an unsupported built-in.
  */
 function builtinValue(name: string | undefined, { workgroup, lane, index }: LanePosition): Value {
   switch (name) {

@@ -17,13 +17,13 @@ export interface WgslType {
   readonly length?: number;
 }
 
-/** Type of a WGSL buffer: its element type, and the member names if the buffer is a struct. */
+/** Type of a WGSL buffer: the element type, and the member names of a struct. */
 export interface BufferType {
   readonly element: WgslType;
   readonly members?: readonly string[];
 }
 
-/** Syntax tree of a WGSL expression. {@link parseKernel} makes it. */
+/** Syntax tree of a WGSL expression, as returned by {@link parseKernel}. */
 export type Expr =
   | { readonly kind: "number"; readonly value: number; readonly of?: ScalarType }
   | { readonly kind: "name"; readonly name: string }
@@ -38,7 +38,7 @@ export type Expr =
   | { readonly kind: "index"; readonly of: Expr; readonly index: Expr }
   | { readonly kind: "member"; readonly of: Expr; readonly name: string };
 
-/** Syntax tree of a WGSL statement. {@link parseKernel} makes it. */
+/** Syntax tree of a WGSL statement, as returned by {@link parseKernel}. */
 export type Statement =
   | { readonly kind: "declare"; readonly name: string; readonly value: Expr }
   /** An array, whose elements are 0. */
@@ -75,14 +75,16 @@ export interface FunctionSyntax {
   readonly body: readonly Statement[];
 }
 
-/** Declaration of a WGSL buffer variable. `space`: its address space, `storage`, `uniform` or `workgroup`. */
+/**
+ * Declaration of a WGSL buffer variable. `space`: address space, one of `storage`, `uniform` and `workgroup`.
+ */
 export interface BufferSyntax {
   readonly name: string;
   readonly space: string;
   readonly type: BufferType;
 }
 
-/** Syntax tree of a WGSL kernel: its buffers and functions. {@link parseKernel} returns it. */
+/** Syntax tree of a WGSL kernel: buffers and functions. */
 export interface KernelSyntax {
   readonly buffers: readonly BufferSyntax[];
   readonly functions: readonly FunctionSyntax[];
@@ -108,7 +110,7 @@ const levels = [
 const assignments = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
 
 /**
- * Parses the WGSL text of a kernel and returns its syntax tree. Throws an InternalError for syntax that
+ * Parses the WGSL text of a kernel and returns the syntax tree. Throws an InternalError for syntax that
  * tilec's kernels do not use.
  */
 export const parseKernel = (text: string): KernelSyntax => new Parser(text).module();

@@ -15,8 +15,8 @@ import type { Rule, RuleVerdict } from "./rule.js";
 const source = "gpuweb/gpuweb: limits (section 3.6.2)";
 
 /**
- * Rule on the limits of WebGPU targets: the number of storage buffers of a gather, and the number of elements
- * of an operand. The bytes of a buffer are checked when a kernel is printed or run ({@link bufferBytes}).
+ * Rule on the limits of WebGPU targets: the number of storage buffers that a kernel binds, and the number of
+ * elements of an operand.
  */
 export const deviceLimits: Rule = {
   id: "device-limits",
@@ -26,8 +26,8 @@ export const deviceLimits: Rule = {
 };
 
 /**
- * Returns the verdict (pass or fail) on the number of elements of the largest operand, which must be less
- * than 2^31. Element offsets in a WebGPU kernel are signed 32-bit integers.
+ * Returns the pass or fail result for the number of elements of the largest operand. The limit is 2^31,
+ * because element offsets in a WebGPU kernel are signed 32-bit integers.
  */
 function positionsFit({ operands }: AccessFunc): RuleVerdict {
   const elements = ({ type }: Operand): number => elementCount(type.shape);
@@ -38,8 +38,8 @@ function positionsFit({ operands }: AccessFunc): RuleVerdict {
 }
 
 /**
- * Returns the number of storage buffers that the WebGPU kernel of a gather or scatter binds, with a text that
- * lists them.
+ * Returns the number of storage buffers that the WebGPU kernel of a gather or scatter binds, and a text that
+ * lists the buffers.
  */
 export function boundBuffers(func: AccessFunc): StorageBuffers {
   const { write } = func.map;
@@ -54,8 +54,8 @@ export function boundBuffers(func: AccessFunc): StorageBuffers {
 }
 
 /**
- * Returns the verdict (pass or fail) on the number of storage buffers that the kernel of a gather binds,
- * compared with the WebGPU device's limit.
+ * Returns the pass or fail result for the number of storage buffers that the kernel of a gather binds. The
+ * limit is that of the WebGPU device.
  */
 function buffersBound(gather: AccessFunc, target: Target): RuleVerdict {
   const { count, bindings } = boundBuffers(gather);
@@ -74,9 +74,8 @@ function buffersBound(gather: AccessFunc, target: Target): RuleVerdict {
 const boundBytes = ({ type }: Operand): number => alignUp(byteCount(type), 4);
 
 /**
- * Returns the verdict (pass or fail) on the bytes of the largest buffer that a program binds on a WebGPU
- * target. The list is empty for other targets. It is also empty for a program with dynamic sizes, which is
- * checked when its sizes are bound.
+ * Returns the pass or fail result for the size in bytes of the largest buffer that a program binds on WebGPU.
+ * The list is empty for programs with dynamic sizes and for targets without WebGPU.
  */
 export function bufferBytes({ operands, symbolic }: AccessFunc, target: Target): readonly RuleVerdict[] {
   if (!targetFacts[target.kind].runsOnWebgpu || symbolic !== undefined) return [];

@@ -18,8 +18,7 @@ const rowsPage = "hicann/pypto docs/zh/api/operation/pypto-index_select.md at 88
 
 /**
  * Rule of full load: a tile contains the full extent of each gather dim (data dim that indices select along).
- * Reduction elements are combined in order. For a scatter, the rule applies to the dims of the stored tile
- * and to the order of writes.
+ * For a scatter, the rule concerns the stored tile and the order of writes.
  */
 export const fullLoad: Rule = {
   id: "full-load",
@@ -35,8 +34,8 @@ export const fullLoad: Rule = {
 };
 
 /**
- * Returns the passing verdicts on a reduction; an empty list if there is none. No verdict fails, because one
- * task combines all reduction elements of an output element, in order, under every schedule.
+ * Returns the passing results of the full-load rule for a reduction; an empty list without a reduction. No
+ * result fails, because one task always combines all reduction elements in order.
  */
 function elementsInOrder({ gather, reductionTile }: Tiling): RuleVerdict[] {
   const { reduced } = gather.map;
@@ -57,9 +56,8 @@ function elementsInOrder({ gather, reductionTile }: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns the passing verdict on the width in bits of an exact sum; an empty list if there is no exact sum.
- * It cannot fail, because the verifier rejects sums that are too wide (B7). `elements`: the maximum number of
- * elements in the sum.
+ * Returns the passing result for the width in bits of an exact sum; an empty list without an exact sum.
+ * `elements`: the maximum number of elements in the sum.
  */
 function widthOfSum(gather: AccessFunc, elements: number): RuleVerdict[] {
   const { value, reads } = gather.map;
@@ -91,8 +89,8 @@ function widthOfSum(gather: AccessFunc, elements: number): RuleVerdict[] {
 }
 
 /**
- * Returns a verdict (pass or fail) for each gather dim: it passes if the data tile contains the dim's full
- * extent.
+ * Returns a pass or fail result for each gather dim (data dim that indices select along). A dim passes if the
+ * data tile contains the full extent.
  */
 function fullDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
   const { shape } = inputOf(gather, gatheredTable).type;
@@ -113,9 +111,8 @@ function fullDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns the verdicts (pass or fail) on the view (outer tile) and tile entries that the profile (version of
- * PyPTO's rules) fixes. The view entry must be at least the required extent, and the tile entry must equal
- * the view entry.
+ * Returns the pass or fail results for the view-tile and tile entries that the PyPTO rule profile fixes. A
+ * view-tile entry must be at least the required extent, and a tile entry must equal the view-tile entry.
  */
 function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   const facts = profileOf(schedule);

@@ -18,14 +18,14 @@ import { ubBudget } from "./ub-budget.js";
 /** Tiling rules, by name. A schedule is legal for a gather on a target if all rules pass. */
 export const rules = { scheduleShape, deviceLimits, residency, packedTile, fullLoad, ubBudget } as const;
 
-/** Tiling rules, in the order in which they are checked. */
+/** Tiling rules in the order of checking. */
 export const ruleList = Object.values(rules) satisfies readonly Rule[];
 
-/** Returns all verdicts of all tiling rules on a tiling, passing or failing, in the order of the rules. */
+/** Returns the results of all tiling rules for a tiling, passing and failing, in the order of the rules. */
 export const judge = (tiling: Tiling): readonly RuleVerdict[] =>
   ruleList.flatMap((rule) => rule.judge(tiling));
 
-/** True if a tiling satisfies a rule: all verdicts of the rule on the tiling pass. */
+/** True if all results of a rule for a tiling pass. */
 export const holds = (rule: Rule, tiling: Tiling): boolean =>
   rule.judge(tiling).every((verdict) => verdict.pass);
 
@@ -38,9 +38,8 @@ export function isLegal(tiling: Tiling): boolean {
 }
 
 /**
- * True if a scatter's tile writes in row-major order of the iterations, and its first entry matches the slots
- * of a sequence (`keepsSlots`). Always true for a gather. A larger tile may satisfy these conditions
- * where a smaller tile does not.
+ * True if a scatter's tile writes in row-major order and the first tile entry matches the slots of a
+ * sequence. Always true for a gather. A larger tile may pass where a smaller tile fails.
  */
 export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
   if (scatter === undefined) return true;
@@ -51,16 +50,15 @@ export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
 }
 
 /**
- * True if a tiling satisfies every rule, apart from the rules on write order and on slots (index entries for
- * each sequence). If it breaks only those two, a tile with larger entries may be legal.
+ * True if a tiling satisfies all rules, ignoring the rules on write order and on slots (index entries for
+ * each sequence). A tile with larger entries may then be legal.
  */
 export const isLegalApartFromOrder = (tiling: Tiling): boolean =>
   judge(tiling).every(({ pass, rule }) => pass || rule === "point-order" || rule === "slots");
 
 /**
- * Returns the tiles nearest to a schedule's tile that preserve the order in which a scatter writes. If the
- * schedule's tile preserves the order, it is the only result. Otherwise there are two: one has a single
- * iteration along outer dims, the other has the full extent along inner dims.
+ * Returns the tiles nearest to a schedule's tile that preserve the order in which a scatter writes. A
+ * schedule's tile that preserves the order is the only result.
  */
 export function tilesInOrder({ schedule, scatter }: Tiling): readonly [Shape, ...Shape[]] {
   const { tile } = schedule;

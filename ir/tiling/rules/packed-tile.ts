@@ -48,9 +48,8 @@ const shifted = ({ name, type: { dtype, shape } }: Operand): RuleVerdict => ({
 });
 
 /**
- * Returns the verdicts (pass or fail) on the view (outer tile) and tile entries along a dim with packed
- * elements (several elements share a byte). An entry passes if it is a multiple of `step` elements, or covers
- * the whole dim. A passing view has no verdict.
+ * Returns the pass or fail results for the view-tile and tile entries along a dim with packed elements
+ * (several elements in a byte). An entry must be a multiple of `step` elements or contain the whole dim.
  */
 function entries(
   tiling: Tiling,
@@ -80,9 +79,8 @@ function reductionVerdicts({ gather, reductionTile }: Tiling, { step, dtype }: P
 }
 
 /**
- * Returns the verdict (pass or fail) on an entry along a dim with packed elements: it must be a multiple of
- * `step` or at least `limit`. `limit`: the entry that covers the whole dim. All are in elements. `name`: text
- * for the entry.
+ * Returns the pass or fail result for an entry along a dim with packed elements. The entry must be a multiple
+ * of `step` or at least `limit`, in elements. `name`: text for the entry.
  */
 function verdictOn(name: string, entry: number, limit: number, step: number): RuleVerdict {
   const pass = keepsStep(entry, limit, step);

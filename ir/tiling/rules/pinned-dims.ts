@@ -10,9 +10,8 @@ import { domainOf } from "../tiled.js";
 import type { Tiling } from "../tiling.js";
 
 /**
- * Returns the smallest legal view entry (size of an outer tile), in elements, along a dim that a profile
- * (version of PyPTO's rules) fixes. Along a dim that data and index share, it is the longer of the two. For a
- * PyPTO operator that writes whole rows, it is the length of the row.
+ * Returns the smallest legal view-tile entry, in elements, along a dim that a PyPTO rule profile fixes. For a
+ * dim shared by data and index, the result is the larger of the two extents.
  */
 export function requiredView(gather: AccessFunc, dim: number): number {
   const points = at(domainOf(gather), dim);
@@ -27,15 +26,15 @@ const loadedDims = (gather: AccessFunc, { residency }: Reading): Shape =>
   dataResidency(gather, { residency }) === "ub" ? gather.sharedDims : [];
 
 /**
- * Returns the dims along which the schedule's profile (version of PyPTO's rules) fixes the view entry; an
- * empty list if there are none.
+ * Returns the dims along which the schedule's PyPTO rule profile fixes the view-tile entry; an empty list if
+ * there are none.
  */
 export const pinnedViews = (gather: AccessFunc, schedule: Reading): Shape =>
   profileOf(schedule).pinsView ? loadedDims(gather, schedule) : [];
 
 /**
- * Returns the dims along which the profile (version of PyPTO's rules) or a PyPTO operator fixes the tile
- * entry; an empty list if there are none.
+ * Returns the dims along which a PyPTO rule profile or a PyPTO operator fixes the tile entry; an empty list
+ * if there are none.
  */
 export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
   if (!isScatter(gather.map)) return profileOf(schedule).pinsTile ? loadedDims(gather, schedule) : [];
@@ -48,8 +47,8 @@ export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
 }
 
 /**
- * Returns the output dims along which no profile (version of PyPTO's rules) or operator fixes the tile entry.
- * A tile may cover only part of these dims.
+ * Returns the output dims along which a tile may be smaller than the extent. No PyPTO rule profile or
+ * operator fixes the tile entry along a free dim.
  */
 export function freeDims({
   gather,

@@ -12,8 +12,8 @@ import type { Rule, RuleVerdict } from "./rule.js";
 import { storeResidency } from "./store.js";
 
 /**
- * True if the data may stay in global memory. That holds for a scatter, for a target that reads single
- * elements there, and for a gather of whole rows.
+ * True if the data may stay in global memory. True for scatters, gathers of whole rows, and targets that read
+ * single elements from global memory.
  */
 export const gmAllowed = (gather: AccessFunc, target: Target): boolean =>
   isScatter(gather.map) || target.gmGather === "any" || gather.sharedDims.length === 0;
@@ -28,8 +28,8 @@ const pagedRows =
   "hicann/pypto docs/zh/api/operation/pypto-experimental-gather_in_ub.md at 883e7df (2026-08-22)";
 
 /**
- * Rule of residency (memory of each operand): the target supports the memories and the lowering that the
- * schedule states.
+ * Rule of residency (memory in which an operand is kept): the target supports the memories and the lowering
+ * that the schedule requests.
  */
 export const residency: Rule = {
   id: "residency",
@@ -42,9 +42,8 @@ export const residency: Rule = {
 };
 
 /**
- * Returns the verdict (pass or fail) on the lowering class (kind of instruction sequence) that the schedule
- * requests; an empty list if it requests none. The class must suit the memory of the gather's data. The size
- * of the free unified buffer (UB) does not matter.
+ * Returns the pass or fail result for the lowering class (kind of instruction sequence) that the schedule
+ * requests. The list is empty without a requested lowering.
  */
 function ofLowering(tiling: Tiling): RuleVerdict[] {
   const { target, residency: taken, schedule } = tiling;
@@ -68,7 +67,7 @@ function ofLowering(tiling: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns the verdict (pass or fail) on data that stays in global memory; an empty list if the data is in the
+ * Returns the pass or fail result for data that stays in global memory. The list is empty for data in the
  * unified buffer (UB).
  */
 function ofData({ gather, residency: taken, target }: Tiling): RuleVerdict[] {
@@ -86,9 +85,8 @@ function ofData({ gather, residency: taken, target }: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns a verdict for each index tensor whose stated memory differs from the target's default; an empty
- * list if none differs. The verdict passes if the index tensor may be in either memory ({@link
- * movableTables}).
+ * Returns a result for each index tensor whose memory in the schedule differs from the target's default; an
+ * empty list if none differs. The result passes if {@link movableTables} allows the memory.
  */
 function ofTables({ gather, schedule, target }: Tiling): RuleVerdict[] {
   // Words say nothing of tables.

@@ -8,10 +8,7 @@ import type { Tiling } from "../tiling.js";
 export type RuleId =
   "schedule-shape" | "device-limits" | "residency" | "packed-tile" | "full-load" | "ub-budget";
 
-/**
- * Verdict of a tiling rule on one aspect of a tiling: pass or fail, the compared numbers as text, and the
- * source of the rule.
- */
+/** Result of a tiling rule for one aspect of a tiling. `detail`: the compared numbers as text. */
 export interface RuleVerdict {
   readonly rule: string;
   readonly pass: boolean;
@@ -26,7 +23,8 @@ export interface RuleVerdict {
 }
 
 /**
- * Fault in the entries of a schedule, with the code of its diagnostic. It is produced by {@link shapeFaults}.
+ * Fault in the entries of a schedule, with the code of the diagnostic. {@link shapeFaults} returns a list of
+ * faults.
  */
 export interface ShapeVerdict extends RuleVerdict {
   readonly code: Code;
@@ -35,8 +33,8 @@ export interface ShapeVerdict extends RuleVerdict {
 }
 
 /**
- * Tiling rule: its identifier, the code of its diagnostics, and a function that returns its verdicts on a
- * tiling.
+ * Tiling rule: the rule's identifier, the code of the diagnostics, and a function that returns the results
+ * for a tiling.
  */
 export interface Rule {
   readonly id: RuleId;

@@ -16,8 +16,8 @@ import type { Rule, ShapeVerdict } from "./rule.js";
 const source = "docs/tiling-rules.md: what a tile, a view and an order are";
 
 /**
- * Returns the reason why a schedule's number of cores is illegal on a target, with a hint: the flag for a
- * legal number. Undefined if the number is legal or not stated.
+ * Returns the reason why a schedule's number of cores is illegal on a target, and the flag for a legal
+ * number. Undefined if the number is legal or absent.
  */
 export function coresFault(
   { cores }: Schedule,
@@ -125,7 +125,7 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
 
 /**
  * Returns the fault (TC302) for a tile whose first entry is neither a multiple nor a divisor of `slots`
- * (index entries for each sequence). The caller has checked this. The fault's hint is the nearest legal
+ * (index entries for each sequence). The caller must have checked the entry. The hint names the nearest legal
  * entry.
  */
 function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVerdict {
@@ -144,7 +144,8 @@ function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVer
 }
 
 /**
- * Rule of a schedule's shape: the number and range of its entries, and a number of cores that the target has.
+ * Rule of a schedule's shape: the entries have a legal number and range, and the target has the requested
+ * number of cores.
  */
 export const scheduleShape: Rule = {
   id: "schedule-shape",

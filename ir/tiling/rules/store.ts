@@ -20,8 +20,8 @@ import type { RuleVerdict } from "./rule.js";
 const ours = "docs/tiling-rules.md: scatters";
 
 /**
- * Returns the verdicts (pass or fail) on the tile of a scatter: dims that must be stored in full, order of
- * writes, and entries that a profile (version of PyPTO's rules) fixes.
+ * Returns the pass or fail results for the tile of a scatter. The rules concern dims stored in full, the
+ * order of writes, and entries that a PyPTO rule profile fixes.
  */
 export const storeVerdicts = (tiling: Tiling, scatter: ScatterTiling): readonly RuleVerdict[] => [
   ...storedInFull(scatter),
@@ -30,9 +30,8 @@ export const storeVerdicts = (tiling: Tiling, scatter: ScatterTiling): readonly 
 ];
 
 /**
- * Returns a verdict (pass or fail) for each output dim that is not split among tasks. It passes if the tile
- * in the unified buffer (UB) has the full extent of the dim. The list is empty if the written tile is not in
- * UB.
+ * Returns a pass or fail result for each output dim that is not split among tasks. The dim passes if the tile
+ * has the dim's full extent. The list is empty if the tile is not in the unified buffer (UB).
  */
 function storedInFull({ scatter, isLoaded, tasks, written }: ScatterTiling): RuleVerdict[] {
   if (!isLoaded) return [];
@@ -53,8 +52,8 @@ function storedInFull({ scatter, isLoaded, tasks, written }: ScatterTiling): Rul
 }
 
 /**
- * Returns the verdict (pass or fail) on the order in which a scatter writes: iterations that may write one
- * element must run in row-major order.
+ * Returns the pass or fail result for the order in which a scatter writes. Iterations that may write the same
+ * element must be executed in row-major order.
  */
 function pointOrder(tiling: ScatterTiling): RuleVerdict {
   const { scatter, tile, carrying } = tiling;
@@ -82,9 +81,8 @@ function pointOrder(tiling: ScatterTiling): RuleVerdict {
 }
 
 /**
- * Returns the verdicts (pass or fail) on the view and tile entries of a scatter that a profile (version of
- * PyPTO's rules) or operator fixes. They concern dims that index and output share, and rows that a PyPTO
- * operator writes in full.
+ * Returns the pass or fail results for the view-tile and tile entries of a scatter that a PyPTO rule profile
+ * or operator fixes.
  */
 function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   const facts = profileOf(schedule);
@@ -114,9 +112,8 @@ function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns the verdict (pass or fail) on a scatter that writes directly to global memory; an empty list if it
- * writes to the unified buffer (UB). On an Ascend core, it fails if values are combined and the order of
- * writes matters, because stores of tasks are unordered.
+ * Returns the pass or fail result for a scatter that writes directly to global memory; an empty list for the
+ * unified buffer (UB). An Ascend core cannot combine values in global memory if the order of writes matters.
  */
 export function storeResidency({ scatter, residency, target }: ScatterTiling): RuleVerdict[] {
   if (residency === "ub") return [];

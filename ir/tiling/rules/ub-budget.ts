@@ -11,8 +11,8 @@ import type { Tiling } from "../tiling.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 
 /**
- * Rule of the budget for the unified buffer (UB). The bytes that a tile needs, and its buffers with padding,
- * must fit the budget. A requested lowering must fit the remaining bytes.
+ * Rule of the budget for the unified buffer (UB): the padded buffers of a tile fit the budget. A requested
+ * lowering must fit the remaining bytes.
  */
 export const ubBudget: Rule = {
   id: "ub-budget",
@@ -79,8 +79,8 @@ export const ubBudget: Rule = {
 };
 
 /**
- * Returns a text on the part of the unified buffer that takes the most bytes: the gather dims along which it
- * is loaded whole if it is the data, else its bytes; and the padding of its rows if they have any.
+ * Returns a text on the largest entry of the unified buffer: the dims loaded in full for gathered data, else
+ * the bytes. Undefined if there are no entries.
  */
 function largestEntry({ gather, footprint, scatter, operands }: Tiling): string | undefined {
   const [largest] = [...footprint.parts, ...footprint.written].sort((a, b) => b.counted - a.counted);

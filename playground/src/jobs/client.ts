@@ -3,8 +3,8 @@ import type { Diagnostic } from "../../../ir/index.js";
 import type { FromWorker, Kind, ToWorker, Work } from "./messages.js";
 
 /**
- * Error of a worker request that was refused because of the user's program or file. `diagnostics` state the
- * causes.
+ * Error of a worker request that was refused because of the user's program or file. `diagnostics` gives the
+ * reasons.
  */
 export class Refused extends Error {
   override readonly name = "Refused";
@@ -13,12 +13,12 @@ export class Refused extends Error {
   }
 }
 
-/** Error of a worker request that was stopped through its abort signal. */
+/** Error of a worker request that was stopped through the abort signal. */
 export class Stopped extends Error {
   override readonly name = "Stopped";
 }
 
-/** Progress of a worker request: `done` of `total` steps, and a label that names the current work. */
+/** Progress of a worker request: `done` of `total` steps, and a label for the current work. */
 export interface Progress {
   readonly done: number;
   readonly total: number;
@@ -45,8 +45,7 @@ const patience = 150;
 
 /**
  * Client of a web worker: sends requests and returns a promise for each answer. The worker starts at the
- * first request. If a stopped request does not end within 150 ms, the worker is terminated, and the other
- * pending requests go to a new worker.
+ * first request, and is replaced if a stopped request does not end within 150 ms.
  */
 export class Client {
   private worker: Worker | undefined;

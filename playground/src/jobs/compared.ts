@@ -6,9 +6,8 @@ import type { Compared } from "./messages.js";
 import { funcOf, withEntry, type Asked } from "./program.js";
 
 /**
- * Returns the program's schedule and legal alternatives, sorted by estimated cycles, the fewest first. The
- * alternatives are the schedules that the compiler's hints suggest, and those in the compiler's comparison of
- * schedules. The list is empty if the program is in tile IR or its schedule is illegal.
+ * Returns the program's schedule and the legal alternatives that the compiler suggests, sorted by estimated
+ * cycles in ascending order. Returns an empty list if the program is in tile IR or has an illegal schedule.
  */
 export function comparedTo(asked: Asked): readonly Compared[] {
   const func = funcOf(asked);

@@ -32,9 +32,8 @@ import { typeText } from "./show.js";
 const mostStated = 4096;
 
 /**
- * Returns the program as text for use outside the page. The form is `.tir`, library code, a command line or a
- * conformance case. Throws a CompileError (TC702) if a command line or a case is requested for a function
- * that does not call a framework's operator.
+ * Returns the program as text for use outside the page, in format `form`. Throws a CompileError (TC702) if
+ * format `cli` or `case` is requested for a function that does not call a framework's operator.
  */
 export function copyAs({ inputs, seed, ...asked }: WithInputs, form: CopyForm): string {
   const func = funcOf(asked);
@@ -56,8 +55,8 @@ export function copyAs({ inputs, seed, ...asked }: WithInputs, form: CopyForm): 
 
 /**
  * Returns the function `func`, which must call a framework's operator, and the definition of the operator.
- * Throws a CompileError (TC702) if `func` is not at the source level or its operator is not known. The error
- * message names the requested copy format, `form`.
+ * Throws a CompileError (TC702) for another function or an unknown operator. `form` is the requested copy
+ * format, for the message.
  */
 function operatorOf(func: ReturnType<typeof funcOf>, form: CopyForm): { func: SourceFunc; def: OpDef } {
   const def = func.level === "source" ? findOp(func.op) : undefined;
@@ -114,9 +113,8 @@ console.log(compile(program).text("tile"));
 `;
 
 /**
- * Returns a conformance case of an operator as JSON text. Input elements are written out if the program
- * compiles and no input has more than 4096 elements. Otherwise, the inputs are rules that generate values
- * from the seed. If the program is refused, the case expects the error category.
+ * Returns a conformance test case of an operator as JSON text. The test case lists the input elements if the
+ * program compiles and all inputs are small. Larger inputs are generated from the seed.
  */
 function caseFile(func: SourceFunc, def: OpDef, given: WithInputs["inputs"], seed: number): string {
   const compiled = tryCompile(func);

@@ -8,8 +8,8 @@ import { openedCases } from "./open-file.js";
 import { edited } from "./program.js";
 
 /**
- * Returns the gallery example whose id is `id`. Its input tensors are included if the example is a
- * conformance case. The program text is empty if the id is unknown.
+ * Returns the gallery example with the given id. Input tensors are included only for examples from the
+ * conformance suite. The program text is empty if the id is unknown.
  */
 export function exampleOf(id: string): Opened {
   const example = gallery.find((one) => one.id === id);

@@ -3,7 +3,7 @@ import type { Schedule } from "../../../ir/schedule.js";
 import { scheduleEntries } from "../../../ir/schedule-entries.js";
 
 /**
- * Schedule entry as text: the key of the entry and its value in the syntax of command-line flags. An empty
+ * Schedule entry as text: the key of the entry, and the value in the syntax of command-line flags. An empty
  * value removes the entry.
  */
 export interface ScheduleText {
@@ -13,7 +13,7 @@ export interface ScheduleText {
 }
 
 /**
- * Parses schedule flags, such as `--tile 8,128`, into schedule entries. Flags that do not set a schedule
+ * Parses schedule flags, for example `--tile 8,128`, into schedule entries. Flags that do not set a schedule
  * entry are ignored.
  */
 export const entriesOf = (flags: string): ScheduleText[] =>
@@ -24,8 +24,8 @@ export const entriesOf = (flags: string): ScheduleText[] =>
   );
 
 /**
- * Returns the alternative schedules that a hint suggests, each as a string of flags. The list is empty if the
- * diagnostic is not a hint, or if its hint text contains anything but flags.
+ * Returns the alternative schedules that a hint suggests, each as a string of flags. Returns an empty list if
+ * the diagnostic is not a hint, or if the hint has other text than flags.
  */
 export function hintedFlags({ severity, hint = "" }: Diagnostic): readonly string[] {
   const all = hint.split(" or ");

@@ -13,8 +13,8 @@ import { median } from "../../../src/tune/median.js";
 import { plainKernel } from "./plain-kernel.js";
 
 /**
- * Times of one launch on the visitor's GPU, in nanoseconds: of tilec's kernel, and of a plain kernel that is
- * neither tiled nor staged.
+ * Times of one launch on the visitor's GPU, in nanoseconds: for tilec's kernel, and for a plain kernel (not
+ * tiled).
  */
 export interface LaunchTimes {
   /** Nanoseconds of one launch. */
@@ -32,8 +32,8 @@ const mostLaunches = 256;
 const samples = 5;
 
 /**
- * Measures the time of one launch on the GPU for tilec's kernel and for the plain kernel (untiled) of the
- * same gather, in nanoseconds. Resolves to undefined if the gather has no plain kernel.
+ * Measures one launch of tilec's kernel and of the plain (not tiled) kernel of the same gather on the GPU, in
+ * nanoseconds. Resolves to undefined if the gather has no plain kernel.
  */
 export async function launchTimes(
   runner: Runner,
@@ -77,9 +77,8 @@ export async function launchTimes(
 }
 
 /**
- * Measures the time of one kernel launch on a GPU, in nanoseconds: the median of five batches. A warm-up
- * launch comes first. A second launch determines how many launches a batch has. If the second launch exceeds
- * 200 ms, its time is the result.
+ * Measures the time of one kernel launch on a GPU, in nanoseconds: the median of five batches. A single
+ * launch is measured if one launch takes more than 200 ms.
  */
 async function timeOf(device: GPUDevice, encode: (pass: GPUComputePassEncoder) => void): Promise<number> {
   const batch = async (launches: number): Promise<number> => {

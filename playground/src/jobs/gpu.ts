@@ -2,8 +2,8 @@
 import { createRunner, limitsOf, type Runner } from "../../../backends/webgpu/index.js";
 
 /**
- * Result of acquiring a GPU. If a GPU is available, it has a runner for kernels and a text that describes the
- * GPU. Otherwise, it has the reason why no GPU is available.
+ * Result of acquiring a GPU: a runner for kernels and a description of the GPU, or the reason why no GPU is
+ * available.
  */
 export type Gpu =
   | { readonly ok: true; readonly runner: Runner; readonly description: string }
@@ -12,8 +12,8 @@ export type Gpu =
 let current: Promise<Gpu> | undefined;
 
 /**
- * Resolves to the visitor's GPU, which later calls reuse. If no GPU is available, the promise still resolves,
- * and `reason` states what is missing.
+ * Resolves to the visitor's GPU, which later calls reuse. If no GPU is available, the promise resolves to a
+ * result with the reason.
  */
 export function acquire(): Promise<Gpu> {
   current ??= open().then((gpu) => {
@@ -24,8 +24,8 @@ export function acquire(): Promise<Gpu> {
 }
 
 /**
- * Requests a WebGPU device from the browser and creates an object that runs kernels on the device. The result
- * has the reason if the browser has no WebGPU or finds no adapter.
+ * Requests a WebGPU device from the browser. Resolves to a runner for kernels on the device, or to the reason
+ * why no device is available.
  */
 async function open(): Promise<Gpu> {
   // Absent where a browser lacks WebGPU, and on pages that are neither on loopback nor https.

@@ -20,9 +20,9 @@ import type { Inputs } from "../page-state.js";
 const mostBytes = 2 ** 29;
 
 /**
- * Returns the values of a kernel's inputs, by operand key. A tensor in `given` is used if its element type
- * and shape equal those of the operand. All other inputs get random values from the seed. Throws a
- * CompileError (TC502) if the kernel's operands exceed 512 MiB in total.
+ * Returns the values of a kernel's inputs, by operand key. A tensor in `given` is used if the type fits the
+ * operand; other inputs are random. Throws a CompileError (TC502) if the kernel's operands exceed 512 MiB in
+ * total.
  */
 export function inputsFor(
   { source, tile }: Kernel,
@@ -47,10 +47,7 @@ export function inputsFor(
   );
 }
 
-/**
- * Returns a text that states for each input of a kernel whether its values are given or random, with the
- * seed.
- */
+/** Returns a text that lists the inputs of a kernel as given or random, with the seed. */
 export function describeInputs({ source, tile }: Kernel, given: Inputs, seed: number): string {
   const words = inputsOf(source ?? tile).map((operand) => {
     const key = keyOf(operand);
@@ -63,10 +60,9 @@ export function describeInputs({ source, tile }: Kernel, given: Inputs, seed: nu
 }
 
 /**
- * Returns the values of a program's inputs, by operand key. A tensor in `given` is used if its element type
- * and shape equal those of the operand. All other inputs get random values from the seed. To obtain the
- * operand types, the program is compiled for `webgpu` without its schedule. Throws a CompileError if the
- * compilation fails, or (TC502) if the operands exceed 512 MiB in total.
+ * Returns the values of a program's inputs, by operand key. A tensor in `given` is used if the type fits the
+ * operand; other inputs are random. Throws a CompileError if the program does not compile, or if the operands
+ * exceed 512 MiB in total (TC502).
  */
 export const definedInputs = (
   program: Func,

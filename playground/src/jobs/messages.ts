@@ -10,24 +10,21 @@ import type { ScheduleText } from "./flags.js";
 import type { Asked, Change } from "./program.js";
 import type { Stops } from "./stops.js";
 
-/** Choices in the page's drop-down lists: operators of each dialect, targets and out-of-range policies. */
+/** Options in the page's drop-down lists: operators of each dialect, targets and out-of-range policies. */
 export interface Vocabulary {
   readonly dialects: readonly { readonly name: string; readonly ops: readonly string[] }[];
   readonly targets: readonly { readonly name: string; readonly title: string }[];
   readonly policies: readonly string[];
 }
 
-/** Input operand as the program form of the page shows it: its key and its type as text. */
+/** Input operand in the program form of the page: the key, and the type as text. */
 export interface FormInput {
   readonly key: string;
   /** `f32[64,80]` */
   readonly text: string;
 }
 
-/**
- * Operator attribute as the program form of the page shows it: its key, help text, permitted words and
- * current value.
- */
+/** Operator attribute in the program form of the page: key, help text, permitted words and current value. */
 export interface FormAttribute {
   readonly key: string;
   readonly help: string;
@@ -36,10 +33,7 @@ export interface FormAttribute {
   readonly text: string;
 }
 
-/**
- * Operator call of a source-level function as the program form of the page shows it: dialect, operator,
- * attributes and out-of-range policy.
- */
+/** Operator call in the program form of the page: dialect, operator, attributes and out-of-range policy. */
 export interface Form {
   readonly dialect: string;
   readonly op: string;
@@ -48,8 +42,8 @@ export interface Form {
 }
 
 /**
- * Schedule change that the page offers when the current schedule is refused: command-line flags, the entries
- * that they set, and the estimated cycles if known.
+ * Schedule change that the page suggests for a refused schedule: command-line flags, the schedule entries for
+ * the flags, and the estimated cycles if known.
  */
 export interface Suggestion {
   /** As the command line takes it. */
@@ -59,7 +53,7 @@ export interface Suggestion {
 }
 
 /**
- * Row of the page's list of schedules: the current schedule or an alternative, with its flags and estimated
+ * Row of the page's list of schedules: the current schedule or an alternative, with flags and estimated
  * cycles.
  */
 export interface Compared {
@@ -72,8 +66,8 @@ export interface Compared {
 }
 
 /**
- * Verdict on a function and its schedule: legal or refused, with diagnostics, an explanation and suggested
- * schedules.
+ * Legality result of a function with a schedule: legal or refused, with diagnostics, an explanation and
+ * suggested schedules.
  */
 export interface Verdict {
   readonly legal: boolean;
@@ -101,9 +95,8 @@ export interface Verdict {
 }
 
 /**
- * Data that the page displays for one function of a module: its types, schedule and operator call. They also
- * include the verdict: whether the schedule is legal, and the diagnostics. `names`: names of all functions of
- * the module.
+ * Data that the page displays for one function of a module: types, schedule, operator call and legality
+ * result. `names` has the names of all functions of the module.
  */
 export interface Shown {
   readonly names: readonly string[];
@@ -123,7 +116,7 @@ export interface Shown {
   readonly space: string;
 }
 
-/** Diagnostic with its range in the program text, and a fix (a text replacement) if there is one. */
+/** Diagnostic with the range in the program text, and a fix (a text replacement) if there is one. */
 export interface Problem {
   readonly diagnostic: Diagnostic;
   readonly range: TextRange;
@@ -137,8 +130,8 @@ export interface Completion {
 }
 
 /**
- * Rectangular region of a tensor or a buffer that a statement writes if `write` is true, and reads otherwise.
- * Offsets and sizes are in elements, one per dim.
+ * Rectangular region of a tensor or a buffer that a statement accesses. `write` is true for a write and false
+ * for a read. Offsets and sizes are in elements, one per dim.
  */
 export interface Box {
   readonly name: string;
@@ -147,10 +140,7 @@ export interface Box {
   readonly write: boolean;
 }
 
-/**
- * Executed statement of a tile program, with the regions that the statement reads and writes. The Steps tab
- * shows one at a time.
- */
+/** Executed statement of a tile program, with the regions that the statement reads and writes. */
 export interface RunStep {
   readonly op: Step["op"];
   /** From 0. */
@@ -163,7 +153,7 @@ export interface RunStep {
   readonly made?: Pick<Box, "offsets" | "sizes">;
 }
 
-/** Tensor in global memory (`gm`) or buffer in the unified buffer (`ub`), as the Steps tab draws it. */
+/** Tensor in global memory (`gm`) or buffer in the unified buffer (`ub`), for the Steps tab. */
 export interface StepTensor {
   readonly name: string;
   readonly dtype: DType;
@@ -185,8 +175,8 @@ export interface Steps {
 }
 
 /**
- * Origin of one output element of a gather. It has the index values that select the data element, and the
- * coordinates of that element.
+ * Origin of one output element of a gather: the index values that select the data element, and the
+ * coordinates of the data element.
  */
 export interface Picked {
   readonly out: readonly number[];
@@ -199,10 +189,7 @@ export interface Picked {
   readonly from?: readonly number[];
 }
 
-/**
- * Result of a run of a program on one backend: done, refused with diagnostics, or absent (the machine lacks
- * the device).
- */
+/** Result of a run of a program on one backend: done, refused with diagnostics, or absent (no device). */
 export interface BackendAnswer {
   readonly backend: BackendName;
   readonly status: "done" | "refused" | "absent";
@@ -258,7 +245,7 @@ export const copyForms = ["cli", "library", "case", "tir"] as const;
 /** Format in which the page copies a program; see {@link copyForms}. */
 export type CopyForm = (typeof copyForms)[number];
 
-/** Result of a schedule search from the Tune tab: the best schedule as text, and the flags that set it. */
+/** Result of a schedule search from the Tune tab: the best schedule as text and as command-line flags. */
 export interface Tuned {
   readonly result: TuneResult;
   /** Best schedule, in the text form. */
@@ -269,10 +256,7 @@ export interface Tuned {
   readonly flags: string;
 }
 
-/**
- * Map from the kind of a worker request to its types: `ask` is the type of the request, `answer` the type of
- * the result.
- */
+/** Map from the kind of a worker request to the types of the request (`ask`) and the result (`answer`). */
 export interface Work {
   readonly vocabulary: { readonly ask: null; readonly answer: Vocabulary };
   readonly show: { readonly ask: Asked; readonly answer: Shown };
@@ -321,8 +305,8 @@ export interface Work {
 }
 
 /**
- * Context of a worker request that may take long: a signal that aborts the request, and a callback that
- * reports progress in steps.
+ * Context of a worker request: a signal that aborts the request, and a callback that reports progress in
+ * steps.
  */
 export interface Context {
   readonly signal: AbortSignal;
@@ -338,8 +322,8 @@ export type ToWorker =
   | { readonly id: number; readonly kind: "stop" };
 
 /**
- * Message from a worker about the request with an id: its result, its progress, or the reason why the request
- * ended without a result.
+ * Message from a worker about the request with an id: the result, the progress, or the reason why the request
+ * failed.
  */
 export type FromWorker =
   | { readonly id: number; readonly state: "done"; readonly answer: unknown }

@@ -29,8 +29,8 @@ import { typeText } from "./show.js";
 const mostPrograms = 100;
 
 /**
- * Returns the programs and input tensors of a dropped file: `.tir`, `.onnx`, `.npy` or a case file (`.json`).
- * Throws a CompileError if the file has another extension, is malformed or is too large.
+ * Returns the programs and input tensors of a dropped file: `.tir`, `.onnx`, `.npy` or test cases in JSON
+ * (`.json`). Throws a CompileError if the file has another extension, is malformed or is too large.
  */
 export function openFile({ name, bytes, ...asked }: Work["open"]["ask"]): Opened {
   const ending = name.slice(name.lastIndexOf(".")).toLowerCase();
@@ -53,8 +53,8 @@ export function openFile({ name, bytes, ...asked }: Work["open"]["ask"]): Opened
 }
 
 /**
- * Decodes a file as UTF-8 text. Throws a CompileError (TC010) if the file has more than {@link maxText}
- * characters, unless its name ends in `.json`.
+ * Decodes a file as UTF-8 text. Throws a CompileError (TC010) if a file other than `.json` has more than
+ * {@link maxText} characters.
  */
 function textOf(name: string, bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);
@@ -70,9 +70,8 @@ interface Found {
 }
 
 /**
- * Joins the first 100 programs of a file into one program text. The result also has the input tensors of
- * these programs, by function name, and `notes`. If the file has more than 100 programs, a note that states
- * the number is added.
+ * Joins the first 100 programs of a file into one program text, with the input tensors by function name. A
+ * note gives the number of programs if there are more than 100.
  */
 function opened(found: readonly Found[], notes: readonly string[]): Opened {
   const shown = found.slice(0, mostPrograms);
@@ -86,8 +85,8 @@ function opened(found: readonly Found[], notes: readonly string[]): Opened {
 }
 
 /**
- * Returns the programs and inputs of a case file; if `id` is given, only of the case with that id. Notes
- * report the cases that are malformed or refused. Throws a CompileError (TC013) if no program is left.
+ * Returns the programs and inputs of the test cases in a JSON file; only the test case `id` if given. Notes
+ * list malformed and refused test cases. Throws a CompileError (TC013) if no program is left.
  */
 export function openedCases(text: string, file: string, id?: string): Opened {
   const symbols = new UniqueNames();
@@ -118,8 +117,8 @@ export function openedCases(text: string, file: string, id?: string): Opened {
 }
 
 /**
- * Returns the gathers of an ONNX model as programs, with the values of their constant inputs. Notes report
- * the gathers that are left out. Throws a CompileError (TC014) if no gather of fixed shapes is left.
+ * Returns the gathers of an ONNX model as programs, with the constant inputs. Notes list the gathers that are
+ * left out. Throws a CompileError (TC014) if no gather with fixed shapes is left.
  */
 function openedModel(bytes: Uint8Array, file: string): Opened {
   const gathers = findGathers(readModel(bytes, file));
@@ -143,10 +142,9 @@ function openedModel(bytes: Uint8Array, file: string): Opened {
 }
 
 /**
- * Makes an array from a file an input of the requested function. The array becomes an input with the same
- * element type and shape. If there is none, the type of an input is changed to that of the array. This input
- * is the indices for index integers of at least 32 bits, otherwise the data. Throws a CompileError (TC012) if
- * the function has no such input.
+ * Uses an array from a file as the requested function's input of the same type. If no input has the type, the
+ * type of the data or indices operand is changed. Throws a CompileError (TC012) if the function lacks the
+ * operand.
  */
 function openedArray(
   asked: Omit<Work["open"]["ask"], "name" | "bytes">,

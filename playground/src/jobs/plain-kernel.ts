@@ -26,10 +26,7 @@ import {
   dataCoords,
 } from "../../../ir/index.js";
 
-/**
- * WGSL code of a plain kernel (neither tiled nor staged), and the number of workgroups to dispatch along x
- * and y.
- */
+/** WGSL code of a plain (not tiled) kernel, and the number of workgroups to dispatch along x and y. */
 export interface PlainKernel {
   readonly code: string;
   readonly workgroups: readonly [number, number];
@@ -39,10 +36,8 @@ const lanes = 256;
 const mostAlong = 65535;
 
 /**
- * Returns a plain WGSL kernel of a gather, neither tiled nor staged, whose time is compared with tilec's
- * kernel. The gather must copy elements unchanged, and their width must be a multiple of 32 bits. The output
- * must not be empty, and every input must be read. Each index operand must be a single read of an index value
- * of at least 32 bits and must have a known extent. Returns undefined otherwise, and for a scatter.
+ * Returns a plain (not tiled) WGSL kernel of a gather, for a comparison of times with tilec's kernel. Returns
+ * undefined if the program is not a supported gather without arithmetic.
  */
 export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   const { map } = gather;
@@ -101,9 +96,8 @@ const isBoundedRead = (site: IndexOperand): site is BoundedRead =>
   isRead(site.value) && site.extent !== undefined;
 
 /**
- * Emits the two WGSL statements of index operand `k`. The first reads the index value as `v<k>`. The second
- * adds `wrapNegativeBy`, if defined, to a negative value, clamps the sum to [0, extent - 1], and names the
- * result `s<k>`. Every out-of-range policy is emitted as a clamp, because the plain kernel reports no errors.
+ * Emits the two WGSL statements of index operand `k`: `v<k>` is the index value, and `s<k>` the value clamped
+ * to the extent. Negative values are wrapped first if `wrapNegativeBy` is defined.
  */
 function siteCode(gather: AccessFunc, { value, wrapNegativeBy, extent }: BoundedRead, k: number): string {
   const { dtype, shape } = inputOf(gather, value.table).type;

@@ -7,7 +7,7 @@ import { fileName } from "./program.js";
 
 const before = new Judgements({});
 
-/** Returns the diagnostics of a program text, each with its range in the text, and a fix if there is one. */
+/** Returns the diagnostics of a program text, each with the range in the text, and a fix if there is one. */
 export const textProblems = (text: string): readonly Problem[] =>
   diagnose(text, fileName, {}, before).map((diagnostic) => {
     const fix = fixOf(text, fileName, diagnostic, {}, before);

@@ -60,8 +60,8 @@ export interface Read {
 }
 
 /**
- * Parses a module and selects the requested function, or the first one if none has the requested name. `func`
- * is absent if the module has no function.
+ * Parses a module and selects the function with the requested name, or the first function if no name matches.
+ * `func` is absent if the module has no function.
  */
 export function read({ text, func: name }: Asked): Read {
   const { module, diagnostics } = parseModule(text, fileName);
@@ -70,8 +70,8 @@ export function read({ text, func: name }: Asked): Read {
 }
 
 /**
- * Returns the requested function of a module text, or the first one if none has the requested name. Throws a
- * CompileError if the text has errors or no function.
+ * Returns the function of a module text with the requested name, or the first function if no name matches.
+ * Throws a CompileError if the text has errors or no function.
  */
 export function funcOf(asked: Asked): Func {
   const { func, diagnostics } = read(asked);
@@ -80,9 +80,8 @@ export function funcOf(asked: Asked): Func {
 }
 
 /**
- * Returns the requested function of a module text, with its symbols bound to the given sizes. A symbol
- * without a size gets its upper bound. Throws a CompileError: TC107 if a symbol does not admit its size, or
- * the errors of the text.
+ * Returns the requested function of a module text, with the symbols bound to the given sizes or else to the
+ * upper bounds. Throws a CompileError if the text has errors, or if a size is not permitted (TC107).
  */
 export function boundFunc(asked: Asked): Func {
   const func = funcOf(asked);
@@ -97,7 +96,7 @@ export function boundFunc(asked: Asked): Func {
 
 /**
  * Change that a control of the page makes to a program. Texts have the syntax of command-line flags; an empty
- * text removes a schedule entry or an attribute.
+ * text removes an entry.
  */
 export type Change =
   | { readonly kind: "schedule"; readonly entries: readonly ScheduleText[] }
@@ -109,9 +108,9 @@ export type Change =
   | { readonly kind: "oob"; readonly policy: string };
 
 /**
- * Returns the program text with one change applied to the requested function. A change of schedule or target
- * rewrites only the header of the function. Other changes reprint the function, which drops the comments in
- * its body. Throws a CompileError if the text has errors or a value cannot be parsed.
+ * Returns the program text with one change applied to the requested function. Changes other than schedule and
+ * target drop the comments in the function body. Throws a CompileError if the text has errors or a value
+ * cannot be parsed.
  */
 export function edited(asked: Asked, change: Change): string {
   const func = funcOf(asked);
@@ -138,8 +137,8 @@ function offsetOf(text: string, line: number, column: number): number {
 }
 
 /**
- * Returns the end of the function that starts at offset `begins`: the offset, in characters, after the last
- * `}` before the next function. Braces in comments do not count.
+ * Returns the character offset of the end of the function that starts at offset `begins`. The end is after
+ * the last `}` before the next function.
  */
 function endOf(text: string, begins: number): number {
   const next = /\n[ \t]*func\b/g;
@@ -150,8 +149,8 @@ function endOf(text: string, begins: number): number {
 }
 
 /**
- * Returns a function with one change applied. Throws a CompileError if a value cannot be parsed. A change of
- * operator or attribute also throws if the function is not at the source level.
+ * Returns a function with one change applied. Throws a CompileError if a value cannot be parsed, or if the
+ * operator of a function that is not at the source level is changed.
  */
 function applied(func: Func, change: Change): Func {
   switch (change.kind) {
@@ -188,8 +187,8 @@ export function withEntry(schedule: Schedule, { entry, text }: ScheduleText): Sc
 }
 
 /**
- * Returns the function if it is at the source level (a call of a framework's operator). Throws a CompileError
- * (TC702) otherwise.
+ * Returns the function if at the source level (a call of a framework's operator). Throws a CompileError
+ * (TC702) for any other function.
  */
 function sourceOf(func: Func): SourceFunc {
   if (func.level === "source") return func;
@@ -202,10 +201,9 @@ function sourceOf(func: Func): SourceFunc {
 }
 
 /**
- * Returns the function with its operator replaced. The new operator is `change.op`. If that is absent, it is
- * the equivalent of the current operator in the dialect `change.dialect`. If the dialect has no such
- * operator, its first operator is used. Attributes with equal keys keep their values; others get defaults.
- * Returns the function unchanged if the current or the new operator is not known.
+ * Returns the function with the operator replaced by `change.op`, or by the equivalent operator of
+ * `change.dialect`. Attributes with equal keys keep the values. Returns the function unchanged if an operator
+ * is unknown.
  */
 function withOperator(func: SourceFunc, change: Change & { readonly kind: "operator" }): SourceFunc {
   const before = findOp(func.op);
@@ -231,8 +229,7 @@ function withOperator(func: SourceFunc, change: Change & { readonly kind: "opera
 
 /**
  * Returns a function with one attribute set from text; an empty text removes the attribute. Returns the
- * function unchanged if its operator has no attribute with this key. Throws a CompileError if the text cannot
- * be parsed.
+ * function unchanged if the operator lacks the attribute. Throws a CompileError if the text cannot be parsed.
  */
 function withAttr(func: SourceFunc, key: string, text: string): SourceFunc {
   const def = findOp(func.op);
@@ -248,8 +245,8 @@ function withAttr(func: SourceFunc, key: string, text: string): SourceFunc {
 }
 
 /**
- * Parses the text of an attribute as a value of the given kind, such as an integer or a list of integers.
- * `key` names the attribute in errors. Throws a CompileError if the text cannot be parsed.
+ * Parses the text of an attribute as a value of the given kind, for example a list of integers. `key` names
+ * the attribute in errors. Throws a CompileError if the text cannot be parsed.
  */
 function valueOf(kind: AttrSpec["kind"], key: string, text: string): AttrValue {
   switch (kind) {
@@ -266,9 +263,8 @@ function valueOf(kind: AttrSpec["kind"], key: string, text: string): AttrValue {
 }
 
 /**
- * Returns a function whose output has the type and shape that its operator infers from the inputs. If the
- * output rank changes, schedule entries with one value for each output dim are removed. Returns the function
- * unchanged if the operator rejects the inputs, so that the verdict reports the error.
+ * Returns a function whose output has the type and shape that the operator infers from the inputs. Returns
+ * the function unchanged if the operator rejects the inputs.
  */
 function resolved(func: SourceFunc): SourceFunc {
   const result = resolveSource(sourceOp(func));

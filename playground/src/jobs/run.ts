@@ -45,7 +45,7 @@ type Hosts = Readonly<Record<string, HostValue>>;
 
 /**
  * Runs a program on the reference, the simulator and WebGPU, and compares the outputs bit for bit. Rejects
- * with a CompileError if the program is refused, or if its tensors exceed 512 MiB.
+ * with a CompileError if the program is refused or the tensors exceed 512 MiB.
  */
 export async function runAll(
   { inputs: given, seed, ...asked }: WithInputs,
@@ -99,9 +99,8 @@ export async function runAll(
 }
 
 /**
- * Runs a kernel on one backend. Resolves to the output and the milliseconds of the call, or to the
- * diagnostics if the backend refuses the run. Rejects if the run was stopped. `on` describes the device for
- * the user.
+ * Runs a kernel on one backend. Resolves to the output and the time in milliseconds, or to the diagnostics if
+ * the backend refuses the run. Rejects if the run was stopped. `on` describes the device for the user.
  */
 async function ran(
   backend: BackendName,
@@ -131,8 +130,8 @@ interface OnGpu {
 }
 
 /**
- * Runs a kernel on the visitor's GPU, and again on a new device if the first device was lost. A run that
- * succeeds is followed by a measurement of launch times. Without a GPU, the result has status `absent`.
+ * Runs a kernel on the visitor's GPU, and again on a new device if the first device was lost. The result has
+ * launch times after a successful run, and the status `absent` without a GPU.
  */
 async function onGpu(kernel: Kernel, inputs: Hosts, options: BackendOptions, again = true): Promise<OnGpu> {
   const backend = "webgpu";
@@ -182,10 +181,8 @@ function tooLong(kernel: Kernel, target: Parameters<Kernel["forTarget"]>[0]): Di
 }
 
 /**
- * Compares the run on one backend (`other`) with the run on the first backend (`first`). Returns the answer
- * of `other` and `same`. If the outputs differ, `same` is false and a diagnostic of the difference is added
- * to the answer. If both runs were refused, `same` is true for equal diagnostics. `same` is also true if
- * there is no first run, or if the device of `other` is absent.
+ * Compares the run `other` with the run `first` on another backend. Returns the answer of `other`, with a
+ * diagnostic if the outputs differ. `same` is false if outputs or diagnostics differ.
  */
 function comparedWith(
   first: Ran | undefined,

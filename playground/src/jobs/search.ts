@@ -21,16 +21,16 @@ import { acquire } from "./gpu.js";
 const mapBudget = 24;
 
 /**
- * Searches the tiles of a program for the fewest estimated cycles. The playground draws the result as a map
- * of tiles. The program's own tile is ignored; symbols have their upper bounds, even if sizes are requested.
+ * Searches the tiles of a program for the fewest estimated cycles, for the page's map of tiles. The program's
+ * tile is ignored, and symbols have the upper bounds as sizes.
  */
 export const spaceFor = (asked: Asked, { signal }: Context): Promise<TuneResult> =>
   tune(withoutTile(funcOf(asked)), { objective: "cycles", budget: mapBudget, signal });
 
 /**
- * Searches for the schedule with the fewest cycles, bytes moved or milliseconds, as `objective` states.
- * Milliseconds are measured on the visitor's GPU; candidates that the cost model estimates as far slower are
- * not launched. Rejects with a CompileError (TC503) if milliseconds are requested and no GPU is available.
+ * Searches for the schedule with the fewest cycles, bytes moved or milliseconds, as `objective` says.
+ * Milliseconds are measured on the visitor's GPU. Rejects with a CompileError (TC503) if milliseconds are
+ * requested and no GPU is available.
  */
 export async function searchFor(
   { objective, budget, inputs, seed, ...asked }: Work["tune"]["ask"],

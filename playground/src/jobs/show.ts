@@ -34,7 +34,7 @@ import { read, type Asked } from "./program.js";
 import { stopsOf, type Stops } from "./stops.js";
 
 /**
- * Returns the choices in the page's drop-down lists: operators of each dialect, targets and out-of-range
+ * Returns the options in the page's drop-down lists: operators of each dialect, targets and out-of-range
  * policies.
  */
 export const vocabulary = (): Vocabulary => ({
@@ -46,13 +46,12 @@ export const vocabulary = (): Vocabulary => ({
   policies: readPolicies,
 });
 
-/** Formats a tensor type in the syntax of command-line flags, such as `f32[64,80]`. */
+/** Formats a tensor type in the syntax of command-line flags, for example `f32[64,80]`. */
 export const typeText = ({ dtype, shape }: TensorType): string => `${dtype}[${shape.join()}]`;
 
 /**
  * Returns the data that the page displays for the requested function: types, schedule, operator call and
- * verdict. If the text has no function, the result has only the function names and a refusal with the
- * diagnostics.
+ * legality result. If the text has no function, the result has only the function names and the diagnostics.
  */
 export function show(asked: Asked): Shown {
   const { names, func, diagnostics } = read(asked);
@@ -94,7 +93,7 @@ function stopsFor(func: Func, used: ResolvedSchedule): Stops | undefined {
 
 /**
  * Returns the dialect, operator, attributes and out-of-range policy of a source-level function, for the
- * program form of the page. Undefined if the operator is not known.
+ * program form of the page. Returns undefined if the operator is unknown.
  */
 function formOf(func: Func & { readonly level: "source" }): Form | undefined {
   const def = findOp(func.op);
@@ -126,7 +125,7 @@ const refusal = (diagnostics: readonly Diagnostic[]): Verdict => {
   };
 };
 
-/** Returns the verdict in words: the cycles of a legal schedule, or the reason for a refusal. */
+/** Returns the legality result in words: the cycles of a legal schedule, or the reason for a refusal. */
 function headlineOf({ legal, cycles, footprint, infeasible, rules }: Explanation): string {
   if (legal) return `Legal: about ${withCommas(cycles)} cycles`;
   if (infeasible !== undefined) return "No tile is legal";
@@ -136,8 +135,8 @@ function headlineOf({ legal, cycles, footprint, infeasible, rules }: Explanation
 }
 
 /**
- * Returns the verdict on a function and its schedule: legal or refused, with diagnostics. Errors of the
- * compiler become a refusal and are not thrown.
+ * Returns the legality result of a function with a schedule: legal or refused, with diagnostics. Errors of
+ * the compiler become a refusal and are not thrown.
  */
 function verdictOn(func: Func): Verdict {
   if (func.level === "tile") {
@@ -155,8 +154,8 @@ function verdictOn(func: Func): Verdict {
 }
 
 /**
- * Converts the compiler's explanation of a schedule to the verdict that the page shows. Diagnostics whose
- * hint only suggests other schedules are left out. Suggestions are given only if the schedule is illegal.
+ * Converts the compiler's explanation of a schedule to the legality result that the page shows. Suggestions
+ * are given only for an illegal schedule.
  */
 function verdictOf(explanation: Explanation): Verdict {
   const {
@@ -198,10 +197,8 @@ function verdictOf(explanation: Explanation): Verdict {
 }
 
 /**
- * Returns suggested alternatives to an illegal schedule. If no tile is legal, they are schedules under
- * another profile, residency (memory that holds the data) or out-of-range policy. Otherwise, they are the
- * nearest legal schedules. If the schedule itself is legal under another profile, the flag for that profile
- * is added.
+ * Returns suggested alternatives to an illegal schedule: the nearest legal schedules, and another PyPTO rule
+ * profile if the schedule is legal there. Other settings are suggested if no tile is legal.
  */
 function suggestionsOf({ infeasible, nearest, pages, schedule }: Explanation): Suggestion[] {
   const newer = pages?.legal === true ? [{ flags: `--profile ${pages.profile}` }] : [];

@@ -87,8 +87,7 @@ const boxOf = ({ offsets, sizes }: Region, env: Env): Pick<Box, "offsets" | "siz
 
 /**
  * Returns the regions of tensors and buffers that an executed statement reads or writes. Temporary buffers of
- * the statement are left out. A buffer that is accessed without a region gets the size of the first region
- * that the statement states, at offset 0. The list is empty for a step that starts a task.
+ * the statement are left out. Returns an empty list for a step that starts a task.
  */
 function boxesOf(
   step: Step,
@@ -108,7 +107,7 @@ function boxesOf(
 
 /**
  * Returns the operands and the unified-buffer (UB) buffers of a tile program. An operand of up to 400
- * elements includes its element values, if `values` has them and they are not strings.
+ * elements includes the element values from `values`, except strings.
  */
 function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>): readonly StepTensor[] {
   const params = tile.operands.map((operand): StepTensor => {
@@ -134,10 +133,8 @@ function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>):
 }
 
 /**
- * Returns the origins of at most 64 elements of an output region, from its start in row-major order. An
- * origin has the index values that select the element, and the coordinates of the data element. The
- * coordinates are absent if an index value gives no data element, for example if it is out of range. The list
- * is empty if the program has no access map (source of each data coordinate).
+ * Returns the origins of the first 64 elements of an output region: the index values, and the coordinates of
+ * the data element. Returns an empty list for a scatter, and for a program without an access map.
  */
 export function picksOf(
   { inputs: given, seed, ...asked }: WithInputs,

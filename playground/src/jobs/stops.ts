@@ -15,8 +15,8 @@ import {
 import { residenciesOf, ScheduleSpace, withDefaults } from "../../../passes/index.js";
 
 /**
- * Position of a slider: a value for one dim of a tile or view (PyPTO view shape), in elements, and whether
- * the schedule with this value is legal.
+ * Position of a slider: a value for one dim of a loop tile or view tile (PyPTO view shape), in elements.
+ * `legal` is true if the schedule with the value is legal.
  */
 export interface Stop {
   readonly entry: number;
@@ -24,14 +24,14 @@ export interface Stop {
 }
 
 /**
- * Slider positions for the tile and the view (PyPTO view shape). Each has a list for every output dim, in
- * ascending order of the values.
+ * Slider positions for loop tile and view tile (PyPTO view shape): a list for every output dim, in ascending
+ * order.
  */
 export type Stops = Readonly<Record<"tile" | "view", readonly (readonly Stop[])[]>>;
 
 /**
- * Returns the slider positions for each dim of the tile and the view (PyPTO view shape), with their legality.
- * The other dims of a changed tile or view have the values of the schedule `used`.
+ * Returns the slider positions for each dim of the loop tile and the view tile (PyPTO view shape), with the
+ * legality. Dims that are not changed have the values of the schedule `used`.
  */
 export function stopsOf(access: AccessFunc, target: Target, used: ResolvedSchedule): Stops {
   const extents = domainOf(access);

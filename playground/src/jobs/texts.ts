@@ -6,7 +6,7 @@ import type { Timeline } from "../../../src/report/timeline-charts.js";
 import { boundFunc, type Asked } from "./program.js";
 
 /**
- * Compiles a program and returns HTML markup that shows the changes of each compiler pass. Throws a
+ * Compiles a program and returns HTML markup with the changes that each compiler pass makes. Throws a
  * CompileError if the program is refused.
  */
 export function passTexts(asked: Asked): string {
@@ -18,7 +18,7 @@ export function passTexts(asked: Asked): string {
 }
 
 /**
- * Compiles a program and returns its tile IR, WGSL or PTO-ISA C++ as text. Throws a CompileError if the
+ * Compiles a program and returns the tile IR, WGSL or PTO-ISA C++ as text. Throws a CompileError if the
  * program is refused.
  */
 export function kernelText(asked: Asked, form: "tile-ir" | "wgsl" | "pto"): string {
@@ -34,7 +34,7 @@ export function kernelText(asked: Asked, form: "tile-ir" | "wgsl" | "pto"): stri
 }
 
 /**
- * Compiles a program and returns the kernel with its timing as estimated by the cost model. Throws a
+ * Compiles a program and returns the kernel with the timing estimated by the cost model. Throws a
  * CompileError if the program is refused.
  */
 export function timelineOf(asked: Asked): Timeline {

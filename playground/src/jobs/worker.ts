@@ -51,8 +51,8 @@ addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
 });
 
 /**
- * Runs one request in the worker and posts its progress and its result to the page. An error is posted as a
- * message, not thrown.
+ * Runs one request in the worker and posts the progress and the result to the page. An error is also posted
+ * to the page, not thrown.
  */
 async function answer(id: number, kind: Kind, ask: unknown): Promise<void> {
   const controller = new AbortController();

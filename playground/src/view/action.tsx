@@ -11,8 +11,8 @@ interface Props {
 }
 
 /**
- * Renders a button. A button with a reason keeps its place in the tab order, so that the reason can be heard
- * and, as its title, seen.
+ * Renders a button. If `why` is not empty, the button does nothing and shows the text as title, but can have
+ * the keyboard focus.
  */
 export const Action = ({ id, children, onAction, why = "", class: name = "" }: Props) => (
   <button

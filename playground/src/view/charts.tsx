@@ -13,10 +13,7 @@ interface Props {
   readonly of: unknown;
 }
 
-/**
- * Renders charts as wide as the column that contains them. Each chart can have the keyboard focus, so that a
- * chart wider than the column can be scrolled with the keyboard.
- */
+/** Renders charts as wide as the column that contains the charts. */
 export function Charts({ id, draw, of }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);

@@ -13,8 +13,8 @@ interface Props {
 }
 
 /**
- * Renders a table of the current schedule and its alternatives, the fewest cycles first, with a button that
- * applies each alternative. Renders nothing for fewer than two schedules.
+ * Renders a table of the current schedule and the alternatives, sorted by cycles in ascending order, with a
+ * button that applies each alternative. Renders nothing for fewer than two schedules.
  */
 export function ComparedView({ asked, of, onChoice }: Props) {
   const settled = useSettled(of);

@@ -23,7 +23,7 @@ interface Props {
 
 /**
  * Renders the button that copies a link to the page, and the menu that copies the program. The copied text is
- * shown below, for pages that may not write to the clipboard.
+ * also shown below.
  */
 export function CopyAs({ asked, link }: Props) {
   const [copied, setCopied] = useState<{ readonly said: string; readonly text: string }>();
@@ -75,7 +75,9 @@ export function CopyAs({ asked, link }: Props) {
   );
 }
 
-/** Writes text to the clipboard. Resolves to a message for the user that says whether it succeeded. */
+/**
+ * Writes text to the clipboard. Resolves to a message for the user: success, or the reason for the failure.
+ */
 async function toClipboard(what: string, text: string): Promise<string> {
   try {
     await navigator.clipboard.writeText(text);

@@ -12,7 +12,7 @@ interface Props {
   readonly onPlace?: (span: Span) => void;
 }
 
-/** Renders a list of diagnostics with code, place, message, notes and hint. */
+/** Renders a list of diagnostics with code, position, message, notes and hint. */
 export const Diagnostics = ({ list, onPlace }: Props) => (
   <ul class="diagnostics">
     {list.map(({ code, severity, message, span, notes = [], hint }) => (
@@ -51,12 +51,12 @@ export const Diagnostics = ({ list, onPlace }: Props) => (
   </ul>
 );
 
-/** True if the verdict refuses the program that is shown. */
+/** Context that is true if the displayed program is refused. */
 export const VerdictRefuses = createContext(false);
 
 /**
- * Renders a worker's refusal of work on the program. If the verdict refuses the program too, the verdict is
- * the place for the reason, and this only refers to it.
+ * Renders the diagnostics of a worker request that was refused. Renders only a reference to the legality
+ * result if the program is refused.
  */
 export const RefusedWork = ({ list }: Pick<Props, "list">) =>
   useContext(VerdictRefuses) ? (

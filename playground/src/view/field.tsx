@@ -2,7 +2,7 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 
-/** Callback that hears which fields hold a text without a meaning: `wrong` is false once it has one again. */
+/** Callback that receives the label of a field and `wrong`, which is true if the field's text is invalid. */
 export const InvalidFields = createContext<(label: string, wrong: boolean) => void>(() => undefined);
 
 interface FieldProps {
@@ -16,8 +16,8 @@ interface FieldProps {
 }
 
 /**
- * Renders a labelled text field. `onText` receives each entered text and resolves to an error message, or to
- * an empty string if the text is valid. An invalid text stays in the field, with the error message below.
+ * Renders a labelled text field. `onText` receives each entered text and resolves to an error message, which
+ * is shown below the field. The message is empty for a valid text.
  */
 export function TextField({ id, label, value, help, disabled = false, onText }: FieldProps) {
   const [draft, setDraft] = useState<string>();

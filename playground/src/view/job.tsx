@@ -14,9 +14,8 @@ interface Job<T> {
 }
 
 /**
- * Returns a job, which runs `work` when started and can be stopped. `of` lists the values that the work
- * depends on. When one of these values changes, the answer is hidden, and an answer that arrives later is not
- * shown.
+ * Returns a job, which runs `work` when started and can be stopped. `of` lists the values on which the work
+ * depends; the answer is hidden when a value changes.
  */
 export function useJob<T>(of: readonly unknown[], work: (options: CallOptions) => Promise<T>): Job<T> {
   const [last, setLast] = useState<{ readonly of: readonly unknown[]; readonly answer: Answer<T> }>();
@@ -58,7 +57,7 @@ interface StartStopProps {
   readonly ids: readonly [start: string, stop: string];
 }
 
-/** Renders the button that starts a job, and one that stops it while it runs. */
+/** Renders a button that starts a job, and a button that stops the running job. */
 export const StartStop = ({ job, label, why = "", ids: [start, stop] }: StartStopProps) => (
   <>
     <Action id={start} class="main" why={job.running ? "it runs: stop it first" : why} onAction={job.start}>
@@ -78,16 +77,16 @@ interface OutcomeProps<T> {
 }
 
 /**
- * Renders the state of a job: its progress, its diagnostics, its error message, or its result rendered by
- * `show`. Renders an empty area before the job starts.
+ * Renders the state of a job: progress, diagnostics, error message, or the result rendered by `show`. Renders
+ * an empty area before the job starts.
  */
 export function Outcome<T>({ answer, show }: OutcomeProps<T>) {
   return <div aria-live="polite">{answer === undefined ? null : shown(answer, show)}</div>;
 }
 
 /**
- * Renders the progress, the diagnostics, the error message or the result of a worker request, as its state
- * requires. `show` renders the result.
+ * Renders the progress, the diagnostics, the error message or the result of a worker request. `show` renders
+ * the result.
  */
 function shown<T>(answer: Answer<T>, show: OutcomeProps<T>["show"]): preact.ComponentChild {
   switch (answer.state) {

@@ -13,8 +13,8 @@ const middleOf = (element: Element): readonly [x: number, y: number] => {
 };
 
 /**
- * Returns the cell that an arrow key leads to from `from`: the nearest one in the direction of the key, where
- * a step aside counts four times. Undefined for another key, and at the edge of the map.
+ * Returns the nearest cell in the direction of an arrow key from the cell `from`. A distance across the
+ * direction counts four times. Returns undefined for another key, and at the edge of the map.
  */
 export function cellBeside<T extends Element>(cells: readonly T[], from: T, key: string): T | undefined {
   const direction = directions[key];
@@ -32,7 +32,7 @@ export function cellBeside<T extends Element>(cells: readonly T[], from: T, key:
   return nearest?.cell;
 }
 
-/** Makes one cell the only tab stop of a map. */
+/** Makes one cell the only tab stop (element in the keyboard's tab order) of a map. */
 export function makeTabStop(cells: readonly Element[], stop: Element | undefined): void {
   for (const cell of cells) cell.setAttribute("tabindex", cell === stop ? "0" : "-1");
 }

@@ -6,18 +6,15 @@ import { heatMap, scatter, type CellLink } from "../../../src/report/tune-charts
 import { tileCells, type TileCell } from "../../../src/report/tune-cells.js";
 import type { TuneResult } from "../../../src/tune/result.js";
 
-/**
- * Tile and residency (the memory that holds the gathered data) that a click on a cell of the heat map
- * applies.
- */
+/** Tile and residency (memory in which an operand is kept) that a click on a cell of the heat map applies. */
 export interface CellChoice {
   readonly tile: readonly number[];
   readonly residency: string;
 }
 
 /**
- * Heat map of the cost of tiles, as markup with links. `choices` has the tile and residency (memory that
- * holds the data) that a click on each cell applies.
+ * Heat map of the cost of tiles, as markup with links. `choices` has the tile and residency (memory in which
+ * an operand is kept) that a click on each cell applies.
  */
 export interface SpaceMap {
   readonly markup: string;
@@ -26,9 +23,8 @@ export interface SpaceMap {
 }
 
 /**
- * Returns the heat map of a search's tile shapes as markup, `width` CSS pixels wide. Also returns the tile
- * and residency (memory that holds the data) that a click on each cell applies. Undefined if {@link heatMap}
- * has no map to draw, for example because there is no tile to choose.
+ * Returns the heat map of a search's tile shapes as markup, `width` CSS pixels wide, with the tile that a
+ * click on each cell applies. Returns undefined if {@link heatMap} has no map to draw.
  */
 export function spaceMap(result: TuneResult, width: number): SpaceMap | undefined {
   const cells = tileCells(result);
@@ -39,9 +35,7 @@ export function spaceMap(result: TuneResult, width: number): SpaceMap | undefine
 }
 
 /**
- * Returns the tile and residency (memory that holds the data) that a cell of the heat map selects. For a
- * refused cell, the tile is computed from the cell's coordinates, because one recorded refused tile
- * represents all larger tiles.
+ * Returns the tile and residency (memory in which an operand is kept) that a cell of the heat map selects.
  */
 function choiceOf(cell: TileCell, cells: ReturnType<typeof tileCells>): CellChoice {
   const { residency } = cell;
@@ -63,8 +57,8 @@ const chartGap = 32;
 const leastWidth = 448;
 
 /**
- * Returns the charts of a search as markup, in a place `width` CSS pixels wide: the map of tiles, and bytes
- * against time. Dots are not links on this page.
+ * Returns the charts of a search as markup, `width` CSS pixels wide: the map of tiles, and bytes against
+ * time.
  */
 export function searchMarkup(result: TuneResult, width: number): string {
   const column = width < twoColumns ? Math.max(leastWidth, width) : Math.floor((width - chartGap) / 2);

@@ -11,8 +11,8 @@ interface Props {
 }
 
 /**
- * Renders the form for a program's operator, types and attributes. Every change edits the program text. The
- * form is disabled for a program that is not a call of a framework's operator.
+ * Renders the form for a program's operator, types and attributes. The form is disabled if the program does
+ * not call a framework's operator.
  */
 export function ProgramForm({ shown: { form, inputs, level }, vocabulary, onChange }: Props) {
   const dialect = vocabulary.dialects.find(({ name }) => name === form?.dialect);

@@ -15,8 +15,8 @@ interface Props {
 }
 
 /**
- * Renders a slider for one dim of a tile or view (PyPTO view shape). The positions are candidate values at
- * even spacing; ranges of illegal values are hatched.
+ * Renders a slider for one dim of a loop tile or view tile (PyPTO view shape). Ranges of illegal values are
+ * hatched.
  */
 export function Slider({ id, label, stops, value, extent, disabled, onEntry }: Props) {
   const last = Math.max(1, stops.length - 1);
@@ -65,8 +65,8 @@ export function Slider({ id, label, stops, value, extent, disabled, onEntry }: P
 const percent = (share: number): string => `${100 * share}%`;
 
 /**
- * Returns the ranges of 0-based slider positions in which every value is illegal. Each range extends by half
- * a position to either side, but not beyond the slider.
+ * Returns the ranges of 0-based slider positions in which every value is illegal. Each range is extended by
+ * half a position at the ends.
  */
 function refusedRanges(stops: readonly Stop[]): (readonly [from: number, to: number])[] {
   const last = stops.length - 1;

@@ -23,8 +23,8 @@ interface Drawn {
 }
 
 /**
- * Renders the heat map of all tiles by cost. A click or Enter on a cell applies its tile and residency. The
- * map is one tab stop: arrow keys move from cell to cell.
+ * Renders the heat map of all tiles by cost. A click or Enter on a cell applies the tile and residency
+ * (memory in which an operand is kept). Arrow keys move from cell to cell.
  */
 export function SpaceMapView({ asked, space, tile, onCell }: Props) {
   const place = useRef<HTMLElement>(null);
@@ -109,7 +109,7 @@ function choiceOf(link: Element | null, map: SpaceMap | undefined): CellChoice |
 
 const settleMs = 300;
 
-/** Returns a value once it has not changed for 300 ms. Until then, returns the previous stable value. */
+/** Returns a value that has not changed for 300 ms. Until then, returns the previous stable value. */
 export function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -10,8 +10,8 @@ import { RefusedWork } from "./diagnostics.js";
 import { useAnswer } from "./use-answer.js";
 
 /**
- * Renders the Steps tab: runs the program in a worker and shows the statements that it executes. The program
- * runs again when `asks`, a key of the request, changes.
+ * Renders the Steps tab: runs the program in a worker and shows the executed statements. The program runs
+ * again when `asks`, a key of the request, changes.
  */
 export function StepsView({ asked, asks }: { readonly asked: WithInputs; readonly asks: string }) {
   const found = useAnswer(long, "steps", asked, asks);
@@ -29,7 +29,7 @@ export function StepsView({ asked, asks }: { readonly asked: WithInputs; readonl
 
 /**
  * Renders one executed statement with the regions that the statement reads and writes, and controls that
- * select another statement. `more` is true if the program executes statements after the last of `steps`.
+ * select another statement. `more` is true if the program executes more statements than `steps` has.
  */
 function Stepper({
   steps,
@@ -118,8 +118,8 @@ function Stepper({
 }
 
 /**
- * Describes the last write to a buffer at or before statement `now` (a position in `steps`), such as `load of
- * %x[0, 0][8, 128]`. Returns `nothing yet` if no statement wrote to the buffer.
+ * Describes the last write to a buffer at or before statement `now` (an index in `steps`), for example `load
+ * of %x[0, 0][8, 128]`. Returns `nothing yet` if no statement wrote to the buffer.
  */
 function heldBy(name: string, steps: readonly RunStep[], now: number): string {
   for (let k = now; k >= 0; k--) {
@@ -148,8 +148,7 @@ const mostRows = 64;
 
 /**
  * Renders a tensor as a two-dimensional picture. The last dim runs across; all other dims are flattened and
- * run down. Highlights mark the regions in `boxes`, which the statement reads or writes, and single elements
- * in `picks`, which take part in the gather.
+ * run down. The regions in `boxes` and the elements in `picks` are highlighted.
  */
 function TensorView({ tensor, boxes, holds, picks }: TensorProps) {
   const { name, dtype, shape, space, values } = tensor;
@@ -232,7 +231,7 @@ const isData = ({ shape }: StepTensor, from: readonly number[]): boolean =>
 
 /**
  * Returns the 0-based row and column of an element in the two-dimensional picture of a tensor. The last
- * coordinate is the column; the other coordinates are flattened to the row.
+ * coordinate is the column; the preceding coordinates are flattened to the row.
  */
 function flat(
   at: readonly number[],
@@ -243,8 +242,8 @@ function flat(
 }
 
 /**
- * Returns the rectangles that cover a region in the two-dimensional picture of a tensor, in rows and columns.
- * Adjacent rows form one rectangle. The list is empty for an empty region, and has at most 64 rectangles.
+ * Returns at most 64 rectangles that together form a region in the two-dimensional picture of a tensor, in
+ * rows and columns. Returns an empty list for an empty region.
  */
 function rectsOf({ offsets, sizes }: Box, shape: readonly number[]) {
   const rank = shape.length;

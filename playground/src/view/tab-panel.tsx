@@ -39,7 +39,7 @@ export function TabPanel({ asked, tab, onUse }: Props) {
   }
 }
 
-/** Titles of the result tabs, as the page shows them. */
+/** Titles of the result tabs on the page. */
 export const tabTitles: Readonly<Record<Tab, string>> = {
   ir: "Passes",
   "tile-ir": "Tile IR",
@@ -124,7 +124,7 @@ function useView<T extends object>(load: () => Promise<T>): T | undefined {
 }
 
 /**
- * Renders the answer to a worker request: a wait message, the diagnostics, the error message, or the result
+ * Renders the state of a worker request: a wait message, diagnostics, an error message, or the result
  * rendered by `show`.
  */
 function Waited<T>({

@@ -10,10 +10,13 @@ interface Props {
   readonly onChange: (change: Change) => Promise<string>;
 }
 
-/** True if a program has a schedule that the page can change: it is valid and its loops are not yet written. */
+/**
+ * True if a program has a schedule that the page can change, that is, the program is valid and not in tile
+ * IR.
+ */
 export const isSchedulable = ({ level }: Shown): boolean => level !== undefined && level !== "tile";
 
-/** Renders the sliders of the tile or the view, one for each dim of the output. */
+/** Renders the sliders of the loop tile or view tile, one for each dim of the output. */
 export function TileSliders({ shown, entry, onChange }: Props) {
   const { schedule, output, verdict, stops } = shown;
   const chosen: Partial<Pick<Schedule, "tile" | "view">> = verdict.explained?.schedule ?? {};

@@ -5,8 +5,8 @@ import { Refused, Stopped, type Client, type Progress } from "../jobs/client.js"
 import type { Kind, Work } from "../jobs/messages.js";
 
 /**
- * State of a request to a worker: waiting, done with an answer, refused with diagnostics, or failed with a
- * message.
+ * State of a request to a worker: waiting, done with an answer, refused with diagnostics, or failed with an
+ * error message.
  */
 export type Answer<T> =
   | { readonly state: "waiting"; readonly progress?: Progress }
@@ -15,9 +15,8 @@ export type Answer<T> =
   | { readonly state: "failed"; readonly message: string };
 
 /**
- * Sends a request to a worker and returns the state of the request. The state includes the answer once it has
- * arrived. When `key` changes, the previous request is stopped and a new one is sent. If `ask` is undefined,
- * nothing is sent, and the state does not change.
+ * Sends a request to a worker and returns the state of the request, with the answer when done. A new request
+ * replaces the previous request when `key` changes. Nothing is sent if `ask` is undefined.
  */
 export function useAnswer<K extends Kind>(
   client: Client,
@@ -56,7 +55,7 @@ export function useAnswer<K extends Kind>(
 
 /**
  * Converts an error of a worker request to the state of the request. A {@link Refused} error gives `refused`
- * with its diagnostics; any other error gives `failed` with a message.
+ * with diagnostics. Any other error gives `failed` with a message.
  */
 export function failedAnswer(
   thrown: unknown,

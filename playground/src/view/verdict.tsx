@@ -25,9 +25,9 @@ interface Props {
 const signs = { legal: "✓", refused: "✗", stale: "?" } as const;
 
 /**
- * Renders the verdict on a schedule: headline, errors with their places in the text, use of the unified
- * buffer, suggestions, rules, warnings. The verdict is grey while a form field has a text that cannot be
- * parsed. It is then the verdict on the program before that edit. `invalid`: labels of these fields.
+ * Renders the legality result of a schedule: headline, errors, use of the unified buffer, suggestions, rules
+ * and warnings. `invalid` has the labels of form fields with invalid text; the result is then grey and
+ * outdated.
  */
 export function VerdictView({ verdict, invalid, waits, onPlace, onSuggestion }: Props) {
   const { legal, headline, code, diagnostics, explained, suggestions } = verdict;
@@ -93,7 +93,7 @@ export function VerdictView({ verdict, invalid, waits, onPlace, onSuggestion }: 
 /** Returns an error without what the verdict shows beside it: the notes, and the hint that is a button. */
 const inBrief = ({ notes: _, hint: __, ...error }: Diagnostic): Diagnostic => error;
 
-/** Renders the rules with their numbers and sources, and the traffic, folded under a line with their counts. */
+/** Renders the rules with numbers and sources, and the memory traffic, in a section that can be expanded. */
 function Rules({ rules, traffic, infeasible }: NonNullable<Verdict["explained"]>) {
   const broken = rules.filter(({ pass }) => !pass).length;
   return (
@@ -149,8 +149,8 @@ function Suggestions({
 type Footprint = NonNullable<Verdict["explained"]>["footprint"];
 
 /**
- * Renders a bar of the bytes that the schedule uses in the unified buffer (UB), split by operand. A line in
- * the bar marks the available bytes.
+ * Renders a bar of the bytes that the schedule uses in the unified buffer (UB), split by operand, with a line
+ * at the available bytes.
  */
 function UbBar({ parts, bytes: used, budget }: Footprint) {
   const most = Math.max(used, budget, 1);

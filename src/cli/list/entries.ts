@@ -27,15 +27,15 @@ import { UsageError } from "../usage-error.js";
 
 type Flags = ProgramFlags & ProjectFlags;
 
-/** Loaded program of a list (`--list`), with the command-line flags with which it was loaded. */
+/** Loaded program of a list (`--list`), with the command-line flags used to load the program. */
 export interface ListedProgram {
   readonly loaded: LoadedProgram;
   readonly flags: Flags;
 }
 
 /**
- * Entry of a list of programs (`--list`): an id, and a function that loads the program. An unreadable entry
- * stays in the list at its position, and its `load` rejects.
+ * Entry of a list of programs (`--list`): an id, and a function that loads the program. For an unreadable
+ * entry, `load` rejects.
  */
 export interface ListEntry {
   readonly id: string;
@@ -46,12 +46,14 @@ export interface ListEntry {
   readonly load: () => Promise<ListedProgram>;
 }
 
-/** Error of an unreadable list entry (`--list`). The row of the entry has the verdict `malformed`. */
+/**
+ * Error of an unreadable list entry (`--list`). The row of the entry has `malformed` in the column `verdict`.
+ */
 export class Malformed extends CompileError {}
 
 /**
- * Error of a well-formed list entry (`--list`) that yields no program. The row of the entry has the verdict
- * `refused`.
+ * Error of a readable list entry (`--list`) without a valid program. The row of the entry has `refused` in
+ * the column `verdict`.
  */
 export class Refused extends CompileError {}
 
@@ -106,8 +108,8 @@ async function entriesOf(file: string, flags: Flags): Promise<readonly ListEntry
 }
 
 /**
- * True if a file is JSON Lines. A named file is recognised by its suffix (`.jsonl` or `.ndjson`). Standard
- * input is JSON Lines if it begins with `{` and is not a graph dumped by PyPTO.
+ * True if a file is JSON Lines: the name ends in `.jsonl` or `.ndjson`. Standard input is JSON Lines if the
+ * text begins with `{` and is not a graph dumped by PyPTO.
  */
 async function isLines(file: string): Promise<boolean> {
   if (file !== standardInput) return /\.(?:jsonl|ndjson)$/.test(file);
@@ -118,7 +120,7 @@ async function isLines(file: string): Promise<boolean> {
 }
 
 /**
- * Returns the list entries without repeated ids: an entry with the id of an earlier entry is replaced by a
+ * Returns the list entries without repeated ids. An entry with the id of an earlier entry is replaced by a
  * malformed entry.
  */
 function distinct(entries: readonly ListEntry[]): readonly ListEntry[] {
@@ -150,9 +152,8 @@ const loading = (id: string, load: () => LoadedProgram, flags: Flags): ListEntry
 });
 
 /**
- * Returns one list entry for each line of a JSON Lines text; each line is an object of command-line flags.
- * The flags of a line are parsed when the entry is loaded, so that an invalid line does not affect other
- * lines.
+ * Returns one list entry for each line of a JSON Lines text; each line is an object of command-line flags. An
+ * invalid line does not affect other lines.
  */
 function linesOf(text: string, flags: Flags): readonly ListEntry[] {
   return text.split("\n").flatMap((line, k): ListEntry[] => {
@@ -190,8 +191,8 @@ function idOf(id: unknown): { readonly text?: string; readonly fault?: string } 
 }
 
 /**
- * Parses a list line and returns its JSON object. Returns a reason as text if the line is not JSON, is not an
- * object or repeats a key.
+ * Parses a list line and returns the JSON object. Returns a reason as text if the line is not a JSON object
+ * or repeats a key.
  */
 function parsedLine(line: string): Readonly<Record<string, unknown>> | string {
   try {
@@ -229,10 +230,7 @@ function flagsOfLine(line: Readonly<Record<string, unknown>>, { project }: Proje
   }
 }
 
-/**
- * Converts one flag of a list line to command-line arguments. A list becomes one argument with commas, or one
- * argument for each value if the flag may be repeated. Throws a UsageError for an unknown flag.
- */
+/** Converts one flag of a list line to command-line arguments. Throws a UsageError for an unknown flag. */
 function wordsOf(command: Command, key: string, value: unknown): readonly string[] {
   const flag = `--${key}`;
   const option = command.options.find(({ long }) => long === flag);
@@ -273,8 +271,8 @@ function textEntries(file: string, flags: Flags): readonly ListEntry[] {
 }
 
 /**
- * Returns one list entry for each gather of an ONNX model. Programs that merge several nodes are left out. A
- * gather without a program becomes a refused entry.
+ * Returns one list entry for each gather of an ONNX model. A gather without a program becomes a refused
+ * entry. Programs that merge several nodes are left out.
  */
 async function modelEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const { loadModel } = await import("../load-model.js");
@@ -294,7 +292,7 @@ const mlirEntries = (file: string, flags: Flags): readonly ListEntry[] =>
   );
 
 /**
- * Returns one list entry for each case of a JSON case file, or for each gather of a graph that PyPTO dumped.
+ * Returns one list entry for each test case of a JSON file, or for each gather of a graph that PyPTO dumped.
  */
 async function jsonEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const { dumpIn, loadedCase } = await import("../load-cases.js");

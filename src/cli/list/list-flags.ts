@@ -18,7 +18,7 @@ export interface ListFlags {
 
 /**
  * Adds the options for lists (`--list`, `--rows`, `--strict`, `--shard`, `--resume`) to a command and returns
- * the command. Options that the command already has are left as they are.
+ * the command. Options that the command already has are unchanged.
  */
 export function addListOptions(command: Command): Command {
   const named = [
@@ -35,12 +35,16 @@ export function addListOptions(command: Command): Command {
 }
 
 /**
- * True if a command processes many programs: `--list` is given, or a Spatter file is given without `--case`.
+ * True if a command processes several programs: `--list` is given, or a Spatter file is given without
+ * `--case`.
  */
 export const isList = ({ list, spatter, case: chosen }: ListFlags & ProgramFlags): boolean =>
   list !== undefined || (spatter !== undefined && chosen === undefined);
 
-/** Throws a UsageError if one of the flags in `unread` is given. These flags have no effect with `--list`. */
+/**
+ * Throws a UsageError if one of the flags in `unread` is given. The flags in `unread` have no effect with
+ * `--list`.
+ */
 export function refuseWithList(flags: object, unread: readonly string[]): void {
   const given = new Map<string, unknown>(Object.entries(flags));
   const unused = unread.find((flag) => {
@@ -55,8 +59,8 @@ export function refuseWithList(flags: object, unread: readonly string[]): void {
 }
 
 /**
- * Throws a UsageError if one of the list flags in `names` is given. Called for a command without `--list`,
- * where these flags have no effect.
+ * Throws a UsageError if one of the list flags in `names` is given. To be called for a command without
+ * `--list`.
  */
 export function refuseWithoutList(flags: ListFlags, names: readonly (keyof ListFlags)[]): void {
   const unused = names.find((flag) => flags[flag] !== undefined);

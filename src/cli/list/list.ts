@@ -39,7 +39,7 @@ import {
 } from "./entries.js";
 import { csvRows, jsonRows, type RowFormat, type WrittenRow } from "./row-file.js";
 
-/** Verdicts of a command on one program of a list, as the `verdict` column of a row has them. */
+/** Values of the column `verdict`: outcomes of a command for one program of a list (`--list`). */
 export const verdicts = ["legal", "same", "ran", "refused", "malformed", "different", "failed"] as const;
 type Verdict = (typeof verdicts)[number];
 
@@ -47,8 +47,8 @@ type Verdict = (typeof verdicts)[number];
 const failures: readonly string[] = ["malformed", "different", "failed"] satisfies readonly Verdict[];
 
 /**
- * Result of a command for one program of a list (`--list`): the verdict, the diagnostics and the values of
- * the command's columns.
+ * Result of a command for one program of a list (`--list`): outcome, diagnostics, and values of the command's
+ * columns.
  */
 export interface RowFacts {
   readonly verdict: Verdict;
@@ -57,8 +57,8 @@ export interface RowFacts {
 }
 
 /**
- * Definition of a command that writes one row for each program of a list (`--list`): its columns and the
- * function that computes a row.
+ * Command that writes one row for each program of a list (`--list`): the columns, and the function that
+ * computes a row.
  */
 export interface RowMaker {
   readonly command: "explain" | "tune" | "run";
@@ -95,9 +95,9 @@ interface MadeRow {
 }
 
 /**
- * Writes one row for each program of a list and resolves to the exit code. The code is 1 if a verdict is
- * `malformed`, `different` or `failed`, and with `--strict` also for `refused`. The code is 3 after a bug in
- * tilec.
+ * Writes one row for each program of a list and resolves to the exit code. The code is 1 if a row is
+ * `malformed`, `different` or `failed`; with `--strict` also if a row is `refused`. The code is 3 after a bug
+ * in tilec.
  */
 export async function runList(file: string | undefined, flags: Flags, maker: RowMaker): Promise<number> {
   const { list, spatter = "", rows: path } = flags;
@@ -145,9 +145,8 @@ function summaryOf(verdicts: readonly string[]): string {
 }
 
 /**
- * Returns the format of the rows: JSON Lines for a `.jsonl` file or `--json`, otherwise CSV. Throws a
- * UsageError if the file of `--rows` ends in neither `.csv` nor `.jsonl`, or if `--json` and `--rows` are
- * combined.
+ * Returns the format of the rows: JSON Lines for a `.jsonl` file or `--json`, and CSV by default. Throws a
+ * UsageError for another file suffix in `--rows`, or if `--json` and `--rows` are combined.
  */
 function formatOf({ rows, json }: ListFlags, { command, columns: figureKeys }: RowMaker): RowFormat {
   const columns = [...factColumns, ...inTableOrder(figureKeys)];
@@ -178,9 +177,9 @@ interface RowLog {
 const placeOf = (id: string, key: string): string => JSON.stringify([id, key]);
 
 /**
- * Returns a log that appends each row to the file of `--rows` (`path`), or prints the row if `path` is
- * undefined. With `--resume`, the rows already in the file stay there, and `kept` of the log contains them.
- * Throws a UsageError if the file has rows of another command or with other columns.
+ * Returns a log that appends each row to the file at `path`, or prints the row if `path` is undefined. With
+ * `--resume`, `kept` of the log has the rows already in the file. Throws a UsageError if the file has rows of
+ * another command or with other columns.
  */
 function dynamicRows(
   path: string | undefined,
@@ -228,9 +227,8 @@ function dynamicRows(
 }
 
 /**
- * Runs the command on the program of a list entry, and returns the row of results after appending it to
- * `log`. If `log` already has a row with the same id and key, returns that row and runs nothing. The key is a
- * content hash of command, program and settings.
+ * Runs the command on the program of a list entry, appends the row of results to `log`, and returns the row.
+ * If `log` already has the row, the command is not run.
  */
 async function rowOf(
   entry: ListEntry,
@@ -287,8 +285,7 @@ const described = (func: Func): CsvRow => ({
 const unread: readonly Category[] = ["file", "target"];
 
 /**
- * Returns the verdict and diagnostics for an error thrown while a program was loaded or its row was computed.
- * Other programs of the list are not affected.
+ * Returns the outcome and diagnostics for an error thrown while a program was loaded or a row was computed.
  */
 function failedRow(thrown: unknown, id: string): RowFacts {
   if (thrown instanceof Malformed || thrown instanceof UsageError)

@@ -2,13 +2,13 @@
 import { csvHead, csvLines, type CsvRow } from "../../report/csv.js";
 import { jsonSchema, outputFormats, type OutputFormat } from "../../output/mark.js";
 
-/** Row read from a row file (`--rows`): its text line, and its cells as text by column name. */
+/** Row read from a row file (`--rows`): the text line, and the cells as text by column name. */
 export interface WrittenRow {
   readonly line: string;
   readonly cells: Readonly<Partial<Record<string, string>>>;
 }
 
-/** File format of rows (CSV or JSON Lines): functions that write one row and that read the rows of a file. */
+/** File format of rows (CSV or JSON Lines), with functions that write one row and read the rows of a file. */
 export interface RowFormat {
   readonly output: OutputFormat;
   /** Line before the first row; empty for none. */
@@ -20,8 +20,8 @@ export interface RowFormat {
 }
 
 /**
- * Returns the CSV format for the rows of a command. Its function `read` parses a row file, and returns
- * undefined if the file has another header or a row of another command.
+ * Returns the CSV format for the rows of a command. The function `read` of the format parses a row file, and
+ * returns undefined if the file has another header or a row of another command.
  */
 export function csvRows(command: string, columns: readonly string[]): RowFormat {
   const head = csvHead(columns);
@@ -42,8 +42,8 @@ export function csvRows(command: string, columns: readonly string[]): RowFormat 
 }
 
 /**
- * Parses a CSV text (RFC 4180) and returns its complete records. Blank lines and a last record without a line
- * end are left out.
+ * Parses a CSV text (RFC 4180) and returns the complete rows. Blank lines and a last row without a line end
+ * are left out.
  */
 function csvRecords(text: string): readonly { readonly line: string; readonly cells: readonly string[] }[] {
   const rows: { line: string; cells: string[] }[] = [];
@@ -64,8 +64,8 @@ function csvRecords(text: string): readonly { readonly line: string; readonly ce
 }
 
 /**
- * Returns the JSON Lines format for the rows of a command: each line is an object whose keys are `schema` and
- * the columns.
+ * Returns the JSON Lines format for the rows of a command. Each line is an object with the keys `schema` and
+ * the column names.
  */
 export function jsonRows(command: string, columns: readonly string[]): RowFormat {
   const keys = new Set(["schema", ...columns]);
@@ -87,8 +87,8 @@ export function jsonRows(command: string, columns: readonly string[]): RowFormat
 }
 
 /**
- * Parses a line as a JSON object and returns its values as text, by key; undefined if the line is not a JSON
- * object.
+ * Parses a line as a JSON object and returns the values as text, by key. Returns undefined if the line is not
+ * a JSON object.
  */
 function cellsOf(line: string): WrittenRow["cells"] | undefined {
   try {

@@ -54,15 +54,12 @@ export function sharesOf(results: readonly CheckResult[], on: (backend: string) 
   });
 }
 
-/**
- * Diagnostic code of the hint that a test passed, but that an Ascend core may give other output bits for its
- * inputs.
- */
+/** Diagnostic code of a hint for a passed test: an Ascend core may give other output bits. */
 export const ascendHint = "TC912" satisfies Code;
 
 /**
  * Returns a sentence with the number of passed tests for which an Ascend core may give other output bits
- * (TC912). Undefined if there are none.
+ * (TC912). Returns undefined if the number is 0.
  */
 export function ascendHints({ results }: Pick<SuiteReport, "results">): string | undefined {
   const hinted = new Set(results.flatMap(({ id, code }) => (code === ascendHint ? [id] : []))).size;
@@ -71,8 +68,8 @@ export function ascendHints({ results }: Pick<SuiteReport, "results">): string |
 }
 
 /**
- * Formats the counts of results: `5 passed, 1 failed, 0 skipped`. The number of tests that were not run
- * follows if it is above 0.
+ * Formats the counts of results: `5 passed, 1 failed, 0 skipped`. The number of tests that were not run is
+ * added if above 0.
  */
 export function resultCounts({ results, notRun }: Pick<SuiteReport, "results" | "notRun">): string {
   const [passed, failed, skipped] = (["pass", "fail", "skip"] as const).map((status) =>

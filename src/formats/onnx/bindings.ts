@@ -7,8 +7,8 @@ import type { Dim, OnnxGraph, OnnxModel, OnnxValue } from "./model.js";
 import { showDims, type TrackedValue } from "./value.js";
 
 /**
- * Facts that the user adds to an ONNX model: extents and shapes that the model leaves open, their upper
- * bounds, and elements of graph inputs.
+ * Values that the user supplies for an ONNX model: extents of symbolic dims, shapes of inputs, upper bounds
+ * of extents, and elements of graph inputs.
  */
 export interface Bindings {
   /**
@@ -23,8 +23,8 @@ export interface Bindings {
 }
 
 /**
- * Returns the data type and dims that a model declares for a value, with each symbolic dim in `bindings`
- * replaced by its extent. Returns an empty object if the value has no declared type.
+ * Returns the data type and dims that a model declares for a value, with symbolic dims replaced by the
+ * extents in `bindings`. Returns an empty object if the value has no declared type.
  */
 export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string, number>>): TrackedValue {
   const { type } = value;
@@ -41,7 +41,7 @@ export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string
 
 /**
  * Separates bindings into extents of symbolic dims (`dims`) and shapes of graph inputs (`shapes`). Throws a
- * CompileError (TC014) for an invalid extent, a dim that the model lacks, or a dim with both an extent and an
+ * CompileError (TC014) for an invalid extent, a dim that the model lacks, or a dim with an extent and an
  * upper bound.
  */
 export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
@@ -90,7 +90,9 @@ function noDim({ file }: OnnxModel, name: string, symbols: ReadonlySet<string>, 
   return modelError(file, `the model has no symbolic dim ${quoted(name)}`, hint ?? has);
 }
 
-/** Returns the names of the symbolic dims of a graph, including those in the bodies of If, Loop and Scan. */
+/**
+ * Returns the names of the symbolic dims of a graph, including the dims in the bodies of If, Loop and Scan.
+ */
 function symbolicDims(graph: OnnxGraph, names = new Set<string>()): ReadonlySet<string> {
   for (const { type } of [...graph.inputs, ...graph.values, ...graph.outputs]) {
     for (const dim of type?.dims ?? []) if (typeof dim === "string" && dim !== "") names.add(dim);
@@ -150,8 +152,8 @@ export function boundInputs(
 }
 
 /**
- * Returns an example of the `--bind` text for the dims of the graph's inputs that have no extent yet, such as
- * `batch=1`. Undefined if every dim has an extent.
+ * Returns an example of the `--bind` text for the symbolic dims of the graph's inputs without an extent, for
+ * example `batch=1`. Returns undefined if every dim has an extent.
  */
 export function missingBindings(
   { inputs, initializers }: OnnxGraph,

@@ -33,7 +33,8 @@ import type { OnnxNode } from "./model.js";
 import { isStatic, type TrackedValue } from "./value.js";
 
 /**
- * Tensor of an ONNX model that a {@link Chain} reads: its name, its tracked value (known facts) and its type.
+ * Tensor of an ONNX model that a {@link Chain} reads: name, value with the facts of shape inference, and
+ * type.
  */
 export interface ChainSource {
   readonly name: string;
@@ -61,8 +62,8 @@ const maxIndices = 16;
 const maxNodes = 64;
 
 /**
- * Returns a chain without nodes that reads a tensor of the model. Undefined if the shape or element type of
- * the tensor is unknown, or if tilec cannot read the tensor.
+ * Returns a chain without nodes that reads a tensor of the model. Returns undefined if the shape or element
+ * type of the tensor is unknown, or if tilec cannot read the tensor.
  */
 export function alone(name: string, value: TrackedValue): Chain | undefined {
   const { dims, dataType: code = 0 } = value;
@@ -72,7 +73,7 @@ export function alone(name: string, value: TrackedValue): Chain | undefined {
   return chainOn({ name, value, type: { dtype, shape: dims } });
 }
 
-/** Returns a chain without nodes: its access map copies the tensor `source` unchanged. */
+/** Returns a chain without nodes, whose access map copies the tensor `source`. */
 export function chainOn(source: ChainSource): Chain {
   const { shape, dtype } = source.type;
   const map = gatherOver(shape, 1, { indices: [], ...readData(shape.map((_, k) => dim(k))) });
@@ -80,10 +81,9 @@ export function chainOn(source: ChainSource): Chain {
 }
 
 /**
- * Returns the chain that computes the output of `node`. `map` is the access map of the node, and `chains` has
- * the chain that computes each input. Undefined if the chain would have more than `maxNodes` nodes or
- * `maxIndices` index operands. Also undefined if an index value would be the result of arithmetic on
- * elements.
+ * Returns the chain that computes the output of `node` from the `chains` of the inputs. Returns undefined if
+ * the chain exceeds `maxNodes` nodes or `maxIndices` index operands, or if index values are computed by
+ * arithmetic on elements.
  */
 export function chained(
   node: OnnxNode,
@@ -102,9 +102,8 @@ export function chained(
 }
 
 /**
- * Substitutes the access maps of `chains` into the map `outer`: each read of input `k` becomes the reads of
- * chain `k`. Returns the combined map and the tensors that the map reads. The base of a scatter (the tensor
- * that is updated) stays input 0. Undefined if an index value would be the result of arithmetic on elements.
+ * Substitutes the access maps of `chains` into the map `outer`; returns the combined map and the tensors that
+ * the map reads. Returns undefined if an index value would be the result of arithmetic on elements.
  */
 function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map" | "sources"> | undefined {
   const inputs = new ComposedInputs(outer, chains);

@@ -12,9 +12,8 @@ import type { TensorValue } from "../tensor.js";
 import { isStatic, type TrackedValue } from "./value.js";
 
 /**
- * Converts a Compress node with a constant condition to a gather from the positions of the true elements. The
- * result is a Gather if the node has an axis or the data has one dim, otherwise a GatherND. Any other node is
- * returned unchanged. Condition elements beyond the extent are ignored.
+ * Converts a Compress node with a constant condition to a Gather or GatherND from the positions of the true
+ * elements. Any other node is returned unchanged.
  */
 export function asGather<V extends Visited>(visited: V): V {
   const { node, inputs } = visited;
@@ -46,8 +45,8 @@ export function asGather<V extends Visited>(visited: V): V {
 
 /**
  * Converts row-major positions in a tensor to an i64 index tensor, and drops positions outside the tensor.
- * The shape is [n], or [n, rank] with one coordinate tuple per row if `tuples` is true. If the index tensor
- * would take more than `maxBytes` bytes, only its data type is returned.
+ * The shape is [n], or [n, rank] if `tuples` is true. The result has no elements if the index tensor would
+ * exceed `maxBytes` bytes.
  */
 function positioned(positions: Float64Array, extents: readonly number[], tuples: boolean): TrackedValue {
   const count = elementCount(extents);

@@ -17,7 +17,10 @@ const unsupported: ReadonlyMap<number, string> = new Map([
   [28, "FLOAT6E3M2"],
 ]);
 
-/** Returns the ONNX code (TensorProto.DataType) of an element type. ONNX must have this element type. */
+/**
+ * Returns the ONNX code (TensorProto.DataType) of an element type. Throws an error if ONNX lacks the element
+ * type.
+ */
 export function dataTypeCode(dtype: DType): number {
   const { onnx } = elementTypes[dtype];
   invariant(onnx !== undefined, `ONNX has no ${dtype}`);
@@ -34,15 +37,12 @@ export const dataType = {
   u8: dataTypeCode("u8"),
 } as const;
 
-/**
- * Returns the element type for an ONNX code (TensorProto.DataType); undefined if tilec does not have that
- * type.
- */
+/** Returns the element type for an ONNX code (TensorProto.DataType); undefined if tilec lacks the type. */
 export const dtypeOf = (code: number): DType | undefined => byCode.get(code);
 
 /**
- * Returns a phrase for messages that says why an ONNX type code has no element type: `element type INT4 (22),
- * which tilec lacks`.
+ * Returns a phrase for messages with the reason why an ONNX type code has no element type: `element type INT4
+ * (22), which tilec lacks`.
  */
 export function describeDataType(code: number): string {
   const name = unsupported.get(code);

@@ -33,10 +33,7 @@ import type { Dim } from "./model.js";
 /** Maximum extents of the dynamic dims of a model, in elements, by dim name. */
 export type MaxSizes = Readonly<Record<string, number>>;
 
-/**
- * Shape of an operand whose dynamic outermost dim is replaced by its maximum extent. A static shape is
- * unchanged.
- */
+/** Shape of an operand with the dynamic outermost dim replaced by the maximum extent. */
 export interface DynamicShape {
   readonly shape: Shape;
   /** Name of the dynamic dim in the model; null if every extent is a number. */
@@ -44,8 +41,8 @@ export interface DynamicShape {
 }
 
 /**
- * Returns a shape with its dynamic outermost dim replaced by the maximum extent in `limits`. Undefined if
- * `limits` lacks the outermost dim, or if another dim is dynamic.
+ * Returns a shape with the dynamic outermost dim replaced by the maximum extent in `limits`. Returns
+ * undefined if `limits` lacks the outermost dim, or if another dim is dynamic.
  */
 export function dynamicShape(dims: readonly Dim[], limits: MaxSizes): DynamicShape | undefined {
   const [first] = dims;
@@ -55,10 +52,8 @@ export function dynamicShape(dims: readonly Dim[], limits: MaxSizes): DynamicSha
 }
 
 /**
- * Returns the access program of a gather or scatter with dynamic sizes. The description has each operand at
- * its maximum size. `roles` names the inputs; `outermost` names the dynamic outermost dim of each input and
- * of the output, null for a static one. Returns diagnostics instead if the operator breaks a rule, or if some
- * sizes are invalid (TC204).
+ * Returns the access program of a gather or scatter with dynamic sizes. `outermost` has the names of the
+ * dynamic outermost dims. Returns diagnostics if the operator breaks a rule or sizes are invalid (TC204).
  */
 export function dynamicProgram(
   { name = "", op, attrs, data, indices, others = [] }: ProgramDescription,
@@ -94,9 +89,8 @@ export function dynamicProgram(
 }
 
 /**
- * Returns the symbol name of each dim of a scatter's domain, null for a dim of static extent. A domain dim
- * gets the symbol of the tensor whose outermost dim it indexes. `named` has the symbol name for the outermost
- * dim of each operand.
+ * Returns the symbol name of each dim of a scatter's domain; null for a dim of static extent. `named` has the
+ * symbol name for the outermost dim of each operand.
  */
 function symbolsOfDomain(map: AccessMap, named: readonly (string | null)[]): readonly (string | null)[] {
   const read = [...map.indices.flatMap(({ value }) => (isRead(value) ? [value] : [])), ...map.reads];
@@ -112,8 +106,8 @@ function symbolsOfDomain(map: AccessMap, named: readonly (string | null)[]): rea
 type Typed = Pick<Operand, "type">;
 
 /**
- * Returns a copy of the map whose index bounds follow the dynamic sizes. If an index operand is bounded by
- * the extent of the dim that it selects from, the bound becomes implicit. Any other bound stays a constant.
+ * Returns a copy of the map with index bounds that depend on the dynamic sizes. An index bound equal to the
+ * extent of the indexed dim is omitted; any other bound is a constant.
  */
 function withDynamicBounds(
   map: AccessMap,
@@ -138,8 +132,8 @@ function withDynamicBounds(
 }
 
 /**
- * Returns two lists. `symbols` has each symbol for a dynamic outermost dim, with its maximum extent. `named`
- * has the symbol name for the outermost dim of each operand, or null for a static dim.
+ * Returns the symbols of the dynamic outermost dims with the maximum extents, and the symbol name for the
+ * outermost dim of each operand. The name is null for a static dim.
  */
 function symbolsOf(outermost: readonly (string | null)[], limits: MaxSizes) {
   const names = new UniqueNames();

@@ -32,9 +32,9 @@ function fitting(type: number | undefined, element: bigint | undefined): bigint 
 type Compute = (...operands: readonly [bigint, ...bigint[]]) => bigint | undefined;
 
 /**
- * Computes the output elements of an elementwise operator with constant operands, which are broadcast to
- * `dims`. Returns undefined if `dims` or the elements of an operand are unknown. A single output element is
- * undefined if it depends on an unknown operand element, or if `compute` returns undefined.
+ * Computes the output elements of an elementwise operator with constant operands, broadcast to `dims`. An
+ * element that cannot be computed is undefined. Returns undefined if `dims` or the elements of an operand are
+ * unknown.
  */
 function computed(
   inputs: readonly (TrackedValue | undefined)[],
@@ -55,9 +55,9 @@ function computed(
 }
 
 /**
- * Returns the shape rule of an elementwise operator with broadcast operands. `type` gives the output's
- * element type, by default that of the first operand. `compute` computes known elements. Before opset 7,
- * broadcasting was an attribute: the output then has the first operand's dims and no known elements.
+ * Returns the shape rule of an elementwise operator with broadcast operands. `type` infers the output's
+ * element type, by default the type of the first operand. `compute` computes the elements of constant
+ * outputs.
  */
 export const elementwise =
   (compute?: Compute, type: TypeRule = typeOf(0)): ShapeRule =>
@@ -85,8 +85,8 @@ export const modulo: ShapeRule = (input) =>
   })(input);
 
 /**
- * Infers the type, shape and known elements of the output of ONNX Where, which has a condition and two values
- * as inputs. The element type is that of the values.
+ * Infers the type, shape and known elements of the output of ONNX Where, which selects between two values by
+ * a condition. The element type is the type of the values.
  */
 export const where: ShapeRule = ({ inputs }) => {
   const dims = broadcast(inputs.map((input) => input?.dims));
@@ -98,8 +98,8 @@ export const where: ShapeRule = ({ inputs }) => {
 };
 
 /**
- * Returns the shape rule of an operator that converts its first input to `type`. Known elements are converted
- * if `type` is bool, i32 or i64, and dropped for other types.
+ * Returns the shape rule of an operator that converts the first input to `type`. Elements are inferred only
+ * if `type` is bool, i32 or i64.
  */
 export const castTo =
   (type: TypeRule): ShapeRule =>

@@ -32,8 +32,8 @@ import { int, type RuleInput } from "./rule.js";
 import type { TrackedValue } from "./value.js";
 
 /**
- * Read of one element of a node's input. `input` is the index of the input, and `at` has the element's
- * coordinates as linear expressions of the output coordinates.
+ * Read of one element of a node's input. `input` is the index of the input, and `at` has the coordinates of
+ * the element as linear expressions of the output coordinates.
  */
 export interface OperandRead {
   readonly input: number;
@@ -60,8 +60,8 @@ export interface Elementwise {
 export type Operands = readonly ({ readonly dtype: DType; readonly shape: Shape } | undefined)[];
 
 /**
- * Computation of one output element of an ONNX node, or the reason (`why`) why tilec cannot compute the
- * element.
+ * Computation of one output element of an ONNX node, or the reason why tilec cannot compute the element
+ * (`why`).
  */
 export type Computed = Elementwise | { readonly why: string };
 
@@ -70,16 +70,16 @@ type Rule = (input: RuleInput, operands: Operands, shape: Shape) => Computed;
 const read = (k: number): Expression => ({ kind: "read", read: k });
 
 /**
- * Returns the reason why a node is not computed: tilec does no arithmetic in the element type `dtype`.
- * `undefined` stands for a type that tilec does not have.
+ * Returns the reason why a node is not computed: tilec has no arithmetic for the element type `dtype`.
+ * `undefined` stands for a type that tilec lacks.
  */
 export const notIn = (dtype: DType | undefined): Computed => ({
   why: `values are not computed in ${dtype ?? "a type that tilec lacks"}`,
 });
 
 /**
- * Returns the type in which tilec adds, multiplies and compares elements of `dtype`. Types without arithmetic
- * map to f32 (f16 and bf16) or i32 (narrow integers). Undefined if no type fits.
+ * Returns the type in which tilec computes with elements of `dtype`. f16 and bf16 map to f32, and narrow
+ * integers to i32. Returns undefined if no type fits.
  */
 export function arithmeticOf(dtype: DType): ArithmeticType | undefined {
   if (isArithmeticType(dtype)) return dtype;
@@ -177,9 +177,9 @@ const rules: Readonly<Record<string, Rule>> = {
 };
 
 /**
- * Returns the coordinates of the quantization scale that applies to an element. The scale tensor has one
- * scale in all, one for each position along `axis`, or one for each block of `block` positions. Undefined if
- * the scale tensor has another shape.
+ * Returns the coordinates of the quantization scale that applies to an element. A scale applies to the entire
+ * tensor, to one position along `axis`, or to `block` positions. Returns undefined if the scale tensor has
+ * another shape.
  */
 function placeOf(
   shape: Shape,
@@ -208,14 +208,14 @@ function fixedNumber(value: TrackedValue | undefined): number | undefined {
 }
 
 /**
- * True if an operator of ONNX's default domain computes element by element, so that tilec can merge its nodes
- * into an adjacent gather.
+ * True if an operator of ONNX's default domain computes element by element. tilec can merge nodes of an
+ * elementwise operator into an adjacent gather.
  */
 export const isElementwise = (op: string): boolean => Object.hasOwn(rules, op);
 
 /**
  * Returns the computation of one output element of an elementwise node, or the reason why tilec cannot
- * compute it. `shape` is the shape of the output.
+ * compute the element. `shape` is the shape of the output.
  */
 export const elementwiseOf = (input: RuleInput, operands: Operands, shape: Shape): Computed =>
   rules[input.node.op]?.(input, operands, shape) ?? { why: "it computes something else" };

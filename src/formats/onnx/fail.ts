@@ -16,9 +16,6 @@ export const modelError = (where: string, message: string, hint?: string): Compi
 
 const longestName = 80;
 
-/**
- * Returns a name from a model in quotes, escaped and cut to `longestName` characters. Models are untrusted,
- * and a name may be megabytes long.
- */
+/** Returns a name from a model in quotes, escaped and cut to `longestName` characters. */
 export const quoted = (name: string): string =>
   JSON.stringify(name.length > longestName ? `${name.slice(0, longestName)}…` : name);

@@ -2,8 +2,8 @@
 import { checkApiArgument } from "../../api/argument-kinds.js";
 
 /**
- * Estimated cycles of a group of ONNX nodes: merged into one kernel (`folded`), and as one kernel for each
- * node (`separate`). Kernel launches are included.
+ * Estimated cycles of a group of ONNX nodes, kernel launches included: merged into one kernel (`folded`), and
+ * as one kernel for each node (`separate`).
  */
 export interface FoldCycles {
   readonly folded: number;

@@ -6,8 +6,8 @@ import type { FoldPrice } from "./fold.js";
 import type { FoldPolicy } from "./fold-policies.js";
 
 /**
- * Options for merging the nodes around a gather into its program. Without a target and `compile`, as many
- * nodes are merged as the access maps allow.
+ * Options for merging the nodes around a gather into the program of the gather. Without `target` and
+ * `compile`, as many nodes are merged as the access maps allow.
  */
 export interface FoldOptions {
   /** Default: `cost`. */
@@ -22,10 +22,8 @@ export interface FoldOptions {
 }
 
 /**
- * Returns a function that estimates the cost of a program as one kernel. The function returns the reason
- * instead if the target refuses the program. With the policy `always`, each program has weight 1; otherwise
- * the weight is the cycles. `pricesOf` returns undefined if the options have neither a target nor a compile
- * function.
+ * Returns a function that estimates the cost of a program as one kernel, or returns the reason why the target
+ * refuses the program. Returns undefined if the options have neither a target nor a compile function.
  */
 export function pricesOf({
   fold = "cost",

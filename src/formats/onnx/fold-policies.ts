@@ -1,8 +1,8 @@
 /**
- * Names of the policies for merging the nodes around a gather into its program. `cost`: merges nodes if this
- * takes fewer cycles, with one launch for each kernel. `always`: makes as few kernels as the target accepts.
- * `never`: compiles each gather alone.
+ * Names of the policies for merging the nodes around a gather into one kernel. `cost` merges nodes if the
+ * estimated cycles decrease, `always` merges as much as the target accepts, and `never` compiles each gather
+ * alone.
  */
 export const foldPolicies = ["cost", "always", "never"] as const;
-/** Policy that decides whether the nodes around a gather are merged into its program. */
+/** Policy that decides whether the nodes around a gather are merged into one kernel with the gather. */
 export type FoldPolicy = (typeof foldPolicies)[number];

@@ -36,11 +36,11 @@ import { copiesElements, viewNamed } from "./views.js";
 
 /**
  * Estimated cost of a program as one kernel, or the reason why the target refuses the program. `cycles`
- * includes the launch; `weight` is the number that the fold policy compares.
+ * includes the launch; the fold policy compares `weight`.
  */
 export type FoldPrice = { readonly cycles: number; readonly weight: number } | { readonly refused: string };
 
-/** Access program into which a gather and its adjacent views, gathers and arithmetic are merged. */
+/** Access program into which a gather and the adjacent view operators, gathers and arithmetic are merged. */
 export interface Folded {
   readonly func: AccessFunc;
   /** Nodes that the program combines, in the order of the model. */
@@ -54,8 +54,8 @@ export interface Folded {
 }
 
 /**
- * Result of merging adjacent nodes into a gather: the merged program if there is one, and the reasons why
- * other adjacent nodes are left out.
+ * Result of merging adjacent nodes into a gather: the merged program, if any, and the reasons why adjacent
+ * nodes are not merged.
  */
 export interface Folding {
   readonly folded?: Folded;
@@ -114,10 +114,7 @@ interface Choice {
   readonly cycles?: FoldCycles;
 }
 
-/**
- * Decision maker for merging nodes into gathers. While the nodes of a model are visited, it records the
- * chains of each tensor ({@link Chain}) and decides which nodes are merged.
- */
+/** Class that decides which nodes of a model are merged into gathers, while the nodes are visited. */
 export class ChainFolder {
   /**
    * Chains of the tensors that nodes make. Chains of tensors that only views make are computed when they are
@@ -544,10 +541,9 @@ const asLight = 1.1;
 const maxWeighed = 27;
 
 /**
- * Returns the combinations of chains that can compute the inputs of a node, with one chain for each input.
- * The tensor of an input itself counts as a chain without nodes. Combinations with the most nodes come first.
- * If there are more than `maxWeighed`, the list is limited: all longest chains, one input changed from those,
- * and all plain tensors.
+ * Returns the combinations of chains ({@link Chain}) that can compute the inputs of a node, with one chain
+ * for each input. Combinations with the most nodes come first. If there are more than `maxWeighed`, only some
+ * combinations are returned.
  */
 function chainChoices(inputs: readonly Input[]): readonly (readonly Chain[])[] {
   const values = [...new Map(inputs.map((input) => [input.value, input])).values()];
@@ -579,8 +575,8 @@ function chainChoices(inputs: readonly Input[]): readonly (readonly Chain[])[] {
 }
 
 /**
- * Returns a hint (TC910) if a program sums floats: ONNX leaves the order of the additions open, and the
- * program fixes it. Otherwise returns an empty list.
+ * Returns a hint (TC910) if a program sums floats, because ONNX does not define the order of the additions.
+ * Returns an empty list for any other program.
  */
 function hintsOf({ map, nodes, sources }: Chain): readonly Diagnostic[] {
   const [sum] = reductionsIn(map.value);
@@ -611,10 +607,9 @@ interface Uses {
 }
 
 /**
- * Returns the number of uses of each tensor name in the graphs (`counts`), and the names of the tensors that
- * must exist in memory (`asTensors`). These tensors are graph outputs and the node inputs for which `folds`
- * returns false. `folds` returns true if the computation of input `k` may be merged into the program of the
- * node.
+ * Returns the number of uses of each tensor name in the graphs (`counts`), and the tensors that must exist in
+ * memory (`asTensors`). `folds` returns true if the computation of input `k` may be merged into the node's
+ * program.
  */
 function usesIn(graphs: readonly OnnxGraph[], folds: (node: OnnxNode, k: number) => boolean): Uses {
   const counts = new Map<string, number>();

@@ -49,7 +49,7 @@ export interface OnnxUncompiled extends Named {
 }
 
 /**
- * Result of {@link surveyModel}: the gathers of a model and other nodes that read or write by index, in the
+ * Result of {@link surveyModel}: the gathers of a model, and other nodes that read or write by index, in the
  * order of the model.
  */
 export interface OnnxSurvey {
@@ -64,8 +64,8 @@ export interface OnnxSurvey {
 }
 
 /**
- * Access program into which a gather and its adjacent views, gathers and arithmetic are merged. `reads` names
- * the tensors of the model that the program reads, and `inputs` has the values of those that are constant.
+ * Access program into which a gather and the adjacent view operators, gathers and arithmetic are merged.
+ * `reads` has the names of the model's tensors that the program reads, and `inputs` has the constant values.
  */
 export interface OnnxFolded {
   /** Its name is a symbol of the text form, unique in the model. */
@@ -83,8 +83,8 @@ export interface OnnxFolded {
 }
 
 /**
- * Gather node of a model: its program and constant operands if `ok` is true, otherwise the reason why it has
- * no program.
+ * Gather node of a model. If `ok` is true, the node has a program and constant operands. If `ok` is false,
+ * the node has the reason why no program exists.
  */
 export type OnnxGather =
   | (Named & {
@@ -124,7 +124,6 @@ export interface OnnxDynamic {
 
 /**
  * Returns the inputs of a gather that are constant in the model, by key: `data`, `indices` and further keys.
- * Other inputs are absent.
  */
 export function fixedInputs(
   gather: Pick<OnnxGather & { readonly ok: true }, "data" | "indices" | "others">,
@@ -138,8 +137,8 @@ export function fixedInputs(
 }
 
 /**
- * Returns the keys of the inputs of a gather that are not constant in the model, so that the caller has to
- * provide them.
+ * Returns the keys of the inputs of a gather that the caller has to provide, because the model has no
+ * constant for the input.
  */
 export function dynamicInputs(gather: OnnxGather & { readonly ok: true }): readonly string[] {
   checkApiArgument("openInputs", "read gather", gather);
@@ -210,11 +209,9 @@ const remedies: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns the gathers and scatters of a model in order, those in bodies of If, Loop and Scan and in functions
- * included. Gathers are ONNX's Gather, GatherElements, GatherND, Compress with a constant condition, and
- * GatherBlockQuantized of com.microsoft. Scatters are ONNX's Scatter, ScatterElements, ScatterND and
- * TensorScatter. Throws a CompileError (TC014) only if `bindings` do not fit the
- * model.
+ * Returns the gathers and scatters of a model in order, including nodes in bodies of If, Loop and Scan and in
+ * functions. Compress is included if the condition is constant. Throws a CompileError (TC014) if `bindings`
+ * do not fit the model.
  */
 export const findGathers = (
   model: OnnxModel,
@@ -224,9 +221,8 @@ export const findGathers = (
   surveyModel(model, bindings, folding).nodes.flatMap((node) => ("compiled" in node ? [] : [node]));
 
 /**
- * Returns the gathers of a model, the other nodes that read or write by index, warnings, and the readers of
- * each node. A warning reports a declared shape or type that contradicts the nodes. Throws a CompileError
- * (TC014) only if `bindings` do not fit the model.
+ * Returns the gathers of a model, other nodes that read or write by index, warnings, and the readers of each
+ * node. Throws a CompileError (TC014) if `bindings` do not fit the model.
  */
 export function surveyModel(
   model: OnnxModel,
@@ -308,9 +304,8 @@ const nameOf = (names: UniqueNames, node: OnnxNode): string =>
 const placeOf = (file: string, node: OnnxNode): string => `${file}: ${labelOf(node)}`;
 
 /**
- * Returns a copy of `gather` that also has the program with merged adjacent nodes, if there is one. The field
- * `kept` has the reasons why other adjacent nodes are not merged. An error while merging becomes one of these
- * reasons.
+ * Returns a copy of `gather` with the program that merges adjacent nodes, if any. The field `kept` has the
+ * reasons why adjacent nodes are not merged.
  */
 function withFolding<G extends OnnxGather & { readonly ok: true }>(
   gather: G,
@@ -347,9 +342,8 @@ interface Around {
 }
 
 /**
- * Returns the gather of an ONNX node. The gather has a program if the shapes and types of its operands are
- * known. Otherwise it has a diagnostic and a verdict. The verdict is `open` if a shape or type is unknown,
- * and `refused` if the node breaks a rule or is not supported.
+ * Returns the gather of an ONNX node, with a program if the shapes and types of the operands are known. A
+ * gather without a program is `open` if a shape or type is unknown, and `refused` if the node breaks a rule.
  */
 function toGather({ where, name, hint, maxSizes }: Around, visited: Visited, operator: Operator): OnnxGather {
   const { node } = visited;
@@ -422,8 +416,8 @@ function inputNames({ op }: { readonly op: string }, { inputs }: OnnxNode): read
 }
 
 /**
- * Returns the attributes of a gather node by name, with defaults for absent attributes and the version of the
- * operator as `opset`. Throws a CompileError (TC014) for an invalid attribute or an unknown opset.
+ * Returns the attributes of a gather node by name, with defaults for absent attributes. The key `opset` has
+ * the version of the operator. Throws a CompileError (TC014) for an invalid attribute or an unknown opset.
  */
 function attributes(where: string, visited: Visited, operator: Operator): Record<string, AttrValue> {
   const { node, opset } = visited;
@@ -440,9 +434,9 @@ function attributes(where: string, visited: Visited, operator: Operator): Record
 }
 
 /**
- * Returns the integer or string attribute `name` of a node, or `otherwise` if the attribute is absent. Throws
- * a CompileError (TC014) if the attribute and `otherwise` are of different kinds, or if an integer does not
- * fit in 32 bits. Also throws for an attribute that refers to a function parameter.
+ * Returns the integer or string attribute `name` of a node, with a default for an absent attribute. Throws a
+ * CompileError (TC014) if the attribute is of the wrong kind, exceeds 32 bits, or refers to a function
+ * parameter.
  */
 function attributeOf(where: string, node: OnnxNode, name: string, otherwise: number | string): AttrValue {
   const given = node.attributes.get(name);
@@ -507,8 +501,8 @@ interface UnknownOperand {
 const ofAnySize: ReadonlySet<Code> = new Set(["TC101", "TC102", "TC104", "TC105"]);
 
 /**
- * Checks the rules of a gather operator that do not depend on extents. Returns the error if the node breaks
- * one of these rules, otherwise undefined. Also returns undefined if the type of an operand is unknown.
+ * Returns the error if a gather node breaks a rule that does not depend on extents. Returns undefined if no
+ * rule is broken, or if the type of an operand is unknown.
  */
 function brokenAtAnySize(
   op: OpName,
@@ -522,9 +516,9 @@ function brokenAtAnySize(
 }
 
 /**
- * Returns the type of operand `k` of a gather, with its constant value if the model has one. Returns a
- * diagnostic if the type is unknown. Throws a CompileError (TC014) if the operand is missing or cannot be
- * read.
+ * Returns the type of operand `k` of a gather, with the value if the operand is constant in the model.
+ * Returns a diagnostic if the type is unknown. Throws a CompileError (TC014) if the operand is missing or
+ * cannot be read.
  */
 function operand(
   { where, hint, maxSizes }: Place,
@@ -562,8 +556,8 @@ function operand(
 }
 
 /**
- * Creates an error (TC014) for an operand that has dims without a fixed extent. The message begins with
- * `shown`, which names the operand, and lists these dims. The hint says how to bind them.
+ * Creates an error (TC014) that lists the dims of an operand without a fixed extent. The hint says how to
+ * bind the dims. `shown` names the operand.
  */
 function symbolic(
   { where, hint, maxSizes }: Place,
@@ -582,8 +576,8 @@ function symbolic(
 }
 
 /**
- * Returns a hint to use `--bind` for dims that `--most` names although they are not outermost. Undefined if
- * `--most` names no inner dim of the operand.
+ * Returns a hint to use `--bind` for the inner dims of an operand that are named in `--most`, which accepts
+ * only outermost dims. Returns undefined if `--most` has no inner dim of the operand.
  */
 function bindInPlace(dims: readonly (number | string)[], maxSizes: MaxSizes): string | undefined {
   const inner = dims

@@ -22,7 +22,7 @@ import { constantElements, isStatic, constantNumbers } from "./value.js";
 
 /**
  * Infers the type, shape and known elements of the output of ONNX Shape: an i64 list of the input's extents.
- * An unknown extent is an unknown element. The attributes `start` and `end` exist since opset 15.
+ * An unknown extent becomes an unknown element.
  */
 export const shapeOf: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return typed(dataType.i64);
@@ -45,8 +45,7 @@ export const sizeOf: ShapeRule = ({ inputs: [x] }) => {
 
 /**
  * Infers the type, shape and known elements of the output of ONNX ConstantOfShape, a tensor filled with one
- * value. The elements of the input are the extents of the output. Without the attribute `value`, the type is
- * f32 (filled with 0) and the elements are not tracked.
+ * value. The elements of the input are the extents of the output.
  */
 export const constantOfShape: ShapeRule = ({ node, inputs: [shape] }) => {
   const attribute = node.attributes.get("value");
@@ -71,8 +70,7 @@ const rangeTypes: readonly (DType | undefined)[] = ["i16", "i32", "i64", "f32", 
 
 /**
  * Infers the type, shape and known elements of the output of ONNX Range: the numbers from `start` to `limit`
- * in steps of `delta`. The length is known if all three inputs are constant. The elements are known if the
- * inputs are also integers.
+ * in steps of `delta`. The length is inferred if all three inputs are constant.
  */
 export const range: ShapeRule = ({ inputs }) => {
   const type = inputs[0]?.dataType;
@@ -96,8 +94,8 @@ export const range: ShapeRule = ({ inputs }) => {
 const countAt = ({ inputs }: RuleInput, k: number): Dim => constantNumbers(inputs[k])?.[0] ?? "";
 
 /**
- * Returns the output shape of a window function such as BlackmanWindow: one dim with the size in input 0, ""
- * if the size is unknown.
+ * Returns the output shape of a window function, for example BlackmanWindow: one dim with the size in input
+ * 0. An unknown size is "".
  */
 export const windowDims = (input: RuleInput): readonly Dim[] => [countAt(input, 0)];
 
@@ -111,9 +109,8 @@ export const melDims = (input: RuleInput): readonly Dim[] => {
 };
 
 /**
- * Returns the output shape of DFT: the shape of the signal, with the number of bins along the transformed
- * axis. The last dim is 2 (complex numbers). Undefined if the signal's dims are unknown. An unknown extent is
- * "".
+ * Returns the output shape of DFT: the shape of the signal with the number of bins along the transformed
+ * axis, and 2 as last extent. Returns undefined if the signal's dims are unknown. An unknown extent is "".
  */
 export const dftDims = (input: RuleInput): readonly Dim[] | undefined => {
   const { node, inputs, opset } = input;

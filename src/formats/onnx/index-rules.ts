@@ -24,8 +24,8 @@ import {
 import { isStatic, constantElements, constantNumbers } from "./value.js";
 
 /**
- * Infers the type and shape of the output of ONNX Gather. The output elements are tracked only if the data is
- * small and constant and the indices are constant.
+ * Infers the type and shape of the output of ONNX Gather, and the elements if the data is small and the
+ * inputs are constant.
  */
 export const gather: ShapeRule = ({ node, inputs: [data, indices] }) => {
   const axis = axisOf(node, 0, data?.dims?.length ?? 0);
@@ -80,9 +80,8 @@ const scatter =
 type PositionAt = (position: readonly number[]) => number;
 
 /**
- * Infers the type, shape and known elements of the output of ONNX ScatterElements, and of Scatter, its older
- * name. Type and shape are those of the data. Elements are tracked only for small known data, known indices
- * and no reduction.
+ * Infers the type, shape and known elements of the output of ONNX ScatterElements and Scatter (the older
+ * name). Type and shape are the type and shape of the data.
  */
 export const scatterElements = scatter(({ node, inputs: [data] }, position, at) => {
   const axis = axisOf(node, 0, data?.dims?.length ?? 0);
@@ -90,8 +89,8 @@ export const scatterElements = scatter(({ node, inputs: [data] }, position, at) 
 });
 
 /**
- * Infers the type, shape and known elements of the output of ONNX ScatterND. Type and shape are those of the
- * data. Elements are tracked only for small known data, known indices and no reduction.
+ * Infers the type, shape and known elements of the output of ONNX ScatterND. Type and shape are the type and
+ * shape of the data.
  */
 export const scatterNd = scatter(({ inputs: [, indices] }, position, at) => {
   const outer = (indices?.dims?.length ?? 1) - 1;
@@ -111,9 +110,8 @@ export const gatherNdDims: DimsRule = ({ node, inputs: [data, indices] }) => {
 };
 
 /**
- * Infers the type and shape of the output of GatherBlockQuantized of com.microsoft. The element type is that
- * of the scales. u8 data has 8 / `bits` elements in each byte along the last dim. The last dim of the
- * unpacked data is longer by this factor.
+ * Infers the type and shape of the output of GatherBlockQuantized of com.microsoft. The element type is the
+ * type of the scales. A byte of u8 data has 8 / `bits` elements along the last dim.
  */
 export const gatherBlockQuantized: ShapeRule = ({ node, inputs: [data, indices, scales] }) => {
   const type = scales?.dataType;
@@ -126,8 +124,8 @@ export const gatherBlockQuantized: ShapeRule = ({ node, inputs: [data, indices, 
 };
 
 /**
- * Infers the type and shape of the output of ONNX OneHot. The shape is that of the indices, with a dim of
- * extent `depth` inserted at the axis. The element type is that of input 2, which has the off and on values.
+ * Infers the type and shape of the output of ONNX OneHot: the indices' shape with a dim of extent `depth`
+ * inserted at the axis. The element type is the type of input 2.
  */
 export const oneHot: ShapeRule = ({ node, inputs: [indices, depth, values] }) => {
   const dims = indices?.dims;
@@ -138,9 +136,8 @@ export const oneHot: ShapeRule = ({ node, inputs: [indices, depth, values] }) =>
 };
 
 /**
- * Infers the type, shape and known elements of the output of ONNX NonZero. The output is i64, with one row
- * for each dim of the input and one column for each non-zero element. If the input is constant, the
- * coordinates are known, unless they take more than `maxBytes` bytes.
+ * Infers the type, shape and known elements of the output of ONNX NonZero, an i64 tensor. The output has one
+ * row for each dim and one column for each non-zero element. Elements are inferred only for a constant input.
  */
 export const nonZero: ShapeRule = ({ inputs: [x] }) => {
   const dims = x?.dims;
@@ -156,9 +153,8 @@ export const nonZero: ShapeRule = ({ inputs: [x] }) => {
 };
 
 /**
- * Infers the type and shape of the output of ONNX Compress, which keeps the positions along an axis where the
- * condition is true. The output's extent along the axis is the number of true elements, or "" if the
- * condition is not constant. Without an axis, the input is flattened first.
+ * Infers the type and shape of the output of ONNX Compress, which selects the positions along an axis where
+ * the condition is true. The extent along the axis is "" if the condition is not constant.
  */
 export const compress: ShapeRule = ({ node, inputs: [x, condition] }) => {
   const flattened = int(node, "axis") === undefined;
@@ -176,9 +172,8 @@ export const compress: ShapeRule = ({ node, inputs: [x, condition] }) => {
 };
 
 /**
- * Infers the types and shapes of the four outputs of ONNX Unique. Outputs 0, 1 and 3 have, for each distinct
- * value, the value, the index of its first occurrence and its count. Output 2 maps each input element to the
- * index of its value in output 0. The number of distinct values is always unknown.
+ * Infers the types and shapes of the four outputs of ONNX Unique. The number of distinct values is always
+ * unknown.
  */
 export const unique: ShapeRule = ({ node, inputs: [x] }) => {
   const dims = x?.dims;
@@ -195,8 +190,8 @@ export const unique: ShapeRule = ({ node, inputs: [x] }) => {
 };
 
 /**
- * Returns a shape of unknown extents ("") with as many dims as the first input; undefined if the rank of that
- * input is unknown.
+ * Returns a shape of unknown extents ("") with as many dims as the first input; undefined if the rank of the
+ * first input is unknown.
  */
 export const dynamicLikeFirst: DimsRule = ({ inputs: [x] }) =>
   x?.dims === undefined ? undefined : unknownDims(x.dims);

@@ -13,8 +13,8 @@ import { inferOutputs } from "./shape-rules.js";
 import { common, contradict, constantElements, merged, type TrackedValue } from "./value.js";
 
 /**
- * ONNX node that shape inference visits, with the tracked values (known facts) of its inputs. An input that
- * is left out is undefined.
+ * ONNX node that shape inference visits, with the tracked values (inferred type, dims and elements) of the
+ * inputs. An omitted input is undefined.
  */
 export interface Visited {
   readonly node: OnnxNode;
@@ -24,8 +24,8 @@ export interface Visited {
 }
 
 /**
- * ONNX node whose outputs have been inferred, with the tracked values (known facts) of its inputs and
- * outputs. An output that is left out is undefined.
+ * ONNX node whose outputs have been inferred, with the tracked values (inferred type, dims and elements) of
+ * the inputs and outputs. An omitted output is undefined.
  */
 export interface Left extends Visited {
   readonly outputs: readonly (TrackedValue | undefined)[];
@@ -67,9 +67,7 @@ interface Walk extends Callbacks {
 
 /**
  * Visits every node of a model in order, including nodes of nested graphs and functions, and reports inferred
- * values to `callbacks`. The callback `leave` is called for a node once its outputs are inferred. The outputs
- * of its nested graphs are reported before. Each output has its own tracked value object. Throws a
- * CompileError if a binding does not fit the model.
+ * values to `callbacks`. Throws a CompileError if a binding does not fit the model.
  */
 export function walkModel(model: OnnxModel, bindings: Bindings, callbacks: Callbacks): void {
   const { file, opset } = model;
@@ -82,8 +80,8 @@ export function walkModel(model: OnnxModel, bindings: Bindings, callbacks: Callb
 }
 
 /**
- * Visits the nodes of a graph in order and returns the tracked values (known facts) of the graph's outputs. A
- * graph output that no node makes is undefined.
+ * Visits the nodes of a graph in order and returns the tracked values (inferred type, dims and elements) of
+ * the graph's outputs. A graph output that no node computes is undefined.
  */
 function walkGraph(
   graph: OnnxGraph,
@@ -121,8 +119,8 @@ function walkGraph(
 }
 
 /**
- * Returns the outputs that `infer` computes for a node. If `infer` throws an error, each output has instead a
- * `problem` that says that its shape is not known.
+ * Returns the outputs that `infer` computes for a node. If `infer` throws an error, every output has only a
+ * `problem` with the message of the error.
  */
 function inferred(
   node: OnnxNode,
@@ -139,9 +137,8 @@ function inferred(
 }
 
 /**
- * Visits the bodies of a node (nested graphs) and returns the tracked values of the node's outputs. An If
- * with a constant condition has the outputs of the chosen branch, otherwise the facts common to both
- * branches. Empty if the opset is unknown.
+ * Visits the nested graphs of a node and returns the tracked values (inferred type, dims and elements) of the
+ * node's outputs. Returns an empty list if the opset is unknown.
  */
 function outputsOf(
   node: OnnxNode,
@@ -177,8 +174,8 @@ const initializer = (tensor: OnnxTensor, file: string): TrackedValue =>
     : { problem: `a tensor with ${tensor.problem}` };
 
 /**
- * Infers the type, shape and elements of the output of ONNX Constant from the attribute that contains the
- * value. The attributes `value_*` exist since opset 12. Returns a `problem` if tilec cannot read the value.
+ * Infers the type, shape and elements of the output of ONNX Constant. Returns a `problem` if tilec cannot
+ * read the value.
  */
 function constant(node: OnnxNode, file: string): TrackedValue {
   for (const [name, attribute] of node.attributes) {

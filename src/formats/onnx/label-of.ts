@@ -3,8 +3,8 @@ import { quoted } from "./fail.js";
 import type { OnnxNode } from "./model.js";
 
 /**
- * Returns a label for a node in messages: its operator and quoted name, such as `Transpose "t"`. For a node
- * without a name, the name of its first output is used.
+ * Returns a label for a node in messages: the operator and the quoted name, for example `Transpose "t"`. The
+ * name of the first output is used for a node without a name.
  */
 export function labelOf(node: OnnxNode): string {
   checkApiArgument("labelOf", "node", node);

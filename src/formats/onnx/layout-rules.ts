@@ -31,8 +31,8 @@ import { constantElements, isStatic, maxFollowed, type TrackedValue } from "./va
 const maxCopies = 4;
 
 /**
- * Returns a tracked value with the dims `dims` and the elements of `x` in row-major order. Elements that do
- * not fit the dims are left out.
+ * Returns a tracked value (inferred type, dims and elements) with the dims `dims` and the elements of `x` in
+ * row-major order. The elements are left out if the number does not fit the dims.
  */
 function reshaped(x: TrackedValue | undefined, dims: readonly Dim[] | undefined): TrackedValue {
   const value = withElements(withDims(x?.dataType, dims), constantElements(x));
@@ -45,7 +45,6 @@ function reshaped(x: TrackedValue | undefined, dims: readonly Dim[] | undefined)
 
 /**
  * Infers the type, shape and known elements of the output of ONNX Unsqueeze, which inserts dims of extent 1.
- * From opset 13 on, the axes are an input; before, they are an attribute.
  */
 export const unsqueeze: ShapeRule = (input) => {
   const [x] = input.inputs;
@@ -78,8 +77,8 @@ export const squeeze: ShapeRule = (input) => {
 };
 
 /**
- * Infers the type, shape and known elements of the output of ONNX Flatten, which has two dims. The first
- * extent is the product of the dims before the axis, the second the product of the other dims.
+ * Infers the type, shape and known elements of the output of ONNX Flatten. The output has two dims: the
+ * product of the extents before the axis, and the product of the remaining extents.
  */
 export const flatten: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return withDims(x?.dataType, ["", ""]);
@@ -90,9 +89,8 @@ export const flatten: ShapeRule = ({ node, inputs: [x] }) => {
 };
 
 /**
- * Infers the type, shape and known elements of the output of ONNX Reshape. In the requested shape, 0 copies
- * the input's extent unless `allowzero` is set. The entry -1 stands for the extent that keeps the number of
- * elements. Before opset 5, the requested shape is an attribute.
+ * Infers the type, shape and known elements of the output of ONNX Reshape. Entries 0 and -1 of the requested
+ * shape are interpreted as ONNX defines.
  */
 export const reshape: ShapeRule = ({ node, inputs: [x, shape], opset }) => {
   const wanted = opset < 5 ? ints(node, "shape")?.map(BigInt) : constantElements(shape);
@@ -115,10 +113,7 @@ export const reshape: ShapeRule = ({ node, inputs: [x, shape], opset }) => {
   return reshaped(x, dims);
 };
 
-/**
- * Infers the type and shape of the output of ONNX Concat, which joins the inputs along an axis. In opset 1,
- * the default axis is 1.
- */
+/** Infers the type and shape of the output of ONNX Concat, which joins the inputs along an axis. */
 export const concat: ShapeRule = ({ node, inputs }) => {
   const [first] = inputs;
   const shapes = inputs.map((input) => input?.dims);
@@ -138,11 +133,7 @@ export const concat: ShapeRule = ({ node, inputs }) => {
   );
 };
 
-/**
- * Returns the extents of the outputs of a Split node along its axis; an unknown extent is "". The extents are
- * given by an attribute up to opset 12, and by an input since. Without given extents, all outputs but the
- * last have equal extents.
- */
+/** Returns the extents of the outputs of a Split node along the split axis. An unknown extent is "". */
 function piecesOf(input: RuleInput, extent: Dim): readonly Dim[] {
   const { node, opset } = input;
   const count = node.outputs.length;
@@ -180,8 +171,7 @@ export const split: ShapeRule = (input) => {
 
 /**
  * Infers the type, shape and known elements of the output of ONNX Tile, which repeats the input along each
- * dim. Since opset 6, input 1 has the number of repetitions of each dim. For earlier opsets, the output's
- * extents are unknown.
+ * dim. Before opset 6, the output's extents are unknown.
  */
 export const tile: ShapeRule = (input) => {
   const [x] = input.inputs;
@@ -234,8 +224,8 @@ interface Cut {
 }
 
 /**
- * Returns the starts, ends, axes and steps of a Slice node. They are attributes up to opset 9, and inputs
- * since. Undefined if one of these lists is not constant, or if an axis is out of range.
+ * Returns the starts, ends, axes and steps of a Slice node. Returns undefined if one of the lists is not
+ * constant, or if an axis is out of range.
  */
 function sliceOf(input: RuleInput, rank: number) {
   const { node, opset } = input;
@@ -257,8 +247,7 @@ const toTheEnd: readonly number[] = [2 ** 31 - 1, Number(2n ** 63n - 1n)];
 
 /**
  * Returns the start, step and length, in elements, of a slice along one dim of `extent` elements. Negative
- * bounds count from the end of the dim. Bounds outside the dim are clamped to its ends. Returns undefined if
- * the step is 0.
+ * bounds count from the end, and bounds outside the dim are clamped. Returns undefined if the step is 0.
  */
 function cutOf(extent: number, start: number, end: number, step: number): Cut | undefined {
   if (step === 0) return undefined;
@@ -272,8 +261,9 @@ function cutOf(extent: number, start: number, end: number, step: number): Cut | 
 }
 
 /**
- * Returns the range (start, step and length in elements) that a Slice node takes of each dim of its input. An
- * entry is undefined for a dynamic dim. Returns undefined if starts, ends, axes or steps are not constant.
+ * Returns the range (start, step and length in elements) that a Slice node selects from each dim of the
+ * input. An entry is undefined for a dynamic dim. Returns undefined if starts, ends, axes or steps are not
+ * constant.
  */
 export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | undefined)[] | undefined {
   const slice = sliceOf(input, dims.length);
@@ -289,9 +279,8 @@ export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | 
 }
 
 /**
- * Infers the type, shape and known elements of the output of ONNX Slice, which takes a strided range of each
- * dim. Starts, ends and axes are attributes up to opset 9. From opset 10 on, starts, ends, axes and steps are
- * inputs.
+ * Infers the type, shape and known elements of the output of ONNX Slice, which selects a strided range of
+ * each dim.
  */
 export const slice: ShapeRule = (input) => {
   const [x] = input.inputs;
@@ -311,10 +300,7 @@ export const slice: ShapeRule = (input) => {
   );
 };
 
-/**
- * Infers the type and shape of the output of ONNX Pad, which adds elements before and after each dim. The
- * amounts are an attribute up to opset 10, and input 1 since. Input 3 names the padded axes since opset 18.
- */
+/** Infers the type and shape of the output of ONNX Pad, which adds elements before and after each dim. */
 export const pad: ShapeRule = (input) => {
   const { node, inputs, opset } = input;
   const [x] = inputs;
@@ -337,8 +323,8 @@ export const pad: ShapeRule = (input) => {
 };
 
 /**
- * Infers the type and shape of the output of ONNX CenterCropPad, which crops or pads the input to given
- * extents. Input 1 has the extents for the axes in attribute `axes`, or for all axes without the attribute.
+ * Infers the type and shape of the output of ONNX CenterCropPad, which crops or pads the input to the extents
+ * in input 1. The extents apply to the axes in attribute `axes`, by default to all axes.
  */
 export const centerCropPad: ShapeRule = (input) => {
   const [x] = input.inputs;

@@ -7,8 +7,7 @@
 export type Dim = number | string;
 
 /**
- * Declared type of a tensor in an ONNX model (TypeProto.Tensor): the element type, and the dims if tilec can
- * read them.
+ * Declared type of a tensor in an ONNX model (TypeProto.Tensor): the element type, and the dims if readable.
  */
 export interface OnnxTensorType {
   /** TensorProto.DataType. */
@@ -19,17 +18,14 @@ export interface OnnxTensorType {
   readonly problem?: string;
 }
 
-/** Input, output or intermediate value of an ONNX graph (ValueInfoProto): its name and declared type. */
+/** Input, output or intermediate value of an ONNX graph (ValueInfoProto): the name and the declared type. */
 export interface OnnxValue {
   readonly name: string;
   /** Absent for a value that is no tensor (a sequence, map, optional or sparse tensor), or has no type. */
   readonly type?: OnnxTensorType;
 }
 
-/**
- * Tensor stored in an ONNX model (TensorProto), such as a weight. The elements stay encoded, because weights
- * are large and few of them are read.
- */
+/** Tensor stored in an ONNX model (TensorProto), for example a weight. The elements are not decoded. */
 export interface OnnxTensor {
   readonly name: string;
   readonly dims: readonly number[];
@@ -42,10 +38,7 @@ export interface OnnxTensor {
   readonly message: Uint8Array;
 }
 
-/**
- * Attribute of an ONNX node (AttributeProto). A kind that neither gathers nor shape inference need is
- * `other`.
- */
+/** Attribute of an ONNX node (AttributeProto). An attribute of a kind that tilec does not read is `other`. */
 export type OnnxAttribute =
   | { readonly kind: "int"; readonly value: bigint }
   | { readonly kind: "ints"; readonly values: readonly bigint[] }
@@ -58,7 +51,7 @@ export type OnnxAttribute =
   | { readonly kind: "reference"; readonly name: string }
   | { readonly kind: "other" };
 
-/** Node of an ONNX graph (NodeProto): an operator with its inputs, outputs and attributes. */
+/** Node of an ONNX graph (NodeProto): an operator with inputs, outputs and attributes. */
 export interface OnnxNode {
   readonly name: string;
   readonly op: string;
@@ -85,14 +78,14 @@ export interface OnnxGraph {
   readonly values: readonly OnnxValue[];
 }
 
-/** Function that an ONNX model defines (FunctionProto): its body, and the opset of the body. */
+/** Function that an ONNX model defines (FunctionProto): the body, and the opset of the body. */
 export interface OnnxFunction {
   readonly graph: OnnxGraph;
   /** Opset of ONNX's own operators in the body; absent when it imports none. */
   readonly opset?: number;
 }
 
-/** Parsed ONNX model (ModelProto): its main graph, its functions and its opset. */
+/** Parsed ONNX model (ModelProto): the main graph, the functions and the opset. */
 export interface OnnxModel {
   /** Names the model in diagnostics. */
   readonly file: string;

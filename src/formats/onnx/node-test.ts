@@ -21,15 +21,15 @@ const modelFile = "model.onnx";
 const dataSet = /^test_data_set_\d+$/;
 const dataFile = /^(test_data_set_\d+)\/(?:input|output)_\d+\.pb$/;
 
-/** True if a folder is an ONNX backend test: it contains a model and at least one data set. */
+/** True if a folder is an ONNX backend test, that is, contains a model and at least one data set. */
 export function isNodeTestFolder(path: string): boolean {
   checkArgument("isNodeTestFolder", "text", path);
   return existsSync(join(path, modelFile)) && entries(path).some((name) => dataSet.test(name));
 }
 
 /**
- * Returns the test cases of an ONNX backend-test folder, with ids that begin with the folder's name. Throws a
- * CompileError if a file cannot be read (TC010) or the folder is not a valid backend test (TC014).
+ * Returns the test cases of an ONNX backend-test folder. Throws a CompileError if a file cannot be read
+ * (TC010) or the folder is not a valid backend test (TC014).
  */
 export function readNodeTestFolder(path: string): Case[] {
   checkArgument("readNodeTestFolder", "text", path);
@@ -55,8 +55,7 @@ function entries(path: string): string[] {
 
 /**
  * Returns one test case for each data set of an ONNX backend test. `files` maps paths within the folder to
- * file contents. The id is `name`, or `name/test_data_set_1` if there are several data sets. Throws a
- * CompileError (TC014) if the test is not valid.
+ * file contents. Throws a CompileError (TC014) if the test is not valid.
  */
 export function readNodeTest(name: string, files: ReadonlyMap<string, Uint8Array>): Case[] {
   checkArgument("readNodeTest", "text", name);
@@ -83,9 +82,8 @@ const tensors =
   };
 
 /**
- * Returns the test case of one data set: the gather of the model, its inputs, and its expected output. Throws
- * a CompileError (TC014) unless the model has exactly one gather, with all inputs and an output that the data
- * set contains.
+ * Returns the test case of one data set: the gather of the model, the inputs, and the expected output. Throws
+ * a CompileError (TC014) if the model does not have exactly one gather, or if inputs or output are missing.
  */
 function toCase(id: string, model: OnnxModel, read: Tensors): Case {
   const { graph } = model;

@@ -6,10 +6,7 @@ import { checkApiArgument } from "../../api/argument-kinds.js";
 import type { OnnxNode } from "./model.js";
 import type { OnnxUse } from "./uses.js";
 
-/**
- * Program of a gather: the gather, and all nodes of the model that the program computes, in the order of the
- * model.
- */
+/** Program of a gather: the gather, and all nodes of the model that the program computes, in model order. */
 export interface PlacedProgram {
   readonly gather: OnnxNode;
   /** The last one makes the output. */
@@ -17,8 +14,8 @@ export interface PlacedProgram {
 }
 
 /**
- * Placement of one ONNX node: the programs that compute the node, and whether the node also has to run by
- * itself.
+ * Placement of one ONNX node: the merged programs that compute the node, and whether the node must also run
+ * alone.
  */
 export interface Placed {
   /** Gathers of the programs that hold it and are needed. */
@@ -31,11 +28,8 @@ export interface Placed {
 }
 
 /**
- * Determines which programs of a model are needed, and which needed programs compute each node. A program is
- * unnecessary if all readers of its output run in needed programs, and each of these recomputes that output.
- * A program whose output is a graph output or has no reader is always needed. The map has an entry for each
- * node of a program; its list `into` has the gathers of the needed programs only. `uses` lists every node of
- * the model, in order.
+ * Returns, for each node in a merged program, the needed programs that compute the node. A program is not
+ * needed if every reader of the output recomputes the output. `uses` lists every node of the model, in order.
  */
 export function placementOf(
   programs: readonly PlacedProgram[],

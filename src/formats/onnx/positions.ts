@@ -13,8 +13,8 @@ import { constantOf, type TrackedValue } from "./value.js";
 const positionsOf = derivedOnce((tensor: TensorValue) => flatNonzero(tensor));
 
 /**
- * Returns the row-major positions of the non-zero elements of a constant, in ascending order. Undefined if
- * the value is not constant or not real-valued.
+ * Returns the row-major positions of the non-zero elements of a constant, in ascending order. Returns
+ * undefined if the value is not constant or not real-valued.
  */
 export function positionsIn(value: TrackedValue | undefined): Float64Array | undefined {
   const tensor = constantOf(value);
@@ -23,8 +23,8 @@ export function positionsIn(value: TrackedValue | undefined): Float64Array | und
 }
 
 /**
- * Upper limit, in bytes, of the size of a coordinate tensor that shape inference stores. The elements of
- * larger tensors are treated as unknown.
+ * Upper limit of the size of a coordinate tensor that shape inference stores, in bytes. The elements of
+ * larger tensors count as unknown.
  */
 export const maxBytes = 2 ** 31;
 
@@ -42,7 +42,7 @@ export function coordinateRows(positions: Float64Array, shape: Shape): TensorVal
   return { type: { dtype: "i64", shape: [shape.length, positions.length] }, bytes };
 }
 
-/** Returns an i64 tensor with its dims permuted: output dim `k` is input dim `perm[k]`. */
+/** Returns an i64 tensor with permuted dims: output dim `k` is input dim `perm[k]`. */
 export function permuted({ type, bytes }: TensorValue, perm: readonly number[]): TensorValue {
   const { dtype, shape } = type;
   const from = fromHost(type, bytes) as BigInt64Array;

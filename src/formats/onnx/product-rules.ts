@@ -31,7 +31,7 @@ export const productDims =
   };
 
 /**
- * Returns the output shape of Gemm: the rows of A and the columns of B, after the transposes of `transA` and
+ * Returns the output shape of Gemm: the rows of A and the columns of B, after transposition by `transA` and
  * `transB`. An unknown extent is "".
  */
 export const gemmDims: DimsRule = ({ node, inputs: [a, b] }) => [
@@ -45,8 +45,8 @@ const ellipsis = "...";
 const lettersOf = (subscript: string): readonly string[] => subscript.match(/\.\.\.|[A-Za-z]/g) ?? [];
 
 /**
- * Returns the output shape of Einsum: the extents of the letters in its equation, and the broadcast dims of
- * the ellipses. Undefined if the equation does not fit the inputs or a shape is unknown.
+ * Returns the output shape of Einsum for the equation of the node. Returns undefined if the equation does not
+ * fit the inputs or a shape is unknown.
  */
 export const einsumDims: DimsRule = ({ node, inputs }) => {
   const [left = "", right] = (stringAttribute(node, "equation") ?? "").replaceAll(/\s/g, "").split("->");
@@ -98,8 +98,8 @@ function headsOf(dims: readonly Dim[] | undefined, heads: number | undefined): r
 }
 
 /**
- * Infers the types and shapes of the four outputs of ONNX Attention. The outputs are the attention result,
- * the key cache and the value cache with the new steps, and the scores.
+ * Infers the types and shapes of the four outputs of ONNX Attention: the result, the extended key and value
+ * caches, and the scores.
  */
 export const attention: ShapeRule = ({ node, inputs }: RuleInput) => {
   const [query, key, value, , pastKey, pastValue] = inputs;
@@ -127,8 +127,8 @@ export const attention: ShapeRule = ({ node, inputs }: RuleInput) => {
 };
 
 /**
- * Returns the output shape of LinearAttention: batch and steps of the query, then one dim with the values of
- * all heads. The last extent is heads times value width. An unknown extent is "".
+ * Returns the output shape of LinearAttention: batch, steps of the query, and heads times value width. An
+ * unknown extent is "".
  */
 export const linearAttentionDims: DimsRule = ({ node, inputs: [query, , value] }) => {
   const [batch = "", steps = ""] = query?.dims ?? [];

@@ -25,7 +25,7 @@ const kinds: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [10, "graphs"],
 ]);
 
-/** Parses an attribute of an ONNX node (AttributeProto) and returns its name and value. */
+/** Parses an attribute of an ONNX node (AttributeProto) and returns the name and the value. */
 export function readAttribute(
   message: Message,
   nested: Nested,

@@ -71,7 +71,7 @@ export function readModel(bytes: Uint8Array, file: string): OnnxModel {
 const canonicalDomain = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
 
 /**
- * Parses an opset import (OperatorSetIdProto) and returns the opset version of ONNX's default domain;
+ * Parses an opset import (OperatorSetIdProto) and returns the opset version of ONNX's default domain. Returns
  * undefined for another domain. Throws an error if the version is not valid.
  */
 function readOpset(message: Message): number | undefined {
@@ -89,7 +89,8 @@ function readOpset(message: Message): number | undefined {
 }
 
 /**
- * Parses a function of a model (FunctionProto) and returns its body and opset. Unknown fields are skipped.
+ * Parses a function of a model (FunctionProto) and returns the body and the opset. Unknown fields are
+ * skipped.
  */
 function readFunction(message: Message): OnnxFunction {
   message.source.spend(tables);
@@ -133,8 +134,8 @@ const emptyGraph = () => ({
 });
 
 /**
- * Parses a graph (GraphProto). `depth` is 0 for the main graph and counts the enclosing graphs of a nested
- * graph. Throws an error if graphs are nested more than `maxGraphDepth` deep.
+ * Parses a graph (GraphProto). `depth` is the number of enclosing graphs, 0 for the main graph. Throws an
+ * error if graphs are nested more than `maxGraphDepth` deep.
  */
 function readGraph(message: Message, depth: number): OnnxGraph {
   if (depth > maxGraphDepth)
@@ -216,10 +217,7 @@ function readNode(message: Message, depth: number): OnnxNode {
   return node;
 }
 
-/**
- * Parses a SparseTensorProto and returns its name, which is the name of the tensor in its field `values`
- * (field 1).
- */
+/** Parses a SparseTensorProto and returns the name of the tensor in the field `values` (field 1). */
 function readSparseName(message: Message): string {
   let name = "";
   while (message.next()) {
@@ -244,10 +242,7 @@ function readValue(message: Message): OnnxValue {
   return { name, ...defined({ type }) };
 }
 
-/**
- * Parses a TypeProto and returns its tensor type (field 1); undefined if it has none. Types other than
- * tensors are skipped: they nest without bound, and no gather takes them.
- */
+/** Parses a TypeProto and returns the tensor type (field 1); undefined if the type is not a tensor. */
 function readType(message: Message): OnnxTensorType | undefined {
   let type: OnnxTensorType | undefined;
   while (message.next()) {
@@ -258,8 +253,8 @@ function readType(message: Message): OnnxTensorType | undefined {
 }
 
 /**
- * Parses a TypeProto.Tensor and returns its element type and dims. If the dims cannot be read, returns a
- * `problem` instead of the dims.
+ * Parses a TypeProto.Tensor and returns the element type and the dims, or a `problem` if the dims cannot be
+ * read.
  */
 function readTensorType(message: Message): OnnxTensorType {
   let dataType = 0;
@@ -276,8 +271,8 @@ function readTensorType(message: Message): OnnxTensorType {
 }
 
 /**
- * Parses a TensorShapeProto and returns its dims. Each dim is an extent, the name of a symbolic dim, or "" if
- * neither is known.
+ * Parses a TensorShapeProto and returns the dims. Each dim is an extent, the name of a symbolic dim, or ""
+ * for an unknown extent.
  */
 function readShape(message: Message): readonly (bigint | string)[] {
   const dims: (bigint | string)[] = [];
@@ -289,8 +284,8 @@ function readShape(message: Message): readonly (bigint | string)[] {
 }
 
 /**
- * Parses one dim of a TensorShapeProto and returns its extent or its name. Returns "" if the dim has neither,
- * or if the extent is negative.
+ * Parses one dim of a TensorShapeProto and returns the extent or the name. Returns "" if the dim has no
+ * extent and no name, or if the extent is negative.
  */
 function readDim(message: Message): bigint | string {
   let dim: bigint | string = "";
@@ -306,8 +301,8 @@ function readDim(message: Message): bigint | string {
 }
 
 /**
- * Returns a phrase that says why a shape cannot be read, such as `an extent of 9007199254740993`. Undefined
- * if the shape can be read. An error is not thrown, so that the other tensors of the model can be read.
+ * Returns a phrase for the reason why a shape cannot be read, for example `an extent of 9007199254740993`.
+ * Returns undefined if the shape can be read.
  */
 function problemOf(shape: readonly (bigint | string)[]): string | undefined {
   if (shape.length > maxDims) return `a shape of more than ${maxDims} dims`;
@@ -317,7 +312,7 @@ function problemOf(shape: readonly (bigint | string)[]): string | undefined {
   return wrong === undefined ? undefined : `an extent of ${wrong.toString()}`;
 }
 
-/** Parses a TensorProto without decoding its elements. `source` is the file that contains the tensor. */
+/** Parses a TensorProto without decoding the elements. `source` is the file that contains the tensor. */
 export function readTensorHeader(source: Source, bytes: Uint8Array): OnnxTensor {
   const message = new Message(source, "TensorProto", bytes);
   const dims: bigint[] = [];

@@ -50,8 +50,8 @@ function fieldOf(dtype: DType): OnnxField {
 }
 
 /**
- * Parses a file that contains one TensorProto, such as `input_0.pb` of a backend test, and returns its name
- * and value. Throws a CompileError (TC014) if the tensor cannot be read.
+ * Parses a file with one TensorProto, for example `input_0.pb` of a backend test, and returns the name and
+ * the value. Throws a CompileError (TC014) if the tensor cannot be read.
  */
 export function readTensorFile(
   bytes: Uint8Array,
@@ -63,8 +63,8 @@ export function readTensorFile(
 }
 
 /**
- * Decodes the elements of a tensor of a model. Throws a CompileError (TC014) that names the tensor if its
- * elements are stored elsewhere, have an unsupported type, or do not fit the dims.
+ * Decodes the elements of a tensor of a model. Throws a CompileError (TC014) if the elements are stored in
+ * another file, have an unsupported type, or do not fit the dims.
  */
 export function readTensor(tensor: OnnxTensor, file: string): TensorValue {
   checkApiArgument("readTensor", "tensor of a model", tensor);
@@ -100,8 +100,8 @@ const countOf = (dims: readonly number[]): number =>
   dims.includes(0) ? 0 : dims.reduce((product, extent) => product * extent, 1);
 
 /**
- * Decodes the elements of a tensor from `raw_data` or from the field for its element type, such as
- * `int32_data`. Throws a CompileError (TC014) if the number of elements does not match `type`, or if both
+ * Decodes the elements of a tensor from `raw_data` or from the field for the element type, for example
+ * `int32_data`. Throws a CompileError (TC014) if the number of elements does not match `type`, or if two
  * fields have elements.
  */
 function elements(tensor: OnnxTensor, type: TensorType, count: number, where: string): TensorValue {
@@ -137,8 +137,8 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
 }
 
 /**
- * Returns the bytes of `raw_data`, if the tensor has them, and the number of entries in the element field
- * `field`. Throws a CompileError (TC014) if the elements are in another element field.
+ * Returns the bytes of `raw_data`, if present, and the number of entries in the element field `field`. Throws
+ * a CompileError (TC014) if the elements are in another field.
  */
 function survey(
   tensor: OnnxTensor,
@@ -163,7 +163,7 @@ function survey(
   return raw === undefined ? { count } : { raw, count };
 }
 
-/** Reads one element field of a tensor, such as `float_data`, and returns the number of entries in it. */
+/** Reads one element field of a tensor, for example `float_data`, and returns the number of entries. */
 function countField(message: Message, field: OnnxField): number {
   switch (field) {
     case "float_data":
@@ -181,8 +181,8 @@ function countField(message: Message, field: OnnxField): number {
 }
 
 /**
- * Decodes the elements of a tensor from the field for its element type, such as `float_data`. `count` is the
- * number of elements; the caller has checked that the field has `count` entries.
+ * Decodes the elements of a tensor from the field for the element type, for example `float_data`. The field
+ * must have `count` entries.
  */
 function typed(tensor: OnnxTensor, type: TensorType, count: number, where: string): TensorValue {
   const { dtype } = type;
@@ -224,10 +224,7 @@ function typed(tensor: OnnxTensor, type: TensorType, count: number, where: strin
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/**
- * Decodes the bytes of string element `k` as strict UTF-8. Throws an error for bytes that are not UTF-8,
- * because a string that is changed silently would be a wrong result.
- */
+/** Decodes the bytes of string element `k` as UTF-8. Throws an error for bytes that are not valid UTF-8. */
 function decoded(bytes: Uint8Array, k: number, where: string): string {
   try {
     return strictUtf8.decode(bytes);
@@ -246,7 +243,7 @@ type NumberType = Exclude<IntegerType | FloatType, PackedType>;
 
 /**
  * Writes an integer, or the bits of a float, as element `k` of a tensor. Throws an error for a value outside
- * the range of the type; values are never wrapped.
+ * the range of the type.
  */
 function writeInt(view: DataView, dtype: NumberType, k: number, value: bigint, where: string): void {
   const [lowest, highest] = isFloat(dtype) ? [0n, 2n ** BigInt(bitsOf(dtype)) - 1n] : integerRange(dtype);

@@ -3,9 +3,8 @@ import type { Dim } from "./model.js";
 import { int, typed, withDims, stringAttribute, type ShapeRule } from "./rule.js";
 
 /**
- * Infers the types and shapes of the outputs of a recurrent operator (RNN, GRU or LSTM). The outputs are all
- * hidden states, the last hidden state and the last cell state, which only LSTM has. With `layout` 1 (opset
- * 14), the batch is the first dim.
+ * Infers the types and shapes of the outputs of a recurrent operator (RNN, GRU or LSTM): all hidden states
+ * and the last hidden state. LSTM also has the last cell state.
  */
 export const recurrent: ShapeRule = ({ node, inputs: [x, , weights] }) => {
   const type = x?.dataType;

@@ -29,8 +29,7 @@ type Combine = (a: bigint, b: bigint) => bigint;
 
 /**
  * Returns the output elements of a reduction of a constant tensor over `axes`. A single element is undefined
- * if it depends on an unknown element or on no element. Returns undefined if the elements or dims of the
- * tensor are unknown.
+ * if a reduced element is unknown. Returns undefined if the elements or dims of the tensor are unknown.
  */
 function reducedElements(
   x: TrackedValue,
@@ -62,8 +61,7 @@ function reducedElements(
 
 /**
  * Returns the shape rule of a reduction operator. `since` is the first opset in which the axes are an input.
- * Without axes, the operator reduces all dims, or none with `noop_with_empty_axes`. `combine` merges two
- * known elements into one.
+ * `combine` merges two known elements into one.
  */
 export const reduction =
   (since: number, combine?: Combine): ShapeRule =>
@@ -97,7 +95,7 @@ const countOf = (input: RuleInput): Dim =>
 
 /**
  * Infers the types and shapes of the two outputs of ONNX TopK: the largest or smallest values along an axis,
- * and their positions (i64).
+ * and the i64 positions.
  */
 export const topK: ShapeRule = (input) => {
   const { node, inputs } = input;

@@ -23,14 +23,13 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
 ]);
 
 /**
- * True if an operator of ONNX's default domain is a reduction that tilec can merge into the gather whose
- * output it reduces.
+ * True if an operator of ONNX's default domain is a reduction that tilec can merge into the preceding gather.
  */
 export const isReduction = (op: string): boolean => kinds.has(op);
 
 /**
  * Returns the computation of one output element of a reduction node, or the reason why tilec cannot compute
- * it.
+ * the element.
  */
 export function reductionOf(input: RuleInput, [x]: Operands): Computed {
   const { node } = input;

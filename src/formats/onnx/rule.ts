@@ -4,7 +4,10 @@ import { dataTypeCode } from "./data-type.js";
 import type { Dim, OnnxNode } from "./model.js";
 import { constantElements, isStatic, maxFollowed, type TrackedValue } from "./value.js";
 
-/** Input of a shape rule: an ONNX node, the tracked values (known facts) of its inputs, and the opset. */
+/**
+ * Input of a shape rule: an ONNX node, the tracked values (inferred type, dims and elements) of the inputs,
+ * and the opset.
+ */
 export interface RuleInput {
   readonly node: OnnxNode;
   readonly inputs: readonly (TrackedValue | undefined)[];
@@ -12,8 +15,8 @@ export interface RuleInput {
 }
 
 /**
- * Function that infers the tracked values (data type, shape, known elements) of a node's outputs. A single
- * value is that of the first output.
+ * Function that infers the tracked values (data type, shape, known elements) of a node's outputs. A function
+ * for one output may return a single value.
  */
 export type ShapeRule = (input: RuleInput) => TrackedValue | readonly TrackedValue[];
 
@@ -39,8 +42,8 @@ export const outputs =
     rules.flatMap((rule) => rule(input));
 
 /**
- * Returns the shape rule of an output that has the shape of input `k`. The element type is that of input `k`,
- * unless `type` is given.
+ * Returns the shape rule of an output that has the shape of input `k`. `type` gives the element type, by
+ * default the type of input `k`.
  */
 export const like = (k = 0, type: TypeRule = typeOf(k)): ShapeRule => tensor(type, dimsOf(k));
 
@@ -63,8 +66,8 @@ export const always =
     dataTypeCode(dtype);
 
 /**
- * Returns a type rule that takes the element type from an integer attribute (an ONNX type code). If the
- * attribute is absent or 0 (no type), `otherwise` gives the type.
+ * Returns a type rule that reads the element type from an integer attribute (an ONNX type code). A second
+ * rule gives the type if the attribute is absent or 0 (no type).
  */
 export const typeNamed =
   (name: string, otherwise: TypeRule = () => undefined): TypeRule =>
@@ -77,22 +80,22 @@ export const typeNamed =
 export const unknown: TrackedValue = {};
 
 /**
- * Returns a tracked value (known facts of a tensor) with only a data type. If the type is undefined, nothing
- * is known of the value.
+ * Returns a tracked value (inferred facts about a tensor) with only a data type. Returns a value without
+ * facts if the type is undefined.
  */
 export const typed = (type: number | undefined): TrackedValue =>
   type === undefined ? unknown : { dataType: type };
 
 /**
- * Returns a tracked value (known facts of a tensor) with a data type and dims. Undefined arguments mean that
- * the type or the dims are unknown.
+ * Returns a tracked value (inferred facts about a tensor) with a data type and dims. An undefined argument
+ * means an unknown type or unknown dims.
  */
 export const withDims = (type: number | undefined, dims: readonly Dim[] | undefined): TrackedValue =>
   dims === undefined ? typed(type) : { ...typed(type), dims };
 
 /**
- * Adds known elements to a tracked value. The elements are left out if there are more than `maxFollowed`, or
- * if their number does not fit the dims because the model is invalid.
+ * Returns a tracked value (inferred facts about a tensor) with known elements added. The elements are left
+ * out if the number of elements exceeds `maxFollowed` or does not fit the dims.
  */
 export function withElements(value: TrackedValue, elements: TrackedValue["elements"]): TrackedValue {
   if (elements === undefined || elements.length > maxFollowed) return value;
@@ -121,7 +124,7 @@ export function stringAttribute(node: OnnxNode, name: string): string | undefine
 }
 
 /**
- * Returns the elements of input `k` of a node as numbers. Returns an empty list if the input is left out;
+ * Returns the elements of input `k` of a node as numbers. Returns an empty list if the input is omitted, and
  * undefined if an element is unknown.
  */
 export function constantInts({ node, inputs }: RuleInput, k: number): readonly number[] | undefined {
@@ -131,8 +134,8 @@ export function constantInts({ node, inputs }: RuleInput, k: number): readonly n
 }
 
 /**
- * Returns the axes of a node as the model gives them: from an attribute before opset `since`, from input 1
- * since. Returns an empty list if no axes are given; undefined if they are not constant.
+ * Returns the axes of a node as given in the model: from an attribute before opset `since`, and from input 1
+ * in later opsets. Returns an empty list if no axes are given; undefined if the axes are not constant.
  */
 export const givenAxes = (input: RuleInput, since: number): readonly number[] | undefined =>
   input.opset < since ? (ints(input.node, "axes") ?? []) : constantInts(input, 1);
@@ -147,8 +150,8 @@ export function normalized(given: readonly number[], rank: number): readonly num
 }
 
 /**
- * Returns the `axis` attribute of a node, or `otherwise` if it is absent, as a number from 0 to `rank - 1`.
- * Undefined if the axis is out of range.
+ * Returns the `axis` attribute of a node as a number from 0 to `rank - 1`, with a default for an absent
+ * attribute. Returns undefined if the axis is out of range.
  */
 export const axisOf = (node: OnnxNode, otherwise: number, rank: number): number | undefined =>
   normalized([int(node, "axis") ?? otherwise], rank)?.[0];
@@ -157,7 +160,7 @@ export const axisOf = (node: OnnxNode, otherwise: number, rank: number): number 
 export const unknownDims = (dims: readonly unknown[]): readonly Dim[] => dims.map(() => "");
 
 /**
- * Returns a shape of `count` unknown extents (""). Undefined if `count` is not an integer from 0 to
+ * Returns a shape of `count` unknown extents (""). Returns undefined if `count` is not an integer from 0 to
  * `maxFollowed`.
  */
 export const dynamicRank = (count: number): readonly Dim[] | undefined =>
@@ -170,8 +173,8 @@ export const dimsFrom = (extents: readonly (bigint | undefined)[]): readonly Dim
   extents.map((extent) => (extent === undefined ? "" : Number(extent)));
 
 /**
- * Returns the product of `dims` divided by `by`. The result is a number, or the name of the only symbolic dim
- * if the numbers cancel out. Returns "" if the quotient is unknown or not an integer.
+ * Returns the product of `dims` divided by `by`. The result is a number, or the name of a symbolic dim if the
+ * numbers cancel out. Returns "" if the quotient is unknown or not an integer.
  */
 export function quotient(dims: readonly Dim[], by = 1): Dim {
   const symbols = dims.filter((dim) => typeof dim === "string");
@@ -183,19 +186,19 @@ export function quotient(dims: readonly Dim[], by = 1): Dim {
 }
 
 /**
- * Returns an extent multiplied by a number. A symbolic extent times 1 is unchanged, times 0 it is 0, and
- * times any other number it is unknown ("").
+ * Returns an extent multiplied by a number. The product of a symbolic extent is unknown ("") if the number is
+ * neither 0 nor 1.
  */
 export const times = (dim: Dim, by: number): Dim =>
   typeof dim === "number" ? dim * by : by === 1 ? dim : by === 0 ? 0 : "";
 
-/** Returns the sum of extents; "" (unknown) if one of them is not a number. */
+/** Returns the sum of extents; "" (unknown) if an extent is not a number. */
 export const sum = (dims: readonly Dim[]): Dim =>
   isStatic(dims) ? dims.reduce((total, dim) => total + dim, 0) : "";
 
 /**
- * Returns the shape to which ONNX broadcasts tensors of these shapes (multidirectional broadcasting).
- * Undefined if one of the shapes is unknown.
+ * Returns the shape to which ONNX broadcasts the given shapes (multidirectional broadcasting). Returns
+ * undefined if a shape is unknown.
  */
 export function broadcast(shapes: readonly (readonly Dim[] | undefined)[]): readonly Dim[] | undefined {
   let result: readonly Dim[] = [];
@@ -221,8 +224,8 @@ function broadcastDim(a: Dim, b: Dim): Dim {
 }
 
 /**
- * Returns the coordinates of each element of a tensor with these dims, in row-major order. Undefined if an
- * extent is not known or the tensor has more than `maxFollowed` elements.
+ * Returns the coordinates of each element of a tensor with the given dims, in row-major order. Returns
+ * undefined if an extent is unknown or the tensor has more than `maxFollowed` elements.
  */
 export function positionsOver(dims: readonly Dim[]): readonly (readonly number[])[] | undefined {
   if (!isStatic(dims)) return undefined;
@@ -241,8 +244,8 @@ export function positionsOver(dims: readonly Dim[]): readonly (readonly number[]
 }
 
 /**
- * Returns the elements of a tensor in row-major order, each computed by `at` from its coordinates. Undefined
- * if an extent is unknown or the tensor has more than `maxFollowed` elements.
+ * Returns the elements of a tensor in row-major order; `at` computes an element from the coordinates. Returns
+ * undefined if an extent is unknown or the tensor has more than `maxFollowed` elements.
  */
 export const elementsAt = (
   dims: readonly Dim[],
@@ -250,16 +253,15 @@ export const elementsAt = (
 ): TrackedValue["elements"] => positionsOver(dims)?.map(at);
 
 /**
- * Returns the row-major index of the element at given coordinates, in a tensor with these dims. The index
- * counts from 0.
+ * Returns the row-major index (0-based) of the element at the given coordinates of a tensor with the given
+ * dims.
  */
 export const flatOf = (dims: readonly Dim[], position: readonly number[]): number =>
   dims.reduce<number>((flat, dim, k) => flat * Number(dim) + (position[k] ?? 0), 0);
 
 /**
- * Returns the tracked value of the output of an operator that only rearranges the elements of `x`. The output
- * has the dims `dims`. `from` maps output coordinates to coordinates in `x`. The output elements are known if
- * the elements of `x` are known.
+ * Returns the tracked value (inferred facts) of the output of an operator that rearranges the elements of
+ * `x`. The output has the dims `dims`. `from` maps output coordinates to coordinates in `x`.
  */
 export function shifted(
   x: TrackedValue | undefined,

@@ -113,9 +113,7 @@ const layerDims = ({ node, inputs: [x] }: RuleInput): readonly Dim[] | undefined
   return dims?.map((dim, k) => (k < (axis < 0 ? axis + dims.length : axis) ? dim : 1));
 };
 
-/**
- * Shape rules by operator name. The name of an operator outside ONNX's default domain begins with its domain.
- */
+/** Shape rules by operator name. A name outside ONNX's default domain begins with the domain. */
 export const shapeRules: Readonly<Record<string, ShapeRule>> = {
   Abs: elementwise((a) => (a < 0n ? -a : a)),
   Acos: same,
@@ -348,8 +346,8 @@ export const shapeRules: Readonly<Record<string, ShapeRule>> = {
 const table: ReadonlyMap<string, ShapeRule> = new Map(Object.entries(shapeRules));
 
 /**
- * Infers the tracked values (data type, shape, known elements) of a node's outputs. Nothing is known for an
- * operator without a shape rule. Returns an empty list if an attribute refers to a function parameter.
+ * Infers the tracked values (data type, shape, known elements) of a node's outputs. The outputs of an
+ * operator without a shape rule are unknown.
  */
 export function inferOutputs(input: RuleInput): readonly TrackedValue[] {
   // Within a function, an attribute may be what the caller gives: nothing follows from it.
@@ -360,9 +358,8 @@ export function inferOutputs(input: RuleInput): readonly TrackedValue[] {
 }
 
 /**
- * Removes impossible facts from a tracked value, since models are untrusted. Extents that are negative or not
- * safe integers become unknown. A shape of more than `maxFollowed` dims is dropped, since a chain of gathers
- * doubles the rank at each step.
+ * Removes impossible facts from a tracked value (inferred facts about a tensor). An invalid extent becomes
+ * unknown, and a shape of more than `maxFollowed` dims is dropped.
  */
 function sane(value: TrackedValue): TrackedValue {
   const { dims, dataType } = value;

@@ -3,7 +3,7 @@ import type { Left } from "./infer.js";
 import type { OnnxNode } from "./model.js";
 import type { TrackedValue } from "./value.js";
 
-/** ONNX node of a model, with the nodes that read its outputs. */
+/** ONNX node of a model, with the nodes that read the outputs. */
 export interface OnnxUse {
   /** A symbol of the text form, unique in the model; of a gather, that of its program. */
   readonly name: string;
@@ -15,8 +15,8 @@ export interface OnnxUse {
 }
 
 /**
- * Collector of the nodes that read the outputs of each node. Its methods are called while the nodes of a
- * model are visited.
+ * Collector of the nodes that read the outputs of each node. The methods are to be called while the nodes of
+ * a model are visited.
  */
 export class Uses {
   readonly #nodes: OnnxNode[] = [];

@@ -8,8 +8,8 @@ import { dataType, dtypeOf } from "./data-type.js";
 import type { Dim } from "./model.js";
 
 /**
- * Facts that shape inference knows about a value of a graph before execution: data type, dims and elements.
- * The field of an unknown fact is absent.
+ * Facts about a value of a graph before execution: data type, dims and elements. The field of an unknown fact
+ * is absent.
  */
 export interface TrackedValue {
   /** TensorProto.DataType. */
@@ -30,8 +30,8 @@ export interface TrackedValue {
 }
 
 /**
- * Element positions that shape inference derived from a constant, as an i64 tensor. NonZero, for example,
- * computes such positions, and views rearrange them.
+ * Element positions that shape inference computed from a constant, as an i64 tensor, for example the output
+ * of NonZero.
  */
 export interface Positions {
   readonly tensor: TensorValue;
@@ -52,8 +52,8 @@ export const isStatic = (dims: readonly Dim[]): dims is readonly number[] =>
   dims.every((dim) => typeof dim === "number");
 
 /**
- * Returns the elements of a small i32, i64 or bool value; a single element is undefined if it is unknown.
- * Returns undefined if no elements are known or the value has another type.
+ * Returns the elements of a small i32, i64 or bool value; an unknown element is undefined. Returns undefined
+ * if no elements are known or the value has another type.
  */
 export function constantElements(
   value: TrackedValue | undefined,
@@ -66,8 +66,8 @@ export function constantElements(
 }
 
 /**
- * Returns the elements of a small value as JavaScript numbers. Undefined if an element is unknown, or if the
- * elements are f16, bf16 or not real numbers.
+ * Returns the elements of a small value as JavaScript numbers. Returns undefined if an element is unknown, or
+ * if the elements are f16, bf16 or not real numbers.
  */
 export function constantNumbers(value: TrackedValue | undefined): readonly number[] | undefined {
   const elements = constantElements(value);
@@ -91,8 +91,8 @@ function smallConstant(value: TrackedValue | undefined): TensorValue | undefined
 }
 
 /**
- * Returns the tensor of a constant, or of a value whose elements are all known. Undefined for any other
- * value, and for a constant that cannot be read.
+ * Returns the tensor of a constant, or of a value whose elements are all known. Returns undefined for any
+ * other value, and for a constant that cannot be read.
  */
 export function constantOf(value: TrackedValue | undefined): TensorValue | undefined {
   try {
@@ -109,8 +109,8 @@ const integers = ({ type, bytes }: TensorValue): bigint[] =>
   Array.from(fromHost(type, bytes) as ArrayLike<number | bigint>, BigInt);
 
 /**
- * Returns the tensor of a value whose elements shape inference has computed. Undefined if an element, an
- * extent or the data type is unknown.
+ * Returns the tensor of a value whose elements shape inference has computed. Returns undefined if an element,
+ * an extent or the data type is unknown.
  */
 export function tensorValue(value: TrackedValue): TensorValue | undefined {
   if (value.positions !== undefined) return value.positions.tensor;
@@ -129,7 +129,7 @@ export function tensorValue(value: TrackedValue): TensorValue | undefined {
 
 /**
  * Returns the facts that a model declares for a value, completed by inferred facts. A value with known
- * elements is returned as inferred, whatever the model declares.
+ * elements is returned as inferred.
  */
 export function merged(declared: TrackedValue | undefined, inferred: TrackedValue): TrackedValue {
   const isFixed =
@@ -144,9 +144,8 @@ export function merged(declared: TrackedValue | undefined, inferred: TrackedValu
 }
 
 /**
- * Returns the declared dims, with each symbolic dim replaced by its inferred extent if that is known. If the
- * ranks differ or the inferred dims are unknown, returns the declared dims unchanged. Without declared dims,
- * returns the inferred dims.
+ * Returns the declared dims, with symbolic dims replaced by inferred extents if known. Returns the inferred
+ * dims if no dims are declared.
  */
 function mergedDims(
   declared: readonly Dim[] | undefined,
@@ -158,10 +157,7 @@ function mergedDims(
 
 const orElse = (dim: Dim | undefined, otherwise: Dim): Dim => (typeof dim === "number" ? dim : otherwise);
 
-/**
- * True if the declared data type or dims of a value contradict the inferred data type or dims, so that no
- * tensor can have both.
- */
+/** True if the declared data type or dims of a value contradict the inferred data type or dims. */
 export function contradict(declared: TrackedValue, inferred: TrackedValue): boolean {
   const types = [declared.dataType, inferred.dataType];
   if (!types.includes(undefined) && types[0] !== types[1]) return true;

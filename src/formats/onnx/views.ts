@@ -111,12 +111,12 @@ const views: ReadonlyMap<string, View> = new Map<string, View>([
 
 /**
  * Returns the function that maps output coordinates of a view operator (Transpose, Slice, reshapes, ...) to
- * input coordinates. Undefined if the operator of ONNX's default domain is not a view.
+ * input coordinates. Returns undefined if the operator is not a view of ONNX's default domain.
  */
 export const viewNamed = (op: string): View | undefined => views.get(op);
 
 /**
- * True if an operator needs a kernel to produce its output. False for Identity and reshapes, whose output has
+ * True if an operator needs a kernel to produce the output. False for Identity and reshapes, whose output has
  * the memory layout of the input.
  */
 export const copiesElements = (op: string): boolean => op !== "Identity" && views.get(op) !== reshaped;

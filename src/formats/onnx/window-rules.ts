@@ -18,9 +18,8 @@ import {
 import { constantNumbers } from "./value.js";
 
 /**
- * Returns the spatial output extents of a sliding window (convolution or pool); an unknown extent is "". The
- * padding is given by `pads` or by `auto_pad` (VALID or SAME). With SAME, an extent depends only on the input
- * and the stride.
+ * Returns the spatial output extents of a sliding window (convolution or pool). The padding is given by
+ * `pads` or by `auto_pad`. An unknown extent is "".
  */
 function windowed(
   { node }: RuleInput,
@@ -45,8 +44,8 @@ function windowed(
 }
 
 /**
- * Returns the output shape of a pool: batch, channels, and one extent for each spatial dim. Undefined if the
- * input's dims or the kernel shape are unknown.
+ * Returns the output shape of a pool: batch, channels, and one extent for each spatial dim. Returns undefined
+ * if the input's dims or the kernel shape are unknown.
  */
 export const poolDims: DimsRule = (input) => {
   const { node, inputs } = input;
@@ -58,14 +57,14 @@ export const poolDims: DimsRule = (input) => {
 };
 
 /**
- * Returns the output shape of a global pool: batch, channels, and 1 for each spatial dim. Undefined if the
- * input's dims are unknown.
+ * Returns the output shape of a global pool: batch, channels, and 1 for each spatial dim. Returns undefined
+ * if the input's dims are unknown.
  */
 export const globalPoolDims: DimsRule = ({ inputs: [x] }) => x?.dims?.map((dim, k) => (k < 2 ? dim : 1));
 
 /**
  * Returns a rule for the output shape of a convolution of input 0 with the weights in input `w`: batch,
- * output features and spatial extents. The rule returns undefined if the dims of both inputs are unknown.
+ * output features and spatial extents. An unknown extent is "".
  */
 export const convDims =
   (w = 1): DimsRule =>
@@ -79,8 +78,8 @@ export const convDims =
 
 /**
  * Returns the output extent of a transposed window (as in ConvTranspose) over `extent` input positions; "" if
- * the extent is unknown. `size` is the window's extent. `k` is the index of the spatial dim, and `count` the
- * number of spatial dims.
+ * unknown. `size` is the window's extent. `k` is the index of the spatial dim, and `count` the number of
+ * spatial dims.
  */
 function unwindowed({ node }: RuleInput, extent: Dim, size: Dim | undefined, k: number, count: number): Dim {
   if (typeof extent !== "number" || typeof size !== "number") return "";
@@ -95,9 +94,8 @@ function unwindowed({ node }: RuleInput, extent: Dim, size: Dim | undefined, k: 
 }
 
 /**
- * Returns the output shape of ConvTranspose, the inverse of Conv. Spatial extents come from the attribute
- * `output_shape`, or else are computed from strides and pads. Undefined if the dims of both the input and the
- * weights are unknown.
+ * Returns the output shape of ConvTranspose, the inverse of Conv. Returns undefined if the dims of the input
+ * and of the weights are unknown.
  */
 export const convTransposeDims: DimsRule = (input) => {
   const { node, inputs } = input;
@@ -113,8 +111,8 @@ export const convTransposeDims: DimsRule = (input) => {
 };
 
 /**
- * Returns the output shape of MaxUnpool, the inverse of MaxPool. The shape is given by input 2, or else
- * computed from the kernel shape, strides and pads. Undefined if the dims of input 0 are unknown.
+ * Returns the output shape of MaxUnpool, the inverse of MaxPool, from input 2 or from kernel shape, strides
+ * and pads. Returns undefined if the dims of input 0 are unknown.
  */
 export const maxUnpoolDims: DimsRule = (input) => {
   const { node, inputs } = input;
@@ -145,7 +143,7 @@ export const regionDims =
 
 /**
  * Returns the output shape of GridSample: batch and channels of the image, then the spatial extents of the
- * grid. Undefined if a shape is unknown.
+ * grid. Returns undefined if a shape is unknown.
  */
 export const gridSampleDims: DimsRule = ({ inputs: [x, grid] }) => {
   if (x?.dims === undefined || grid?.dims === undefined) return undefined;
@@ -153,9 +151,8 @@ export const gridSampleDims: DimsRule = ({ inputs: [x, grid] }) => {
 };
 
 /**
- * Returns the output shape of AffineGrid: the batch and the spatial extents of the image, then the number of
- * spatial dims. Input 1 has the image size. Undefined if input 1 is not constant or has fewer than four
- * extents.
+ * Returns the output shape of AffineGrid: batch and spatial extents of the image, then the number of spatial
+ * dims. Returns undefined if the image size (input 1) is not constant or has fewer than four extents.
  */
 export const affineGridDims: DimsRule = (input) => {
   const size = constantInts(input, 1);
@@ -165,9 +162,8 @@ export const affineGridDims: DimsRule = (input) => {
 };
 
 /**
- * Returns the output shape of Col2Im: batch, channels, and the image extents in input 1. The number of
- * channels is the second extent of input 0 divided by the number of elements in a block; "" if unknown.
- * Undefined if the image extents are unknown.
+ * Returns the output shape of Col2Im: batch, channels, and the image extents in input 1. Returns undefined if
+ * the image extents are unknown.
  */
 export const col2ImDims: DimsRule = (input) => {
   const [x] = input.inputs;
@@ -180,8 +176,8 @@ export const col2ImDims: DimsRule = (input) => {
 };
 
 /**
- * Returns the scale factor of each dim of an image, from an input, or from an attribute of Upsample before
- * opset 9. Undefined if the factors are unknown.
+ * Returns the scale factor of each dim of an image, from an input or an attribute of Resize or Upsample.
+ * Returns undefined if the factors are unknown.
  */
 function scalesOf(input: RuleInput): readonly number[] | undefined {
   const { node, inputs, opset } = input;
@@ -194,9 +190,8 @@ function scalesOf(input: RuleInput): readonly number[] | undefined {
 }
 
 /**
- * Returns the output shape of Resize and Upsample. The extents are the given sizes, or the input extents
- * multiplied by scale factors in f32 and then rounded down. Undefined if the input's dims are unknown. An
- * unknown extent is "".
+ * Returns the output shape of Resize and Upsample: the requested sizes, or the input extents times the scale
+ * factors, rounded down. An unknown extent is "". Returns undefined if the input's dims are unknown.
  */
 export const resizeDims: DimsRule = (input) => {
   const { node, inputs, opset } = input;

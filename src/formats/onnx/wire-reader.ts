@@ -3,7 +3,7 @@
  * Encoding.
  */
 
-/** Wire types of Protobuf: numbers that say how the data after a field's tag is encoded. */
+/** Wire types of Protobuf: numbers for the encoding of the data after a field's tag. */
 export const wireTypes = {
   varint: 0,
   bit64: 1,
@@ -17,8 +17,8 @@ export const wireTypes = {
 const maxGroupDepth = 100;
 
 /**
- * Reader of Protobuf's wire format, with a current position in bytes. Its methods throw a plain Error for
- * bytes that are not valid.
+ * Reader of Protobuf's wire format, with a current position in bytes. The methods throw a plain Error for
+ * invalid bytes.
  */
 export class WireReader {
   /** Position of the next byte. */

@@ -15,8 +15,8 @@ const maxItems = 8_000_000;
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * ONNX file that is being parsed. It names the file in diagnostics, and limits the number of items that the
- * parser creates from it.
+ * ONNX file that is being parsed: the name for diagnostics, and a limit on the number of items that the
+ * parser creates.
  */
 export class Source {
   #items = 0;
@@ -37,8 +37,8 @@ export class Source {
 }
 
 /**
- * Reader of the fields of one Protobuf message. After each call of `next`, exactly one other method must
- * consume the field.
+ * Reader of the fields of one Protobuf message. After each call of `next`, exactly one other method must read
+ * or skip the field.
  */
 export class Message {
   readonly #reader: WireReader;

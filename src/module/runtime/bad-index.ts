@@ -13,8 +13,8 @@ export type ReadIndex = (operand: SizedOperand, table: number, position: number)
 
 /**
  * Checks the index values of the output elements in `range` (row-major indices, end excluded). Returns an
- * error (TC601) for the first index value that the out-of-range policy rejects; undefined if there is none.
- * `points` is the shape in which `range` counts, by default the output shape.
+ * error (TC601) for the first rejected index value; undefined if all are accepted. `points` is the shape for
+ * `range`, by default the output shape.
  */
 export async function badIndexIn(
   { sites, reduced }: ModulePlan,
@@ -36,8 +36,8 @@ export async function badIndexIn(
 }
 
 /**
- * Creates an error (TC601) for an output element with an index out of range. It is used if the index value
- * itself is unknown. `element` is the row-major index of the output element.
+ * Returns an error (TC601) for an output element with an index out of range, without the index value.
+ * `element` is the row-major index of the output element.
  */
 export const badElement = ({ output }: Sized, element: number): GatherError => {
   const point = coordinates(element, output.type.shape);

@@ -24,8 +24,8 @@ interface Gather {
 }
 
 /**
- * Creates the gather of a WebAssembly module from its plan, as an object that runs the kernel. `run` rejects
- * with a GatherError (TC502) if the memory cannot grow to hold the operands and buffers.
+ * Creates the gather of a WebAssembly module: an object that runs the kernel. `run` rejects with a
+ * GatherError (TC502) if the memory cannot grow enough for the operands and buffers.
  */
 export async function create(plan: CpuPlan): Promise<Gather> {
   const code = Uint8Array.from(atob(plan.code), (char) => char.charCodeAt(0));

@@ -5,9 +5,8 @@ import type { Numbers } from "../../../backends/bad-index.js";
 import type { ModulePlan } from "./plan.js";
 
 /**
- * Returns the operands of a module for given sizes of its dynamic dims, with the values of all symbols.
- * Throws a GatherError (TC107) if a size is missing, unknown or out of range. Also throws if a size of 0
- * leaves an input empty although the output has elements.
+ * Returns the operands of a module for given sizes of the dynamic dims, with the values of all symbols.
+ * Throws a GatherError (TC107) if a size is missing, unknown or invalid.
  */
 export function sizedAt(plan: ModulePlan, sizes: Numbers = {}): Sized {
   const { name, symbols = [], numbers = () => ({}) } = plan;

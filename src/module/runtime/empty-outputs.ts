@@ -38,8 +38,8 @@ const pointsOf = ({ indexed }: ModulePlan, { output: { elements, type } }: Sized
 type Buffers = Readonly<Record<string, GPUBuffer>>;
 
 /**
- * Returns a gather that also accepts sizes for which the output has no elements. For such an output, no
- * kernel is launched, and the index values of the inputs are checked on the host.
+ * Returns a gather that also accepts sizes for which the output has no elements. An empty output launches no
+ * kernel; the index values are checked on the host.
  */
 export function gatherOfAnySize(gather: Gather, work: DeviceWork, plan: GpuPlan): Gather {
   /** The latest launch of `encode` without output elements, whose index values nothing has looked up yet. */

@@ -19,8 +19,8 @@ export { GatherError };
 const maxCached = 64;
 
 /**
- * Creates the gather of a WebGPU module with dynamic sizes or an empty output, as an object that runs the
- * kernel. Launches are cached by their sizes, up to `maxCached` of them.
+ * Creates the gather of a WebGPU module with dynamic sizes or an empty output: an object that runs the
+ * kernel.
  */
 export const create = async (device: GPUDevice, plan: DynamicPlan) => {
   const kept = new Map<string, Launch>();

@@ -30,8 +30,8 @@ type Arrays = Readonly<Record<string, HostArray>>;
 type Buffers = Readonly<Record<string, GPUBuffer>>;
 
 /**
- * Compiled gather of a module on a device. `run` takes and returns arrays on the host. `encode` adds a launch
- * to a compute pass, and `check` rejects if that launch had an index out of range.
+ * Compiled gather of a module on a device. `run` accepts and returns arrays on the host. `encode` adds a
+ * launch to a compute pass; `check` rejects if the latest launch had an index out of range.
  */
 export interface Gather {
   run(inputs: Arrays, sizes?: Numbers): Promise<{ readonly outputs: Arrays }>;
@@ -41,8 +41,8 @@ export interface Gather {
 }
 
 /**
- * Returns a device together with the functions that convert its failures to GatherErrors. The code is TC504
- * if the device is lost or out of memory, TC502 if the driver fails.
+ * Returns a device with functions that convert device failures to GatherErrors. The code is TC504 if the
+ * device is lost or out of memory, and TC502 if the driver fails.
  */
 export const workOfModule = (device: GPUDevice): DeviceWork =>
   workOn(device, {
@@ -59,12 +59,15 @@ const refused =
     new GatherError("TC702", `the device refused the ${what}: ${message}`);
 
 /**
- * Function that converts a validation message of the device to a GatherError (TC702): the device refused the
- * buffers.
+ * Function that converts a validation message of the device, which refused the buffers, to a GatherError
+ * (TC702).
  */
 export const buffersRefused = refused("buffers");
 
-/** Returns a buffer of the caller. Throws a GatherError (TC702) for one that does not fit. */
+/**
+ * Returns the caller's buffer. Throws a GatherError (TC702) if the buffer is absent, too small or not a
+ * storage buffer.
+ */
 export function bufferFor(buffer: GPUBuffer | undefined, key: string, needed: number): GPUBuffer {
   if (buffer === undefined || buffer.size < needed || (buffer.usage & storageUsage) === 0)
     throw new GatherError(
@@ -79,8 +82,8 @@ export function bufferFor(buffer: GPUBuffer | undefined, key: string, needed: nu
 type PipelinePlan = GpuPlan & { readonly before?: readonly { readonly entryPoint: string }[] };
 
 /**
- * Creates the pipelines of a module on a device. Rejects if the device is lost (TC504) or below the kernel's
- * limits (TC502).
+ * Creates the pipelines of a module on a device. Rejects with a GatherError if the device is lost (TC504), or
+ * if a device limit is below the limit that the kernel requires (TC502).
  */
 export async function createPipeline(work: DeviceWork, plan: PipelinePlan): Promise<Pipeline> {
   const { device } = work;
@@ -102,7 +105,7 @@ export async function createPipeline(work: DeviceWork, plan: PipelinePlan): Prom
 
 /**
  * Creates the gather of a WebGPU module on a device, from the plan of the module. Rejects with a GatherError
- * if the device is lost (TC504) or does not reach the kernel's required limits (TC502).
+ * if the device is lost (TC504), or if a device limit is below the limit that the kernel requires (TC502).
  */
 export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: LaunchAt): Promise<Gather> {
   const { bindings } = plan;

@@ -31,7 +31,10 @@ export { GatherError };
 
 type Arrays = Readonly<Record<string, HostArray>>;
 
-/** Creates the scatter of a WebGPU module. Rejects as `createGather` does. */
+/**
+ * Creates the scatter of a WebGPU module. Rejects with a GatherError if the device is lost (TC504), or if a
+ * device limit is below the limit that the kernel requires (TC502).
+ */
 export const create = async (device: GPUDevice, plan: ScatterPlan): Promise<Gather> => {
   const work = workOfModule(device);
   const pipeline = await createPipeline(work, plan);
@@ -185,7 +188,7 @@ export const create = async (device: GPUDevice, plan: ScatterPlan): Promise<Gath
   };
 };
 
-/** Returns the state of a point before its first index value is resolved. */
+/** Returns the state of a scatter's iteration point before the first index value is resolved. */
 function startOf(indices: readonly ScatterIndex[]): ScatterPoint {
   /** Index values without an element that only the value of the point needs. */
   const missing = new Set<number>();
@@ -204,7 +207,7 @@ function startOf(indices: readonly ScatterIndex[]): ScatterPoint {
   };
 }
 
-/** Writes an output over the caller's array, and returns that array. */
+/** Overwrites the caller's array with an output, and returns the caller's array. */
 function writtenOver(given: HostArray | undefined, made: HostArray): HostArray {
   if (ArrayBuffer.isView(given) && ArrayBuffer.isView(made)) {
     const { buffer, byteOffset, byteLength } = made;

@@ -10,8 +10,8 @@ import type { FixedPlan } from "./plan.js";
 export { GatherError };
 
 /**
- * Creates the gather of a WebGPU module with static sizes, as an object that runs the kernel. A call that
- * passes a dynamic size fails with a GatherError (TC107).
+ * Creates the gather of a WebGPU module with static sizes: an object that runs the kernel. A call with a
+ * dynamic size fails with a GatherError (TC107).
  */
 export const create = (device: GPUDevice, plan: FixedPlan) =>
   createGather(workOfModule(device), plan, (sizes) => {

@@ -5,11 +5,14 @@ import { GatherError } from "./gather-error.js";
 import type { Numbers } from "../../../backends/bad-index.js";
 import type { ModuleOperand, ModulePlan } from "./plan.js";
 
-/** Array that a caller passes to a gather or gets from it: a typed array of numbers, or a list of strings. */
+/**
+ * Array that a caller passes to a gather, or that a gather returns: a typed array of numbers, or a list of
+ * strings.
+ */
 export type HostArray = ArrayBufferView | readonly string[];
 
 /**
- * Operand of a module for given sizes of the dynamic dims: its type, number of elements and number of bytes.
+ * Operand of a module for given sizes of the dynamic dims, with type, number of elements and number of bytes.
  */
 export interface SizedOperand extends ModuleOperand {
   readonly type: TensorType;
@@ -24,7 +27,7 @@ export interface Sized {
   readonly output: SizedOperand;
 }
 
-/** Returns the operands of a plan for given values of its symbols; the last operand is the output. */
+/** Returns the operands of a plan for given symbol values. The last operand is the output. */
 export function sizedWith({ operands }: ModulePlan, numbers: Numbers): Sized {
   const sized = operands.map((operand) => {
     const { dtype, bits } = operand;
@@ -46,8 +49,8 @@ export interface HostBytes {
 }
 
 /**
- * Converts the inputs of a call to bytes, in the order of the operands. Throws a GatherError (TC702) for an
- * input that is missing or has another type or length than its operand.
+ * Converts the inputs of a call to bytes, in the order of the operands. Throws a GatherError (TC702) for a
+ * missing input, or for an input of the wrong type or length.
  */
 export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, HostArray>>): HostBytes {
   const strings = [""];
@@ -75,8 +78,8 @@ export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, Hos
 }
 
 /**
- * Creates an error (TC702) for an input that is missing or has another type or length than its operand.
- * `given` is the input that the caller passed, if any.
+ * Returns an error (TC702) for an input that is missing or has the wrong type or length. `given` is the input
+ * that the caller passed, if any.
  */
 function refused(operand: SizedOperand, given: HostArray | undefined): GatherError {
   const { key, type, bytes, elements, array } = operand;
@@ -87,8 +90,8 @@ function refused(operand: SizedOperand, given: HostArray | undefined): GatherErr
 }
 
 /**
- * Packs values of 8 bits into elements of fewer bits; the first value is in the low bits of a byte. Throws a
- * GatherError (TC702) for a value that the element type cannot hold.
+ * Packs values of 8 bits into elements of fewer bits, the first value in the low bits of a byte. Throws a
+ * GatherError (TC702) for a value outside the range of the element type.
  */
 function packed({ key, bits, bytes, signed = false }: SizedOperand, values: Uint8Array): Uint8Array {
   const result = new Uint8Array(bytes);
@@ -104,10 +107,7 @@ function packed({ key, bits, bytes, signed = false }: SizedOperand, values: Uint
   return result;
 }
 
-/**
- * Converts the bytes of the output to a typed array of its element type. String handles are converted to a
- * list of strings.
- */
+/** Converts the bytes of the output to a typed array, or to a list of strings for string handles. */
 export function outputOf(
   { output }: Sized,
   bytes: Uint8Array<ArrayBuffer>,

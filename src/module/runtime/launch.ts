@@ -3,8 +3,8 @@ import type { Sized } from "./host.js";
 import type { Numbers } from "../../../backends/bad-index.js";
 
 /**
- * Launch of a kernel for given sizes: workgroup counts, bytes of each binding, and the uniform buffer with
- * the sizes if the kernel reads them.
+ * Launch of a kernel for given sizes: workgroup counts, bytes of each binding, and the uniform buffer if the
+ * kernel reads the sizes.
  */
 export interface Launch extends Sized {
   readonly dispatch: readonly [number, number, number];

@@ -24,8 +24,7 @@ export interface ModuleOperand {
 }
 
 /**
- * Description of a compiled module for its runtime, with the fields that WebGPU and WebAssembly modules have
- * in common.
+ * Description of a compiled module for the runtime, with the fields common to WebGPU and WebAssembly modules.
  */
 export interface ModulePlan {
   readonly name: string;
@@ -54,8 +53,7 @@ interface ModuleBinding {
 }
 
 /**
- * Description of a compiled WebGPU module for its runtime: the shader code, the bindings and the device
- * limits that it requires.
+ * Description of a compiled WebGPU module for the runtime: shader code, bindings and required device limits.
  */
 export interface GpuPlan extends ModulePlan {
   readonly code: string;
@@ -65,15 +63,15 @@ export interface GpuPlan extends ModulePlan {
 }
 
 /**
- * Description of a WebGPU module with static sizes: `dispatch` has the numbers of workgroups, `bytes` the
- * size of each binding.
+ * Description of a WebGPU module with static sizes. `dispatch` has the numbers of workgroups, `bytes` the
+ * size of each binding in bytes.
  */
 export interface FixedPlan extends GpuPlan {
   readonly dispatch: readonly [number, number, number];
   readonly bytes: readonly number[];
 }
 
-/** Index value of a scatter's point. */
+/** Index value that determines the position at which an iteration point of a scatter writes. */
 export interface ScatterIndex extends IndexFunction {
   /**
    * Index values by which it is read and that may select no element. Present if only the value of the point
@@ -82,7 +80,7 @@ export interface ScatterIndex extends IndexFunction {
   readonly needs?: readonly number[];
 }
 
-/** Plan of a WebGPU module that writes points. */
+/** Description of a WebGPU module for a scatter. */
 export interface ScatterPlan extends FixedPlan {
   readonly sites: readonly ScatterIndex[];
   /** Dispatches before the last one. */
@@ -109,7 +107,7 @@ export interface DynamicPlan extends GpuPlan, Nest {
 }
 
 /**
- * Description of a compiled WebAssembly module for its runtime: the code, the bytes of the unified buffer
+ * Description of a compiled WebAssembly module for the runtime: the code, the bytes of the unified buffer
  * (UB), and the names of the runtime parameters.
  */
 export interface CpuPlan extends ModulePlan, Nest {

@@ -24,8 +24,8 @@ import { jsonSchema, outputFormats } from "../../output/mark.js";
 import { makeFolder, makeTemporaryFolder, removeFolder, writeOutput } from "../../output/write-file.js";
 
 /**
- * Options for a backend that runs a user's command: the time limit for one run of the command, and a function
- * that receives stderr. The command runs once for each draw, which is one set of test inputs.
+ * Options for a backend that runs a user's command: the time limit for one run, and a function that receives
+ * stderr.
  */
 export interface CommandOptions {
   /** Milliseconds that a draw may take. */
@@ -35,11 +35,10 @@ export interface CommandOptions {
 }
 
 /**
- * Returns a backend that runs a user's command once for each draw (one set of test inputs). The last argument
- * of the command is a folder with `program.json` and `inputs/NAME.npy` for each input, by its key. The
- * command writes `output.npy` to the folder and exits with code 0. `func` is the program that the command
- * computes. Runs reject with a RunError (TC611) for another exit code, an invalid output or a timeout. The
- * folder of a failed draw is kept, and the message names it.
+ * Returns a backend that runs a user's command once for each set of test inputs. The last argument of the
+ * command is a folder with `program.json` and `inputs/NAME.npy`; the command must write `output.npy` there.
+ * Runs reject with a RunError (TC611) if the command fails, writes an invalid output or exceeds the time
+ * limit.
  */
 export const commandBackend = (command: string, func: Func, options: CommandOptions): Backend => ({
   name: command,
@@ -53,8 +52,8 @@ export const commandBackend = (command: string, func: Func, options: CommandOpti
 });
 
 /**
- * Runs a user's command on one draw of inputs and returns the output bytes. Rejects with a RunError (TC611)
- * if the command takes too long, fails or writes no valid output.
+ * Runs a user's command on one set of test inputs and returns the output bytes. Rejects with a RunError
+ * (TC611) if the command exceeds the time limit, fails or writes no valid output.
  */
 async function runDraw(
   command: string,
@@ -81,7 +80,7 @@ async function runDraw(
 }
 
 /**
- * Reads the `.npy` output file of a command and returns its tensor. Throws the error that `failed` creates if
+ * Reads the `.npy` output file of a command and returns the tensor. Throws the error that `failed` creates if
  * the file cannot be read.
  */
 function readOutput(file: string, failed: (why: string) => RunError): ReturnType<typeof readNpy> {
@@ -95,8 +94,8 @@ function readOutput(file: string, failed: (why: string) => RunError): ReturnType
 }
 
 /**
- * Writes one draw of inputs to a folder: each input as an `.npy` file, and the description of the program as
- * `program.json`.
+ * Writes one set of test inputs to a folder: an `.npy` file for each input, and the description of the
+ * program as `program.json`.
  */
 function writeDraw(folder: string, func: Func, inputs: HostInputs): void {
   const put = (

@@ -29,8 +29,8 @@ import { ForeignProcess } from "./foreign-process.js";
 import { declarationsOf, type ForeignWgsl, type OperandsOfProgram } from "./foreign-wgsl.js";
 
 /**
- * Kernel that a caller supplies (not compiled by tilec), as a backend for tests. It cannot report an index
- * out of range.
+ * Kernel that a caller supplies (not compiled by tilec), as a backend for tests. The kernel cannot report an
+ * index out of range.
  */
 export interface ForeignKernel extends Backend {
   /** False: nothing in it finds an index out of range. */
@@ -39,10 +39,7 @@ export interface ForeignKernel extends Backend {
   readonly close: () => void;
 }
 
-/**
- * Kernel that a caller supplies as a function. The function computes the output from the inputs, which are
- * typed arrays by key.
- */
+/** Kernel that a caller supplies as a function, which computes the output from typed arrays by key. */
 export interface ForeignFunction {
   readonly name?: string;
   /** Computes the output, of the type given, as a typed array of its own. */
@@ -67,10 +64,9 @@ const isWgsl = (described: ForeignWgsl | ForeignFunction): described is ForeignW
   isObject(described) && "wgsl" in described;
 
 /**
- * Returns a test backend for a caller's kernel, which is WGSL or a function: `toMatchReference({ backends:
- * [foreignKernel(…)] })`. The kernel cannot reject an index. If the program rejects an index of a draw of
- * inputs, the outputs are therefore not compared. Throws a CompileError (TC702) if required fields are
- * missing, or if the WGSL does not declare a binding or entry point named by `described`.
+ * Returns a test backend for a caller's kernel, which is WGSL or a function. Inputs for which the program
+ * rejects an index are not compared. Throws a CompileError (TC702) if `described` is incomplete or does not
+ * fit the WGSL.
  */
 export function foreignKernel(described: ForeignWgsl | ForeignFunction): ForeignKernel {
   if (isWgsl(described)) {
@@ -107,8 +103,8 @@ export function foreignKernel(described: ForeignWgsl | ForeignFunction): Foreign
 const nothing = (): void => undefined;
 
 /**
- * Returns a backend for a caller's WGSL kernel. The kernel runs in a separate process, which is ended if a
- * launch takes too long.
+ * Returns a test backend for a caller's WGSL kernel. The kernel runs in a separate process, which is ended if
+ * a launch exceeds the time limit.
  */
 function wgslKernel(described: ForeignWgsl): ForeignKernel {
   // Refused at once, not with the first draw.

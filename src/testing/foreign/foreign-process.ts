@@ -9,8 +9,8 @@ import { packageFile } from "../../device/package-files.js";
 import type { ForeignWgsl, OperandsOfProgram } from "./foreign-wgsl.js";
 
 /**
- * Request to the process that runs a caller's WGSL kernel. With `inputs`, it asks for a launch; without them,
- * only whether the device accepts the kernel.
+ * Request to the process that runs a caller's WGSL kernel: a launch if `inputs` is present, else a check that
+ * the device accepts the kernel.
  */
 export interface ForeignRequest {
   readonly described: ForeignWgsl;
@@ -105,8 +105,7 @@ export class ForeignProcess {
 }
 
 /**
- * Starts the process that runs a caller's WGSL kernel. Messages can contain typed arrays in both directions.
- * tilec can exit while the process is idle, but not while a request is pending.
+ * Starts the process that runs a caller's WGSL kernel. An idle process does not prevent tilec from exiting.
  */
 function start(): ChildProcess {
   const child = fork(packageFile("dist/src/testing/foreign/foreign-server.js"), {

@@ -20,7 +20,7 @@ async function openDevice(): Promise<GPUDevice> {
 
 /**
  * Executes a request of the parent process and returns the reply: the output if inputs were given, or the
- * error that was thrown.
+ * thrown error.
  */
 async function replyTo({ described, program, inputs }: ForeignRequest): Promise<ForeignReply> {
   try {

@@ -10,7 +10,7 @@ import type { Test } from "../run-tests.js";
 /** Draws of each seed have other data and other indices. */
 const seeds = 3;
 
-/** Program that is the reference for a caller's kernel, with its file and the inputs given for it, by key. */
+/** Program that is the reference for a caller's kernel, with the file and the given inputs by key. */
 export interface JudgedProgram {
   readonly func: Func;
   readonly file: string;
@@ -18,12 +18,10 @@ export interface JudgedProgram {
 }
 
 /**
- * Returns the tests of a caller's kernel against the program's definition, one for each draw (set of inputs).
+ * Returns the tests of a caller's kernel against the program's definition, one for each set of inputs. Random
+ * inputs come from three seeds: `seed` and the next two integers.
  *
- * The first draw is the given inputs if they are complete. Further draws come from three seeds: `seed` and
- * the next two integers. Their index values are all in range, at the ends of the range, with one or many
- * outside, or all equal. A program without arithmetic also gets a draw with data at the limits of its type.
- * Rejects with a CompileError if the program breaks a rule of its dialect, and with the kernel's error if the
+ * Rejects with a CompileError if the program breaks a rule of the dialect, and with the kernel's error if the
  * kernel cannot be prepared.
  */
 export async function foreignTests(

@@ -32,7 +32,7 @@ import { evaluateSizes, sizesByName, type NamedSizes } from "./size-expression.j
 import { readDeclarations, type DeclaredBinding } from "./wgsl-declarations.js";
 
 /**
- * WGSL kernel that a caller supplies: the text of a compute shader, its bindings in group 0, and its
+ * WGSL kernel that a caller supplies: the text of a compute shader, the bindings in group 0, and the
  * dispatch.
  */
 export interface ForeignWgsl {
@@ -128,14 +128,14 @@ export async function openWgsl(
 /** A binding, and what its buffer holds: an operand, or numbers. */
 type Bound = DeclaredBinding & { readonly holds: Operand | readonly number[] };
 
-/** Program reduced to its operands: the inputs, then the output, which is last. */
+/** Operands of a program: the inputs, then the output. */
 export interface OperandsOfProgram {
   readonly operands: readonly Operand[];
 }
 
 /**
  * Returns the entry point to run: `given`, or the only declared entry point. Throws a CompileError (TC702) if
- * `given` is not declared. Without `given`, throws the error unless exactly one entry point is declared.
+ * `given` is not declared, or if `given` is undefined and the number of declared entry points is not 1.
  */
 function chosenEntry(given: string | undefined, declared: readonly string[]): string {
   const [only] = declared;
@@ -155,7 +155,7 @@ function chosenEntry(given: string | undefined, declared: readonly string[]): st
 
 /**
  * Returns the contents of a binding: an operand, or the numbers of a uniform buffer. Throws a CompileError
- * (TC702) if the binding has no contents, or if the contents do not fit the kind of buffer.
+ * (TC702) if the binding has no contents, or if the contents do not fit the binding.
  */
 function contentOf(
   { binding, name, access }: DeclaredBinding,
@@ -194,8 +194,8 @@ function contentOf(
 }
 
 /**
- * Evaluates the dispatch of a WGSL kernel and returns its three workgroup counts; an absent count is 1.
- * Throws a CompileError (TC702) for more than three counts.
+ * Evaluates the dispatch of a WGSL kernel and returns three workgroup counts; an absent count is 1. Throws a
+ * CompileError (TC702) for more than three counts.
  */
 function workgroups(text: string, sizes: NamedSizes): readonly [number, number, number] {
   const [x, y = 1, z = 1, ...more] = evaluateSizes(text, sizes, "dispatch");
@@ -214,8 +214,8 @@ interface Launch {
 }
 
 /**
- * Runs a WGSL kernel twice and returns the output, which must be equal in both runs. Rejects with a RunError
- * (TC612) if the output depends on bytes outside the tensors. A kernel that uses `arrayLength` runs once.
+ * Runs a WGSL kernel twice and returns the output. Rejects with a RunError (TC612) if the output depends on
+ * bytes outside the tensors. A kernel that uses `arrayLength` runs once.
  */
 async function twice(launcher: ForeignLauncher, launch: Launch): Promise<Uint8Array> {
   const exact = await once(launcher, launch, 0);
@@ -237,8 +237,8 @@ async function twice(launcher: ForeignLauncher, launch: Launch): Promise<Uint8Ar
 }
 
 /**
- * Runs one launch of a WGSL kernel and returns the output. If `which` is 0, bindings end with their tensors;
- * if 1, they are longer. Rejects with an error if bytes outside the output are written.
+ * Runs one launch of a WGSL kernel and returns the output. Bindings end with the tensor if `which` is 0, and
+ * are longer than the tensor if `which` is 1. Rejects with an error if bytes outside the output are written.
  */
 async function once(launcher: ForeignLauncher, launch: Launch, which: 0 | 1): Promise<Uint8Array> {
   const { bound, program, dispatch, inputs } = launch;
@@ -277,7 +277,7 @@ const isOperand = (holds: Bound["holds"]): holds is Operand => "type" in holds;
 
 /**
  * Returns the contents of a buffer with a tensor between guard bytes. The bound range is the tensor rounded
- * up to 4-byte words; if `isLonger`, it includes the guard bytes after the tensor.
+ * up to 4-byte words, extended by the guard bytes after the tensor if `isLonger` is true.
  */
 function guarded(bytes: Uint8Array, buffer: number, isLonger: boolean): BoundContents {
   const words = Math.max(4, Math.ceil(bytes.byteLength / 4) * 4);

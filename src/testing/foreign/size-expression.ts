@@ -6,7 +6,7 @@
 import { defined, CompileError, error, inputsOf, outputOf, type Operand } from "../../../ir/index.js";
 import { didYouMean } from "../../../ir/did-you-mean.js";
 
-/** Sizes of a program's dims in elements, by names such as `out0` and `in1_0` ({@link sizesByName}). */
+/** Sizes of a program's dims in elements, by name, for example `out0` and `in1_0` ({@link sizesByName}). */
 export type NamedSizes = ReadonlyMap<string, number>;
 
 /**
@@ -30,8 +30,8 @@ interface Quotient {
 const integer = (of: bigint): Quotient => ({ of, by: 1n });
 
 /**
- * Evaluates a comma-separated list of size expressions, such as `ceil(out0 / 64), out1`, and returns their
- * values. Quotients are exact. `what` names the list in messages.
+ * Evaluates a comma-separated list of size expressions, for example `ceil(out0 / 64), out1`, and returns the
+ * values. `what` names the list in messages.
  *
  * Throws a CompileError (TC702) for a syntax error, an unknown name, or a result that is not an integer from
  * 0 to 2^32 - 1.

@@ -12,8 +12,7 @@ export interface DeclaredBinding {
 }
 
 /**
- * Buffer bindings and names of the compute entry points that a WGSL text declares, as {@link
- * readDeclarations} returns them.
+ * Buffer bindings and compute entry points that a WGSL text declares, as {@link readDeclarations} returns.
  */
 export interface WgslDeclarations {
   readonly bindings: readonly DeclaredBinding[];
@@ -21,7 +20,7 @@ export interface WgslDeclarations {
 }
 
 /**
- * Parses a WGSL text and returns its bindings and compute entry points. Throws a CompileError (TC702) for a
+ * Parses a WGSL text and returns the bindings and compute entry points. Throws a CompileError (TC702) for a
  * binding that is not a buffer in group 0 with literal numbers.
  */
 export function readDeclarations(wgsl: string): WgslDeclarations {
@@ -59,10 +58,7 @@ const bound = new RegExp(
 );
 const entry = /@\s*compute\b[^;{}]*?\bfn\s+(\w+)/g;
 
-/**
- * Replaces the comments of a WGSL text by blanks. Block comments may be nested, and a line comment inside a
- * block comment has no effect.
- */
+/** Replaces the comments of a WGSL text by blanks. */
 function withoutComments(wgsl: string): string {
   let depth = 0;
   return wgsl.replace(/\/\*|\*\/|\/\/|\n|[^/*\n]+|[/*]/g, (piece) => {

@@ -14,9 +14,7 @@ export interface GivenTimes {
 
 /**
  * Returns the tuning records to append for run times measured outside tilec: one task record and one
- * candidate record. The task has objective `ms` and backend `command`, even if the candidate was found with
- * another objective. Throws a CompileError (TC016) if no candidate matches `times.candidate`, or if several
- * do.
+ * candidate record. Throws a CompileError (TC016) if `times.candidate` does not match exactly one candidate.
  */
 export function givenRecords(records: readonly TuneRecord[], times: GivenTimes): readonly TuneRecord[] {
   checkApiArgument("givenRecords", "records", records);

@@ -9,7 +9,7 @@ import { median } from "../median.js";
 import { decided } from "../search-ms.js";
 import type { CandidateRecord, TaskRecord, TuneRecord } from "./record.js";
 
-/** Best candidate schedule of a search task, compared with the default schedule if that was costed. */
+/** Best candidate schedule of a search task, compared with the default schedule if the default was costed. */
 export interface BestRecord {
   readonly task: TaskRecord;
   readonly best: CandidateRecord;
@@ -24,8 +24,7 @@ export interface BestRecord {
 
 /**
  * Returns the best candidate schedule of each search task. Tasks without an estimated or measured candidate
- * are left out. A task with objective `ms` is also left out if its default schedule was not measured, since
- * candidates are compared with that time.
+ * are left out. Tasks with objective `ms` are left out if the default schedule was not measured.
  */
 export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
   checkApiArgument("bestOf", "records", records);
@@ -44,8 +43,8 @@ export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
 }
 
 /**
- * Returns the best candidate of a task by estimated cycles, or by bytes if that is the objective. Undefined
- * if no candidate has an estimate.
+ * Returns the best candidate of a task by estimated cycles, or by bytes if the objective is bytes. Returns
+ * undefined if no candidate has an estimate.
  */
 function bestByCost(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
   const keys = (c: CandidateRecord): number[] => [
@@ -77,9 +76,8 @@ interface Timed {
 }
 
 /**
- * Returns the fastest measured candidate of a task, or the default schedule if no candidate is proved faster.
- * A proof is a run-off (final comparison) won by a significant margin, or lower times measured outside tilec.
- * Undefined if the default schedule was not measured.
+ * Returns the fastest measured candidate of a task, or the default schedule if no candidate is significantly
+ * faster. Returns undefined if the default schedule was not measured.
  */
 function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
   const measured = candidates.filter(({ runs, status }) => runs.length > 0 && status !== "wrong");
@@ -104,9 +102,9 @@ function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): B
 }
 
 /**
- * Returns the candidates that won a run-off (final comparison of a search) and were significantly faster than
- * the default. For each run-off that a candidate won, `ratios` has its median time divided by that of the
- * default. `devices` names the devices of these run-offs.
+ * Returns the candidates that won a run-off (final round-robin comparison) and were significantly faster than
+ * the default. For each run-off, `ratios` has the candidate's median time divided by the default's median
+ * time.
  */
 function winners(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const races = new Set(standard.runs.flatMap(({ race }) => race ?? []));
@@ -136,8 +134,7 @@ function winners(measured: readonly CandidateRecord[], standard: CandidateRecord
 
 /**
  * Returns the candidates that have times measured outside tilec, except the default. For each device,
- * `ratios` has the candidate's median time divided by that of the default. Devices without such times for
- * both are left out.
+ * `ratios` has the candidate's median time divided by the default's median time.
  */
 function given(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const timesOn = (candidate: CandidateRecord, device: string): readonly number[] =>
@@ -159,8 +156,8 @@ const mean = (ratios: readonly number[]): number =>
   Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 
 /**
- * Returns the median run time of a candidate in milliseconds. Times of a run-off (final comparison) and times
- * given from outside are preferred to times of the search. Undefined if the candidate has no runs.
+ * Returns the median run time of a candidate in milliseconds. Times measured during the search are used only
+ * if no other times exist. Returns undefined if the candidate has no times.
  */
 export function millisecondsOf({ runs }: CandidateRecord): number | undefined {
   const decisive = runs.filter(({ phase }) => phase !== "search");

@@ -6,8 +6,8 @@ import { mergeRecords } from "./merge.js";
 import { rooflineIn, type TuneRecord } from "./record.js";
 
 /**
- * Returns the recorded candidates of a task, by id. Candidates whose cycles come from another version of the
- * cost model are left out.
+ * Returns the candidates of a search task in the tuning records, by id. Candidates costed by another version
+ * of the cost model are left out.
  */
 export function cachedCandidates(
   records: readonly TuneRecord[],

@@ -26,8 +26,8 @@ export function csvOf(records: readonly TuneRecord[]): string {
 const cellsOf = (of: ScheduleFigures): Row => figureCells(listed, of);
 
 /**
- * Returns the CSV rows of a tuning record: one row for a candidate or a refused tile, an empty list for other
- * records.
+ * Returns the CSV rows of a tuning record: one row for a candidate or a refused tile, and an empty list for
+ * other tuning records.
  */
 function rowOf(record: TuneRecord): Row[] {
   const about = (code: string | undefined, reason: string | undefined): Row => ({

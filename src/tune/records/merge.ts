@@ -8,8 +8,8 @@ import { canonicalJson } from "../content-hash.js";
 import { rooflineIn, type CandidateRecord, type TuneRecord } from "./record.js";
 
 /**
- * Merges the records of several searches into one list in which each record occurs once. The result does not
- * depend on the order of the records or on repetitions.
+ * Merges the tuning records of several searches into one list without duplicates. The result does not depend
+ * on the order of `records`.
  */
 export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecord[] {
   checkApiArgument("mergeRecords", "records", records);
@@ -25,8 +25,8 @@ export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecor
 const kinds = { task: 0, candidate: 1, pruned: 2, refused: 3, table: 4 } as const;
 
 /**
- * Returns the key under which a record is merged: records with equal keys describe the same task, candidate
- * or other item.
+ * Returns the key under which a tuning record is merged. Tuning records with equal keys describe the same
+ * task, candidate or other item.
  */
 function keyOf(record: TuneRecord): string {
   const about = (): string => {
@@ -57,9 +57,8 @@ function joined(a: TuneRecord, b: TuneRecord): TuneRecord {
 }
 
 /**
- * Merges two records of a candidate into one record with all runs of both. Costs and status are those of the
- * record with the later version of the cost model. If the versions are equal, the record with the first of
- * these statuses is used: wrong, measured, timeout, error, estimated.
+ * Merges two tuning records of a candidate into one with all runs. Costs and status are taken from the record
+ * with the later cost model version.
  */
 function joinedCandidates(a: CandidateRecord, b: CandidateRecord): CandidateRecord {
   const [stronger = a, weaker = b] = [a, b].sort(byWeight);

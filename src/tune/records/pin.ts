@@ -17,9 +17,8 @@ import type { BestRecord } from "./best.js";
 
 /**
  * Returns a text test (a file with RUN and CHECK lines) of a program with the best schedule of a search. The
- * test checks the schedule, the estimated cycles and the bytes. `operators` are the operators that the
- * program may use. Throws a CompileError (TC016) if the program text does not parse. Also throws if the
- * search used a pipeline, whose passes the test cannot load.
+ * test checks schedule, estimated cycles and bytes. Throws a CompileError (TC016) if the program does not
+ * parse, or if the search used a pipeline.
  */
 export function pinnedTest(record: BestRecord, operators?: Operators): string {
   checkApiArgument("pinnedTest", "best record", record);
@@ -47,7 +46,7 @@ export function pinnedTest(record: BestRecord, operators?: Operators): string {
 }
 
 /**
- * Parses the program text of a task record and returns the program. `operators` are the operators that the
+ * Parses the program text of a task record and returns the program. `operators` has the operators that the
  * program may use. Throws a CompileError (TC016) if the text does not parse.
  */
 export function programInRecord(text: string, operators?: Operators): Func {

@@ -25,8 +25,8 @@ import type { Candidate, CandidateRun, Objective, RefusedTiles, TuneBackend } fr
 export const recordsVersion = 1;
 
 /**
- * Record of a search task: its program, target, objective and settings, on one line of a records file. The
- * records of its candidates refer to it by the hash `task`.
+ * Tuning record of a search task: program, target, objective and settings. The field `task` is the hash by
+ * which the candidates' records refer to the task.
  */
 export interface TaskRecord {
   readonly record: "task";
@@ -51,7 +51,7 @@ export interface TaskRecord {
   readonly versions: { readonly tilec: string; readonly clock: number; readonly records: number };
 }
 
-/** Record of one schedule that a search tried (a candidate): its costs, its status and its timed runs. */
+/** Tuning record of one schedule that a search tried (a candidate): costs, status and timed runs. */
 export interface CandidateRecord extends Partial<Omit<Roofline, "clock">> {
   readonly record: "candidate";
   readonly task: string;
@@ -82,26 +82,26 @@ export interface CandidateRecord extends Partial<Omit<Roofline, "clock">> {
   readonly runs: readonly CandidateRun[];
 }
 
-/** Record of the number of candidates that a search left out for one reason. */
+/** Tuning record of the number of candidates that a search left out for one reason. */
 export interface PrunedRecord extends PrunedCount {
   readonly record: "pruned";
   readonly task: string;
 }
 
 /**
- * Record of tiles that a search refused by one rule. It has the smallest refused tile; tiles that are at
- * least as large along each dim are refused too.
+ * Tuning record of the smallest tile that a search refused by one rule. Tiles that are at least as large
+ * along each dim are also refused.
  */
 export interface RefusedRecord extends Omit<RefusedTiles, "status"> {
   readonly record: "refused";
   readonly task: string;
 }
 
-/** Any record of a records file, one on each line, distinguished by its field `record`. */
+/** Any tuning record, on one line of a file. The field `record` is the kind of the tuning record. */
 export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRecord | TableRecord;
 
 /**
- * Returns the hash of a program, its target and its passes, by which `compile` finds the records of the
+ * Returns the hash of a program, target and passes, by which `compile` finds the tuning records of the
  * program.
  */
 export function gatherHash(task: Pick<TuneTask, "gather" | "target" | "passes">): string {
@@ -111,8 +111,8 @@ export function gatherHash(task: Pick<TuneTask, "gather" | "target" | "passes">)
 }
 
 /**
- * Returns a hash of a program of any level, the hardware parameters of its target, and its pipeline. The name
- * of the program does not affect the hash.
+ * Returns the hash of a program, the hardware parameters of the target, and the pipeline. The name of the
+ * program does not affect the hash.
  */
 export function programHash({
   program,
@@ -126,9 +126,8 @@ export function programHash({
 }
 
 /**
- * Returns the record of a pipeline; undefined for the default pipeline. `passes` has the names of all passes,
- * and `hash` is a hash of the passes that are not built in. A loaded pass is hashed by the text of its file,
- * any other pass by the text of its function.
+ * Returns the description of a pipeline for a tuning record; undefined for the default pipeline. `passes` has
+ * the names of all passes, and `hash` is a hash of the passes that are not built in.
  */
 function pipelineRecord(passes: TuneTask["passes"]): TaskRecord["pipeline"] {
   if (passes === undefined || isDefaultPipeline(passes)) return undefined;
@@ -139,8 +138,8 @@ function pipelineRecord(passes: TuneTask["passes"]): TaskRecord["pipeline"] {
 }
 
 /**
- * Returns the hash that identifies a search task: program, target, passes, objective and backend. Records
- * with equal task hashes may be merged.
+ * Returns the hash that identifies a search task: program, target, passes, objective and backend. Tuning
+ * records with equal task hashes may be merged.
  */
 export function taskHash(
   task: Pick<TuneTask, "gather" | "target" | "passes" | "objective" | "backend">,
@@ -149,13 +148,13 @@ export function taskHash(
   return taskHashOf(gatherHash(task), task.objective, task.backend);
 }
 
-/** Returns the hash that identifies a search task, from its `gatherHash`, objective and backend. */
+/** Returns the hash that identifies a search task, from {@link gatherHash}, objective and backend. */
 export const taskHashOf = (gather: string, objective: Objective, backend: TuneBackend | undefined): string =>
   contentHash(canonicalJson({ gather, objective, backend }));
 
 /**
- * Returns the record of a search task, with the seed of the search and the versions of tilec, cost model and
- * format. `version` is the version of tilec.
+ * Returns the tuning record of a search task. `seed` is the seed of the search, and `version` the version of
+ * tilec.
  */
 export function taskRecord(task: TuneTask, seed: number, version: string): TaskRecord {
   checkApiArgument("taskRecord", "search task", task);
@@ -178,7 +177,7 @@ export function taskRecord(task: TuneTask, seed: number, version: string): TaskR
 
 /**
  * Returns the roofline fields of a candidate: lower bound, time, bandwidth and bottleneck. Fields that a
- * record of an earlier version lacks are absent.
+ * tuning record of an earlier version lacks are absent.
  */
 export function rooflineIn({
   floor,
@@ -192,8 +191,8 @@ export function rooflineIn({
 }
 
 /**
- * Returns the record of a candidate schedule. `task` is the hash of the search task, and `defaultId` the id
- * of the default schedule.
+ * Returns the tuning record of a candidate schedule. `task` is the hash of the search task, and `defaultId`
+ * the id of the default schedule.
  */
 export function candidateRecord(task: string, candidate: Candidate, defaultId: string): CandidateRecord {
   checkArgument("candidateRecord", "text", task);
@@ -223,8 +222,8 @@ export function candidateRecord(task: string, candidate: Candidate, defaultId: s
 }
 
 /**
- * Returns the record of the number of candidates that a search left out for one reason. `task` is the hash of
- * the search task.
+ * Returns the tuning record of the number of candidates that a search left out for one reason. `task` is the
+ * hash of the search task.
  */
 export function prunedRecord(task: string, pruned: PrunedCount): PrunedRecord {
   checkArgument("prunedRecord", "text", task);
@@ -232,7 +231,10 @@ export function prunedRecord(task: string, pruned: PrunedCount): PrunedRecord {
   return { record: "pruned", task, ...pruned };
 }
 
-/** Returns the record of tiles that a search refused by one rule. `task` is the hash of the search task. */
+/**
+ * Returns the tuning record of tiles that a search refused by one rule. `task` is the hash of the search
+ * task.
+ */
 export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord {
   checkArgument("refusedRecord", "text", task);
   checkArgument("refusedRecord", "object", tiles);
@@ -241,8 +243,8 @@ export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord 
 }
 
 /**
- * Returns the record of a table with one schedule for each range of a dynamic size. `task` is the hash of the
- * search task with objective `cycles`, in whose program this size is left open.
+ * Returns the tuning record of the schedules for the ranges of a dynamic size. `task` is the hash of the
+ * search task with objective `cycles`.
  */
 export function tableRecord(
   task: string,

@@ -23,8 +23,8 @@ import { rooflineIn, type CandidateRecord, type TaskRecord } from "./record.js";
 import type { PlacedRecords } from "./text.js";
 
 /**
- * Result of computing the costs of records again ({@link recosted}). `records` have costs of the current cost
- * model. `others` maps each other version of the cost model to the number of candidates that had its costs.
+ * Result of {@link recosted}: the tuning records with costs of the current cost model. `others` maps each
+ * other version of the cost model to the number of candidates costed by that version.
  */
 export interface Recosted {
   readonly records: PlacedRecords["records"];
@@ -33,10 +33,8 @@ export interface Recosted {
 }
 
 /**
- * Computes the costs of recorded candidates again with the current cost model and returns the updated
- * records. `operators` are the operators that programs may use. Throws a CompileError (TC016) that lists the
- * faulty lines. A line is faulty if its schedule is illegal or does not match its hash. It is also faulty if
- * its costs are of the current cost model but differ from the computed costs.
+ * Computes the costs of candidates in tuning records with the current cost model and returns the updated
+ * tuning records. Throws a CompileError (TC016) if the schedule or the costs of a tuning record are wrong.
  */
 export function recosted({ records, lines }: PlacedRecords, file: string, operators?: Operators): Recosted {
   const tasks = new Map(records.flatMap((one) => (one.record === "task" ? [[one.task, one] as const] : [])));
@@ -64,10 +62,8 @@ const figureNames = ["cycles", "idleCores", "bytes", "ubBytes", "tasks", "elemen
 type Figures = Pick<CandidateRecord, (typeof figureNames)[number] | keyof ReturnType<typeof rooflineIn>>;
 
 /**
- * Returns a function that computes the costs of a candidate record of a task. The function returns a message
- * instead if the record's schedule is illegal or does not match its hash. It also returns a message if the
- * record has other costs of the same cost model. For a task with user-defined passes, which cannot be rerun,
- * it returns undefined.
+ * Returns a function that computes the costs of a candidate from the tuning record. The function returns a
+ * message if the tuning record is faulty, and undefined if the task has user-defined passes.
  */
 function costsOf(
   { program, target, pipeline }: TaskRecord,

@@ -8,9 +8,9 @@ import type { TuneRecord } from "./record.js";
 const order = ["ms", "cycles", "bytes"] as const;
 
 /**
- * Returns the best recorded candidate among the searches whose program has the hash `gather` (see {@link
- * gatherHash}). A search that minimized measured time is preferred to a search that minimized estimated
- * cycles, and cycles are preferred to bytes moved. Returns undefined if the records have no such search.
+ * Returns the best candidate in the tuning records of a program; `gather` is the program's {@link
+ * gatherHash}. Measured time is preferred to estimated cycles, and cycles to bytes moved. Returns undefined
+ * if no search has the hash.
  */
 export function replayed(records: readonly TuneRecord[], gather: string): BestRecord | undefined {
   checkApiArgument("replayed", "records", records);
@@ -19,9 +19,8 @@ export function replayed(records: readonly TuneRecord[], gather: string): BestRe
 }
 
 /**
- * Returns the error (TC017) that reports a records file without a search of the program `name`. It states
- * that no search has the same pinned schedule entries, pipeline and target. The caller has already looked for
- * the search.
+ * Returns the error (TC017) for a file of tuning records without a search of the program `name` with the
+ * requested schedule entries, pipeline and target.
  */
 export const ofAnotherTask = (file: string, name: string): Diagnostic =>
   error(

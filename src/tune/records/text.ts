@@ -28,8 +28,8 @@ import {
 } from "./record.js";
 
 /**
- * Parsed tuning records of a file, and the number of torn lines: lines without a complete JSON value, left by
- * a writer that was stopped.
+ * Tuning records parsed from a file, and the number of torn lines, that is, lines without a complete JSON
+ * value.
  */
 export interface ParsedRecords {
   readonly records: readonly TuneRecord[];
@@ -37,7 +37,7 @@ export interface ParsedRecords {
   readonly torn: number;
 }
 
-/** Parsed tuning records of a file, with the line number of each record in `lines`, counted from 1. */
+/** Tuning records parsed from a file, with the line number of each record in `lines`, counted from 1. */
 export interface PlacedRecords extends ParsedRecords {
   readonly lines: readonly number[];
 }
@@ -119,8 +119,8 @@ const fields = {
 
 /**
  * Parses a file of tuning records. Lines that are not JSON are skipped and counted in `torn`. Throws a
- * CompileError (TC016) if a line is JSON but not a record. Also throws this error if a record refers to a
- * search task that has no record in the file.
+ * CompileError (TC016) for an invalid tuning record, or for a tuning record whose search task is not in the
+ * file.
  */
 export function parseRecords(source: string, file: string): ParsedRecords {
   checkArgument("parseRecords", "text", source);
@@ -129,9 +129,9 @@ export function parseRecords(source: string, file: string): ParsedRecords {
 }
 
 /**
- * Parses a file of tuning records. The result has the records and, in `lines`, the 1-based line number of
- * each. Lines that are not JSON are skipped and counted in `torn`. Throws a CompileError (TC016) if a line is
- * JSON but not a record, or if a record's search task has no record in the file.
+ * Parses a file of tuning records, with 1-based line numbers in `lines`. Lines that are not JSON are skipped
+ * and counted in `torn`. Throws a CompileError (TC016) for an invalid tuning record, or for a tuning record
+ * whose search task is not in the file.
  */
 export function placedRecords(source: string, file: string): PlacedRecords {
   const records: TuneRecord[] = [];
@@ -164,7 +164,7 @@ export function placedRecords(source: string, file: string): PlacedRecords {
   return { records, torn, lines };
 }
 
-/** Parses a line as JSON and returns its value; undefined if the line is not JSON. */
+/** Parses a line as JSON and returns the value; undefined if the line is not JSON. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line) as unknown;
@@ -173,7 +173,7 @@ function parsed(line: string): unknown {
   }
 }
 
-/** Returns the reasons why a value is not a valid tuning record; an empty list if it is valid. */
+/** Returns the reasons why a value is not a valid tuning record; an empty list for a valid record. */
 function faults(value: unknown): readonly string[] {
   const kind = isObject(value) ? value["record"] : undefined;
   if (
@@ -203,8 +203,8 @@ function faults(value: unknown): readonly string[] {
 const versionOf = (versions: unknown): unknown => (isObject(versions) ? versions["records"] : undefined);
 
 /**
- * Returns a tuning record as one line of JSON that ends with a line break. Equal records give equal lines.
- * The line begins with the field `record`, the kind of the record, by which a file of records is recognized.
+ * Returns a tuning record as one line of JSON that ends with a line break. The line begins with the field
+ * `record`. Equal records give equal lines.
  */
 export function recordLine(line: TuneRecord): string {
   checkApiArgument("recordLine", "record", line);

@@ -6,13 +6,13 @@ import { at } from "../../../ir/index.js";
 
 /**
  * Estimated cycles of each schedule candidate (first index) at each size (second index); null if the
- * candidate is not legal at that size.
+ * candidate is not legal at the size.
  */
 export type Cycles = readonly (readonly (number | null)[])[];
 
 /**
- * Consecutive sizes that use one schedule candidate. `from` and `to` are the 0-based positions of the first
- * and the last size in the list of sizes. `candidate` is a position in the list of candidates.
+ * Range of consecutive sizes that use one schedule candidate. `from` and `to` are the indices of the first
+ * and the last size, and `candidate` is the index of the candidate.
  */
 export interface SizeRange {
   readonly from: number;
@@ -48,9 +48,9 @@ function isNearer(a: Distance, b: Distance): boolean {
 }
 
 /**
- * Input for the choice of one schedule candidate for each range of sizes. `cycles` has the estimated cycles
- * of each candidate at each size. `least` has the fewest cycles known at each size; sizes are in ascending
- * order. `isRequested` is true for requested sizes, and false for sizes added between them.
+ * Cycles from which a schedule candidate is selected for each range of sizes. `cycles` has the estimated
+ * cycles of each candidate at each size; `least` has the least cycles at each size. `isRequested` is true for
+ * sizes that the user requested.
  */
 export interface Choice {
   readonly cycles: Cycles;
@@ -59,9 +59,9 @@ export interface Choice {
 }
 
 /**
- * Returns at most `pieces` ranges that together cover all sizes, each with one candidate. The candidates are
- * chosen so that the cycles are as close as possible to the fewest known at each size. Undefined if no legal
- * choice exists.
+ * Returns at most `pieces` ranges that together contain all sizes, each with one candidate. The candidates
+ * minimize the worst ratio of the cycles to the least cycles at a size. Returns undefined if no legal
+ * selection exists.
  */
 export function piecesOf(choice: Choice, pieces: number): readonly SizeRange[] | undefined {
   interface Plan extends Distance {
@@ -97,9 +97,9 @@ interface Near extends Distance {
 }
 
 /**
- * Returns a function that selects one schedule candidate for the sizes at positions `from` to `to`, both
- * included. The selected candidate has the smallest worst-case ratio of its cycles to the fewest cycles known
- * at a size. The function returns undefined if no candidate is legal at all of these sizes.
+ * Returns a function that selects one schedule candidate for the sizes with indices `from` to `to`
+ * (inclusive). The candidate minimizes the worst ratio of the cycles to the least cycles at a size. The
+ * function returns undefined if no candidate is legal at all of the sizes.
  */
 export function nearestOf(choice: Choice): (from: number, to: number) => Near | undefined {
   // By the first size, and by the sizes behind it as far as was asked for.
@@ -117,9 +117,8 @@ export function nearestOf(choice: Choice): (from: number, to: number) => Near | 
 }
 
 /**
- * Returns the positions of the schedule candidates that are worth keeping, in ascending order. For every
- * range of consecutive sizes, the `count` best candidates that are legal at all its sizes are kept. The best
- * have the smallest worst-case ratios of their cycles to the fewest known.
+ * Returns the indices of the `count` best schedule candidates of every range of consecutive sizes, in
+ * ascending order without repetitions. Only candidates that are legal at all sizes of a range are considered.
  */
 export function nearSome(choice: Choice, count: number): readonly number[] {
   const taken = new Set<number>();
@@ -138,9 +137,8 @@ export function nearSome(choice: Choice, count: number): readonly number[] {
 const all = ({ cycles }: Choice): readonly Near[] => cycles.map((_, candidate) => ({ ...none, candidate }));
 
 /**
- * Extends the range of sizes of a candidate by the size at position `k`. Returns a list with the candidate;
- * its distance now includes the ratio of its cycles to the fewest known at that size. The list is empty if
- * the candidate is not legal at that size.
+ * Extends the range of sizes of a candidate by the size with index `k`. Returns a list with the candidate, or
+ * an empty list if the candidate is not legal at the size.
  */
 function longerBy(near: Near, { cycles, least, isRequested }: Choice, k: number): readonly Near[] {
   const here = at(at(cycles, near.candidate), k);

@@ -37,8 +37,8 @@ import { cyclesUnder } from "../cycles-under.js";
 import { nearestOf, nearSome, piecesOf, type Choice, type Cycles } from "./pieces.js";
 
 /**
- * Options of {@link tuneSizes}: the sizes to search, the limit on ranges in the table, and options for the
- * search at each size.
+ * Options of {@link tuneSizes}: the sizes, the limit on the number of size ranges, and options for the search
+ * at each size.
  */
 export interface SizesOptions
   extends CompileOptions, Pick<TuneOptions, "budget" | "seed" | "signal" | "onProgress"> {
@@ -51,13 +51,12 @@ export interface SizesOptions
   readonly pieces?: number;
 }
 
-/** Default limit on the number of size ranges in the table that {@link tuneSizes} returns. */
+/** Default limit on the number of size ranges in the result of {@link tuneSizes}. */
 export const defaultPieces = 6;
 
 /**
- * Result of {@link tuneSizes} at one size of the dynamic symbol. It has the best schedule with its estimated
- * cycles, and the estimated cycles with three kinds of other schedules. These are the table's schedule for
- * this size, the best single schedule for all sizes, and the best schedule of each other size.
+ * Result of {@link tuneSizes} at one size of the dynamic symbol: the best schedule, and the estimated cycles
+ * of several schedules at the size.
  */
 export interface SizeResult {
   readonly size: number;
@@ -70,9 +69,7 @@ export interface SizeResult {
   readonly others: readonly { readonly size: number; readonly cycles: number | null }[];
 }
 
-/**
- * Result of {@link tuneSizes}: the schedules found for one program at several sizes of its dynamic symbol.
- */
+/** Result of {@link tuneSizes}: the best schedules of one program at several sizes of the dynamic symbol. */
 export interface SizesResult {
   readonly name: string;
   readonly target: Target;
@@ -110,12 +107,11 @@ const isSizes = (value: unknown): boolean =>
 const [kept, between] = [4, 4] as const;
 
 /**
- * Searches the schedules of a program at several sizes of its one dynamic symbol. Resolves to the best
- * schedule at each size, the best single schedule, and a table of size ranges with one schedule each. The
- * search is deterministic: equal inputs give equal results.
+ * Searches the schedules of a program at several sizes of the one dynamic symbol. Resolves to the best
+ * schedule at each size, the best single schedule, and a schedule for each range of sizes.
  *
- * Rejects with a CompileError (TC702) if the program has no unbound symbol or several, or if an option is
- * invalid. Also rejects for an invalid size (TC107), and if no tile is legal (TC402).
+ * Rejects with a CompileError if the number of unbound symbols is not 1 (TC702), a size is invalid (TC107),
+ * or no tile is legal (TC402).
  */
 export async function tuneSizes(program: Func, options: SizesOptions): Promise<SizesResult> {
   throwIfErrors([
@@ -214,9 +210,8 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
 }
 
 /**
- * Converts a program to a gather with an access map (source of each data coordinate). Returns the gather and
- * its one unbound symbol. Throws a CompileError: TC702 unless there is an access map with exactly one unbound
- * symbol, TC107 if `sizes` does not name exactly this symbol.
+ * Returns the gather and the unbound symbol of a program. Throws a CompileError if the program does not have
+ * exactly one unbound symbol (TC702), or if `sizes` names another symbol (TC107).
  */
 function opened(
   program: Func,
@@ -299,9 +294,8 @@ const choiceOf = (cycles: Cycles, sizes: readonly number[], requested: readonly 
 });
 
 /**
- * Returns the estimated cycles of a kernel at one size, in a piece (a range of sizes with one schedule). The
- * kernel is compiled with the piece's schedule and with its largest size, `to`, as the upper bound. The
- * compiled kernel is then bound to `size`.
+ * Returns the estimated cycles of a kernel at one size. The kernel is compiled for the sizes up to `to` with
+ * the schedule of a size range, and then bound to `size`.
  */
 function cyclesInPiece(
   gather: AccessFunc,
@@ -315,8 +309,8 @@ function cyclesInPiece(
 }
 
 /**
- * Returns the sizes in `ends` and four further sizes between each two neighbours. The further sizes form a
- * geometric progression and are rounded to integers. The result is in ascending order without repetitions.
+ * Returns the sizes in `ends` and four further sizes between neighbours, in geometric progression rounded to
+ * integers. The result is in ascending order without repetitions.
  */
 function pointsOf(ends: readonly number[]): readonly number[] {
   const points = ends.flatMap((size, k) => {
