@@ -40,30 +40,30 @@ import {
 import { countsItsElements, reductionsIn, type Expression } from "./values/expression.js";
 
 /**
- * Treatment of negative index values. `from-end`: a value in [-extent, -1] counts from the end of the dim;
- * the text form prints `from_end(…)`. `illegal`: a negative value is out of range.
+ * Treatment of negative index values. `from-end`: a value in [-extent, -1] counts from the end of the dim.
+ * `illegal`: a negative value is out of range.
  */
 export type NegativeIndex = "from-end" | "illegal";
 
 /**
- * Names of the policies for an index value outside [0, extent) when an element is read. `error`: execution
- * fails. `clamp`: the first or last element. `zero`: the fill element. `wrap`: the value modulo the extent.
- * `unchecked`: the caller promises that no value is outside.
+ * Names of the policies for reading with an index value outside [0, extent). `error`: execution fails.
+ * `clamp`: the first or last element is read. `zero`: the fill element is read. `wrap`: the index value
+ * modulo the extent is used. `unchecked`: the caller guarantees that no index value is out of range.
  */
 export const readPolicies = ["error", "clamp", "zero", "wrap", "unchecked"] as const;
 /** Policy for an index value outside [0, extent) when an element is read; see {@link readPolicies}. */
 export type ReadPolicy = (typeof readPolicies)[number];
 /**
- * Names of the policies for an index value outside [0, extent) when an element is read or written. They are
- * the {@link readPolicies} and, for writes only, `skip`: a point with such a value writes nothing.
+ * Names of the policies for an index value outside [0, extent): the {@link readPolicies} and, for writes
+ * only, `skip`. Under `skip`, an out-of-range index value writes nothing.
  */
 export const outOfBoundsPolicies = [...readPolicies, "skip"] as const;
 /** Policy for an index value outside [0, extent); see {@link outOfBoundsPolicies}. */
 export type OutOfBounds = (typeof outOfBoundsPolicies)[number];
 
 /**
- * Reference to one element of an operand. `table` is the operand's position among the inputs, from 0. `at`
- * has the element's coordinate along each dim of the operand.
+ * Reference to one element of an operand. `table`: position of the operand among the inputs, from 0. `at`:
+ * coordinate of the element along each dim of the operand.
  */
 export interface Read {
   readonly table: number;
@@ -71,9 +71,9 @@ export interface Read {
 }
 
 /**
- * Index operand of an access map: an expression for an index value, with the policy for values outside [0,
- * `extent`). Under the policy `any`, the value itself has no bounds. It is then a summand of another index
- * operand, which bounds the sum.
+ * Index operand of an access map: the expression of an index value, and the policy for index values outside
+ * [0, `extent`). An index operand with policy `any` is unbounded and may only be a summand of another index
+ * operand.
  */
 export interface IndexOperand {
   /** An element of an input, or a sum of dims and index operands before this one. */
@@ -92,19 +92,16 @@ export interface IndexOperand {
   readonly dynamic?: DynamicBounds;
 }
 
-/**
- * Bounds of an index operand that are runtime parameters, each given by its name. A bound has a value once
- * the symbolic sizes have values. Two bounds with the same name have the same value.
- */
+/** Names of the runtime parameters that are the bounds of an index operand. Equal names mean equal values. */
 export interface DynamicBounds {
   readonly extent?: string;
   readonly wrapNegativeBy?: string;
 }
 
 /**
- * Reduction of an access map: the range of elements that are combined into one output element. In
- * coordinates, the reduction dim r comes after the output dims. Without a segment, r runs from 0 to `max` -
- * 1. With a segment, r runs from the value of one index operand up to, but excluding, the value of another.
+ * Reduction of an access map: the range of elements that are combined into one output element. The reduction
+ * dim r follows the output dims in coordinates. Without a segment, r runs from 0 to `max` - 1. With a
+ * segment, two index operands give the bounds of r; the upper bound is exclusive.
  */
 export interface Reduced {
   /** Terms at most. */
@@ -114,36 +111,33 @@ export interface Reduced {
 }
 
 /**
- * Operations that combine the value of a point (one iteration of the domain) with the element that the point
- * writes. `set` replaces the element by the value.
+ * Operations that combine the value of an iteration with the element that the iteration writes. `set`: the
+ * value replaces the element.
  */
 export const combines = ["set", "add", "mul", "min", "max"] as const;
 /**
- * Operation that combines the value of a point (one iteration of the domain) with the element that the point
- * writes.
+ * Operation that combines the value of an iteration with the element that the iteration writes; see {@link
+ * combines}.
  */
 export type Combine = (typeof combines)[number];
 
 /**
- * Policies for two points (iterations of the domain) that write the same element. `last`: the later point
- * wins. `unique`: the caller promises that this never happens. `error`: execution fails.
+ * Names of the policies for two iterations that write the same element. `last`: the later iteration wins.
+ * `unique`: the caller guarantees that no element is written twice. `error`: execution fails.
  */
 export const duplicatePolicies = ["last", "unique", "error"] as const;
-/**
- * Policy for two points (iterations of the domain) that write the same element; see {@link
- * duplicatePolicies}.
- */
+/** Policy for two iterations that write the same element; see {@link duplicatePolicies}. */
 export type Duplicates = (typeof duplicatePolicies)[number];
 
 /**
- * Source of the output elements that no point of a scatter writes. `operand`: the elements of the first
- * input. `fill`: the bits of each such element, as an unsigned decimal.
+ * Source of the output elements that a scatter does not write. `operand`: elements of the first input.
+ * `fill`: fill bits of one element, as an unsigned decimal.
  */
 export type Base = { readonly operand: 0 } | { readonly fill: string };
 
 /**
- * Write access of an access map: the element that a point (one iteration of the domain) writes, and the
- * operation that combines the point's value with that element.
+ * Write access of an access map: the element that an iteration writes, and the operation that combines the
+ * iteration's value with the element.
  */
 export interface Write extends Read {
   readonly combine: Combine;
@@ -154,8 +148,8 @@ export interface Write extends Read {
 }
 
 /**
- * Access map: one gather or scatter as a computation at each point of a domain. A point reads elements at
- * coordinates made of dims and index values, and writes one element.
+ * Access map: one gather or scatter, as a computation for each iteration of a domain. An iteration reads
+ * elements at coordinates made of dims and index values, and writes one element.
  */
 export interface AccessMap {
   /**
@@ -195,8 +189,8 @@ const identityWrite = (rank: number, operand: number): Write => ({
 export type MapBody = Omit<AccessMap, "domain" | "write">;
 
 /**
- * Returns the access map of a gather over a domain. Each point of the domain writes the output element at the
- * point's coordinates. `inputs`: number of inputs; the output is the operand after them.
+ * Returns the access map of a gather, in which iteration i of the domain writes output element i. `inputs`:
+ * number of inputs; the output is the operand after the inputs.
  */
 export function gatherOver(domain: Shape, inputs: number, body: MapBody): AccessMap {
   checkArgument("gatherOver", "list", domain);
@@ -205,22 +199,19 @@ export function gatherOver(domain: Shape, inputs: number, body: MapBody): Access
 }
 
 /**
- * True if an access map is a scatter. The points (iterations) of a scatter write only some output elements;
- * the base of the write supplies the others.
+ * True if an access map is a scatter, which may leave output elements unwritten. The base of the write
+ * supplies unwritten elements.
  */
 export const isScatter = ({ write }: Pick<AccessMap, "write">): boolean => write.base !== undefined;
 
 /**
- * Returns the fill bits of output elements that no point (iteration of a scatter) writes, as an unsigned
- * decimal. Undefined if an operand supplies these elements, or if the write has no base.
+ * Returns the bits, as an unsigned decimal, of the output elements that a scatter does not write. Undefined
+ * if an input supplies the unwritten elements, or if the map is a gather.
  */
 export const baseFill = ({ base }: Write): string | undefined =>
   base !== undefined && "fill" in base ? base.fill : undefined;
 
-/**
- * True if the order in which points (iterations) write cannot change the output: no two points write the same
- * element, or every order gives the same bits. `output`: element type of the output.
- */
+/** True if the order of the writes cannot change the output. `output`: element type of the output. */
 export const isOrderFree = ({ combine, duplicates }: Write, output: DType): boolean =>
   duplicates === "unique" ||
   combine === "min" ||
@@ -234,8 +225,8 @@ export const isOrderFree = ({ combine, duplicates }: Write, output: DType): bool
 export const writtenIndices = (map: AccessMap): ReadonlySet<number> => factsOf(map).writtenIndices;
 
 /**
- * True if each point (iteration) writes the output element at the point's coordinates. `rank`: number of dims
- * of the output.
+ * True if each iteration writes the output element at the coordinates of the iteration. `rank`: number of
+ * output dims.
  */
 export const isIdentity = ({ at: coords }: Write, rank: number): boolean =>
   coords.length === rank && coords.every(isDim);
@@ -249,7 +240,7 @@ export const readData = (coords: readonly Linear[]): Pick<AccessMap, "reads" | "
   value: { kind: "read", read: 0 },
 });
 
-/** True if an access map copies data elements unchanged: its value is a single read. */
+/** True if an access map copies data elements unchanged: the map's value is a single read. */
 export const isMove = ({ value }: Pick<AccessMap, "value">): boolean => value.kind === "read";
 
 /**
@@ -259,16 +250,12 @@ export const isMove = ({ value }: Pick<AccessMap, "value">): boolean => value.ki
 export const dataCoords = ({ reads }: Pick<AccessMap, "reads">): readonly Linear[] =>
   reads.find(({ table }) => table === gatheredTable)?.at ?? [];
 
-/**
- * Returns the position of the reduction dim r among the dims of coordinates. It equals the number of output
- * dims, because r comes after them.
- */
+/** Returns the position of the reduction dim r in coordinates, which equals the number of output dims. */
 export const reductionDim = ({ domain }: Pick<AccessMap, "domain">): number => domain.length;
 
 /**
  * Returns the extents of the iteration space of an output tile: the extents of `tile` and, for a reduction,
- * `reductionLength` as the last extent. `reductionLength` counts reduction elements; by default it is their
- * maximum.
+ * `reductionLength`. `reductionLength`: number of reduction elements; by default the maximum.
  */
 export const walked = (
   { reduced }: Pick<AccessMap, "reduced">,
@@ -277,9 +264,8 @@ export const walked = (
 ): Shape => (reduced === undefined ? tile : [...tile, reductionLength]);
 
 /**
- * True if the result of a map's reduction depends on the number of combined elements, and this number depends
- * on index values. The first holds for `mean`, `max` and `min`. The second holds with a segment, or if an
- * index value inside the reduction may select no element.
+ * True if the result of a map's reduction depends on a number of elements that index values determine. Only
+ * `mean`, `max` and `min` depend on the number of elements.
  */
 export const countsElements = (map: AccessMap): boolean =>
   map.reduced !== undefined &&
@@ -292,8 +278,8 @@ export const countsElements = (map: AccessMap): boolean =>
     ));
 
 /**
- * Parts of an access map that contain linear expressions: index operands, reads and write. The bounds of
- * index operands are omitted, because they can be runtime parameters in parsed text.
+ * Parts of an access map that contain linear expressions: index operands, reads and write. Bounds of index
+ * operands are not included.
  */
 export interface Forms {
   readonly indices: readonly Pick<IndexOperand, "value">[];
@@ -302,10 +288,7 @@ export interface Forms {
   readonly write?: Read;
 }
 
-/**
- * Returns all linear expressions of an access map: the coordinates and sums of its index operands, then the
- * coordinates of the write, then those of the reads.
- */
+/** Returns all linear expressions of an access map. The order is: index operands, write, reads. */
 export const formsOf = ({ indices, reads, write }: Forms): readonly Linear[] => [
   ...indices.flatMap(coordsOf),
   ...(write?.at ?? []),
@@ -313,9 +296,8 @@ export const formsOf = ({ indices, reads, write }: Forms): readonly Linear[] => 
 ];
 
 /**
- * Returns the map with its linear expressions replaced. `form` returns the replacement for an index operand
- * that is a sum. `within` returns the new coordinates of an element that is read or written; by default it
- * applies `form` to each coordinate.
+ * Returns the map with all linear expressions replaced. `form`: replaces the sum of an index operand.
+ * `within`: replaces the coordinates of a read or write; by default applies `form` to each coordinate.
  */
 export function mapForms<M extends Forms>(
   map: M,
@@ -334,25 +316,25 @@ export function mapForms<M extends Forms>(
   };
 }
 
-/** True if two reads refer to the same element: they have the same input and equal coordinates. */
+/** True if two reads have the same input and equal coordinates. */
 export const sameRead = (a: Read, b: Read): boolean =>
   a.table === b.table &&
   a.at.length === b.at.length &&
   a.at.every((form, k) => equalLinear(form, at(b.at, k)));
 
-/** True if the value of an index operand is read from an input; false if it is a sum. */
+/** True if the value of an index operand is read from an input; false for a sum. */
 export const isRead = (value: Read | Linear): value is Read => "table" in value;
 
 /**
- * Returns the linear expressions of an index operand's value: the coordinates of its read, or the sum as the
- * only entry.
+ * Returns the linear expressions of an index operand's value: the coordinates of the read, or a list with the
+ * sum.
  */
 export const coordsOf = ({ value }: Pick<IndexOperand, "value">): readonly Linear[] =>
   isRead(value) ? value.at : [value];
 
 /**
- * True if an index operand does not count negative values from the end, or counts them from its own extent.
- * If the extent is a runtime parameter, negative values must count from the same parameter.
+ * True if an index operand does not count negative values from the end, or counts negative values from the
+ * operand's own extent. The extent may be a number or a runtime parameter.
  */
 export const countsFromBound = ({
   wrapNegativeBy,
@@ -400,8 +382,8 @@ interface MapFacts {
 const factsOf = derivedOnce(deriveFacts);
 
 /**
- * Returns the facts that can be derived from an access map alone: the reads of each input, the dims on which
- * inputs and index operands depend, and the gather dims.
+ * Returns facts derived from an access map: the reads of inputs, the dims on which inputs and index operands
+ * depend, and the gather dims.
  */
 function deriveFacts(map: AccessMap): MapFacts {
   const read = [...map.reads, ...map.indices.flatMap(({ value }) => (isRead(value) ? [value] : []))];
@@ -458,9 +440,8 @@ export interface Followed {
 }
 
 /**
- * Returns the linear dependence of dim `k` of an input on the output dims. `lists`: coordinates of each read
- * of the input. Undefined if the coordinates of the dim contain an index operand, a segment position, div or
- * mod, or are constant. Also undefined if the coordinates of two reads differ by more than a constant.
+ * Returns the linear dependence of dim `k` of an input on the output dims. Undefined if a coordinate is not
+ * linear, or if two reads differ by more than a constant. `lists`: coordinates of each read of the input.
  */
 function followedAlong(
   map: Pick<AccessMap, "domain" | "reduced">,
@@ -480,16 +461,15 @@ function followedAlong(
 }
 
 /**
- * Returns the linear dependence of each dim of an input on the output dims; an empty list if the map does not
- * read the input. An entry is undefined if the dim does not depend linearly on the output dims ({@link
- * Followed}).
+ * Returns the linear dependence of each dim of an input on the output dims. A dim without linear dependence
+ * has an undefined entry. The list is empty if the map does not read the input.
  */
 export const followedDims = (map: AccessMap, table: number): readonly (Followed | undefined)[] =>
   factsOf(map).followed[table] ?? [];
 
 /**
- * Returns the output dims whose tiling also tiles an input. An input dim is not tiled if its coordinate
- * contains div or mod, or depends on an index value.
+ * Returns the output dims whose tiling also splits an input into tiles. An input dim is not split if the
+ * dim's coordinate contains div or mod, or depends on an index value.
  */
 export const cutBy = (map: AccessMap, table: number): ReadonlySet<number> =>
   new Set(followedDims(map, table).flatMap((along) => (along === undefined ? [] : dimsOf(along.form))));
@@ -507,22 +487,18 @@ export const readsOf = (map: AccessMap, table: number): readonly (readonly Linea
  */
 export const gatherDims = (map: AccessMap): readonly number[] => factsOf(map).gatherDims;
 
-/**
- * Returns the output dims whose written coordinate depends on an index value. A tile in the unified buffer
- * (UB) has the full extent of these dims.
- */
+/** Returns the output dims whose written coordinate depends on an index value. */
 export const storedDims = ({ write }: Pick<AccessMap, "write">): readonly number[] =>
   write.at.flatMap((coord, k) => (indicesOf(coord).length > 0 ? [k] : []));
 
 /**
- * Returns the output dims, and the reduction dim, that occur in the coordinates at which a map reads an
- * input. A dim that affects these coordinates only through an index value is not included. The set is empty
- * if the map does not read the input.
+ * Returns the output dims, and the reduction dim, that occur in the coordinates of an input's reads. Dims
+ * that affect only index values are not included. An input that is not read has an empty set.
  */
 export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =>
   factsOf(map).dependsOn[table] ?? new Set();
 
-/** Returns the set of all output dims of a map, each as its position from 0. */
+/** Returns the set of all output dims of a map, as positions from 0. */
 export const outputDims = (map: AccessMap): ReadonlySet<number> => factsOf(map).outputDims;
 
 /**
@@ -532,24 +508,22 @@ export const outputDims = (map: AccessMap): ReadonlySet<number> => factsOf(map).
 export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
 
 /**
- * Returns the shape of the iteration space over which index values are read, with one extent for each output
- * dim. It is the output's shape unless the output is empty. In an empty output, each dim on which no index
- * value depends has extent 1. Index values are therefore read even if those dims have extent 0.
+ * Returns the shape of the iteration space over which index values are read: the output's shape if the output
+ * has elements. For an empty output, a dim has extent 1 if no index value depends on the dim.
  */
 export const indexPoints = (map: AccessMap): Shape => pointsAlong(indexed(map), map.domain);
 
 /**
- * Returns the shape of the iteration space over which index values are read, with one extent for each output
- * dim. It equals `output` unless the output is empty. In an empty output, each dim outside `dims` has extent
- * 1. `dims`: output dims on which some index value depends.
+ * Returns the shape of the iteration space over which index values are read: `output` if the output has
+ * elements. For an empty output, dims outside `dims` have extent 1. `dims`: output dims on which some index
+ * value depends.
  */
 export const pointsAlong = (dims: ReadonlySet<number>, output: Shape): Shape =>
   output.includes(0) ? output.map((extent, d) => (dims.has(d) ? extent : 1)) : output;
 
 /**
- * Returns the first output dim of a row. The row consists of trailing output dims that are, unchanged, the
- * coordinates of the trailing data dims. No index value and no other data coordinate depends on them. Returns
- * the rank of the output if there is no row.
+ * Returns the position of the first output dim of a row, a range of trailing dims that a gather copies
+ * unchanged. Returns the rank of the output if no trailing dim is copied unchanged.
  */
 export function rowDim(map: AccessMap): number {
   const rank = map.domain.length;
@@ -569,8 +543,8 @@ export function rowDim(map: AccessMap): number {
 }
 
 /**
- * Returns the dims on which an index operand depends, directly or through earlier index operands: dims of the
- * domain and the reduction dim. `index`: position of the index operand in the map.
+ * Returns the domain dims, and the reduction dim, on which an index operand depends, directly or through
+ * earlier index operands. `index`: position of the index operand in the map.
  */
 export const indexDims = (map: AccessMap, index: number): ReadonlySet<number> =>
   at(factsOf(map).dependencies, index);
@@ -583,9 +557,8 @@ export const isInReduction = (map: AccessMap, index: number): boolean =>
   map.reduced !== undefined && indexDims(map, index).has(reductionDim(map));
 
 /**
- * Returns the out-of-range policy of a gather: the policy of its last index operand whose policy is not
- * `any`, or `error` if none exists. In the text form, reads of index tables without a written policy have
- * this policy.
+ * Returns the out-of-range policy of a gather: the policy of the last index operand whose policy is not
+ * `any`. Returns `error` if all policies are `any`.
  */
 export const policyOf = (map: {
   readonly indices: readonly Pick<IndexOperand, "outOfRange">[];
@@ -596,8 +569,8 @@ export const policyOf = (map: {
   );
 
 /**
- * Returns the map with `outOfRange` as the policy of each index operand whose policy was that of the gather
- * ({@link policyOf}).
+ * Returns the map with a new out-of-range policy. Index operands whose policy is the gather's policy ({@link
+ * policyOf}) get `outOfRange`.
  */
 export function withPolicy<M extends { readonly indices: readonly Pick<IndexOperand, "outOfRange">[] }>(
   map: M,
@@ -611,9 +584,9 @@ export function withPolicy<M extends { readonly indices: readonly Pick<IndexOper
 }
 
 /**
- * Returns the extents, in elements, of the part of an input that one output tile reads. An input dim has its
- * full extent (full load) unless its coordinate depends linearly on output dims ({@link Followed}). `tile`:
- * extents of the output tile and, in a reduction, the number of reduction elements. `shape`: extents of the
+ * Returns the extents, in elements, of the part of an input that one output tile reads. An input dim is read
+ * in full if the dim's coordinate does not depend linearly on output dims. `tile`: extents of the output
+ * tile, followed by the number of reduction elements if the map has a reduction. `shape`: extents of the
  * input.
  */
 export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Shape): number[] {
@@ -627,8 +600,8 @@ export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Sha
 }
 
 /**
- * Returns the maximum number of elements of an input that one output tile reads; 0 for an empty tile. It is
- * the size of the input's tile ({@link inputTile}), or the number of reads if that is smaller.
+ * Returns the maximum number of elements of an input that one output tile reads; 0 for an empty tile. `tile`:
+ * extents of the output tile. `shape`: extents of the input.
  */
 export function elementsRead(map: AccessMap, table: number, tile: Shape, shape: Shape): number {
   const elements = elementCount(inputTile(map, table, tile, shape));
@@ -653,8 +626,7 @@ const dimsAfter = (coords: readonly Linear[], dependencies: readonly ReadonlySet
 
 /**
  * Returns the length, in elements, of the coordinate range that a tile reads along one dim of an input. The
- * first parameter describes how the dim depends on the output dims. `sizes`: extents of the tile, none of
- * them 0.
+ * first parameter is the dependence of the dim on the output dims. `sizes`: extents of the tile, at least 1.
  */
 export const spanOver = ({ form, spread }: Followed, sizes: readonly Linear[]): Linear =>
   sumOf([
@@ -663,9 +635,8 @@ export const spanOver = ({ form, spread }: Followed, sizes: readonly Linear[]): 
   ]);
 
 /**
- * Returns the length, in elements, of the coordinate range that a tile reads along one dim of an input. The
- * first parameter describes how the dim depends on the output dims. The length is 0 if the tile has extent 0
- * along one of these output dims.
+ * Returns the length, in elements, of the coordinate range that a tile reads along one dim of an input; 0 for
+ * an empty tile. The first parameter is the dependence of the dim on the output dims.
  */
 function spanOf({ form, spread }: Followed, tile: Shape): number {
   let span = 1 + spread;
@@ -679,9 +650,8 @@ function spanOf({ form, spread }: Followed, tile: Shape): number {
 }
 
 /**
- * Returns the number of contiguous data elements of a tile that one index value selects; at least 1. They
- * extend over the data dims after the last gather dim. `tile`: extents of the output tile. `data`: extents of
- * the data.
+ * Returns the number of contiguous data elements that one index value selects within a tile; at least 1.
+ * `tile`: extents of the output tile. `data`: extents of the data.
  */
 export function rowElements(map: AccessMap, tile: Shape, data: Shape): number {
   const sizes = factsOf(map).rowDims.map((d) => (d === undefined ? 1 : at(tile, d)));

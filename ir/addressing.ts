@@ -31,19 +31,15 @@ import { outputRegion, type Task } from "./task/index.js";
 import type { GatherStmt, ReductionChunk, Region, Stmt } from "./tile.js";
 import { at, elementCount, invariant, strides } from "./types.js";
 
-/**
- * Position of a region in a memory: its start coordinate along each dim, and the stride of each dim, both in
- * elements.
- */
+/** Position of a region in a memory, in elements: the start coordinate and the stride of each dim. */
 export interface Place {
   readonly offsets: readonly Linear[];
   readonly strides: readonly number[];
 }
 
 /**
- * Returns the address of an element of a region, in elements from the start of the memory that contains the
- * region. `coords`: coordinates of the element relative to the region's start. `place`: position of the
- * region.
+ * Returns the address of an element, in elements from the start of the memory. `coords`: coordinates of the
+ * element relative to the region's start. `place`: position of the region in the memory.
  */
 export const addressOf = (coords: readonly Linear[], place: Place): Linear =>
   sumOf(coords.map((coord, k) => scale(add(coord, at(place.offsets, k)), at(place.strides, k))));
@@ -74,19 +70,15 @@ export interface GatherAddresses {
 }
 
 /**
- * Returns the addresses at which a gather reads and writes, in elements. `place` returns the position of a
- * region in its memory. If the copy between a unified buffer (UB) region and global memory was elided,
- * `place` returns a position in global memory.
+ * Returns the addresses at which a gather reads and writes, in elements. `place`: returns the position of a
+ * region in the memory that contains the region.
  */
 export const gatherAddresses = (stmt: GatherStmt, place: (region: Region) => Place): GatherAddresses => ({
   ...inputAddresses(stmt, place),
   output: addressOf(stmt.map.write.at, place(stmt.to)),
 });
 
-/**
- * Returns the addresses at which a gather reads, in elements. The output's address is omitted, because an
- * empty output may have no memory.
- */
+/** Returns the addresses at which a gather reads, in elements. */
 export function inputAddresses(
   stmt: GatherStmt,
   place: (region: Region) => Place,
@@ -102,9 +94,9 @@ export function inputAddresses(
 }
 
 /**
- * Returns the position of a gather's region in global memory. For a region in the unified buffer (UB), this
- * is the tensor region that a load copies to it or that a store copies from it. Throws an InternalError if
- * neither exists.
+ * Returns the position in global memory of a region that a gather accesses. For a tile in the unified buffer
+ * (UB), returns the tensor region of the tile's load or store. Throws an InternalError if the program does
+ * not copy the tile.
  */
 export function tensorPlace(func: TileFunc, { loads, store }: Task, region: Region): Place {
   const stored = store?.stmt.from === region.buffer ? store.stmt.to : undefined;
@@ -118,8 +110,8 @@ export function tensorPlace(func: TileFunc, { loads, store }: Task, region: Regi
 }
 
 /**
- * Returns a linear expression of the dims of a tile rewritten for the dims of the tensor that contains the
- * tile. `offsets`: coordinates of the tile's start in the tensor, one for each dim.
+ * Rewrites a linear expression of a tile's dims as an expression of the dims of the tensor that contains the
+ * tile. `offsets`: coordinates of the tile's start in the tensor.
  */
 export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
   substitute(form, (of) => {
@@ -129,9 +121,8 @@ export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
   });
 
 /**
- * Returns the access map of a tile program over complete tensors, derived from the gather over tiles.
- * Undefined if the program has no gather, if no store copies the gather's tile, or if the map differs between
- * tiles.
+ * Returns the access map of a tile program over complete tensors. Undefined for a program without a gather or
+ * store, and for a program whose tiles have different access maps.
  */
 export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefined {
   const { gather } = task;
@@ -148,8 +139,8 @@ export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefine
 }
 
 /**
- * Returns the gather statement of an access map over complete tensors, all in global memory. `extents`: sizes
- * of each operand's dims in elements; by default those of the operand's type.
+ * Returns the gather statement of an access map over complete tensors in global memory. `extents`: sizes of
+ * each operand's dims in elements; by default the sizes in the operand's type.
  */
 export function gatherOverTensors(
   map: AccessMap,
@@ -172,9 +163,8 @@ export function gatherOverTensors(
 }
 
 /**
- * Returns the body of a program whose output has no elements. The body is empty unless an index value can
- * still be out of range. Then it is a loop without iterations around the gather, so that the program still
- * contains the access map.
+ * Returns the body of a program whose output has no elements. The body has a gather in a loop without
+ * iterations if an index value can be out of range. The body is empty for other programs.
  */
 export function emptyBody(
   map: AccessMap,
@@ -196,9 +186,8 @@ const firstElement = ({ map, chunk }: GatherStmt): Linear =>
   chunk === undefined || map.reduced?.segment !== undefined ? constant(0) : chunk.from;
 
 /**
- * Returns the map with `max` set to the number of elements of the complete reduction. Returns the map
- * unchanged without a reduction or a chunk. `chunk`: the part of the reduction that one execution of the
- * gather combines.
+ * Returns the map with `max` set to the number of elements of the complete reduction. A map without a
+ * reduction is returned unchanged. `chunk`: part of the reduction that one execution of the gather combines.
  */
 export const fullReduction = (map: AccessMap, chunk: ReductionChunk | undefined): AccessMap =>
   map.reduced === undefined || chunk === undefined
@@ -207,8 +196,7 @@ export const fullReduction = (map: AccessMap, chunk: ReductionChunk | undefined)
 
 /**
  * Returns the flat row-major position of an output element in the output tensor, as a linear expression of
- * the tile's dims. Reports of out-of-range indices use this position. Undefined if no store copies the
- * gather's tile.
+ * the tile's dims. Undefined if no store copies the gather's tile.
  */
 export function outputPosition(func: TileFunc, task: Task): Linear | undefined {
   const region = outputRegion(func, task);
@@ -221,15 +209,15 @@ export function outputPosition(func: TileFunc, task: Task): Linear | undefined {
 }
 
 /**
- * Returns for each output dim the number of elements by which an address changes when the dim's coordinate
- * grows by 1. `rank`: number of output dims.
+ * Returns the change of an address, in elements, when the coordinate of an output dim grows by 1. The result
+ * has one entry for each output dim. `rank`: number of output dims.
  */
 export const stepsOf = (address: Linear, rank: number): number[] =>
   Array.from({ length: rank }, (_, d) => stepAlong(address, "dim", d));
 
 /**
- * Returns for each of the first `indices` index operands the number of elements by which an address changes
- * when the index value grows by 1. An entry is 0 if the index operand does not change the address.
+ * Returns the change of an address, in elements, when an index value grows by 1. The result has one entry for
+ * each of the first `indices` index operands.
  */
 export const indexStrides = (address: Linear, indices: number): readonly number[] =>
   Array.from({ length: indices }, (_, s) => stepAlong(address, "index", s));

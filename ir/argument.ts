@@ -2,7 +2,10 @@
 import { CompileError, error } from "./diagnostic.js";
 import { isDType } from "./element-types.js";
 
-/** Returns an object unchanged, typed as a record of its fields; an empty record for any other value. */
+/**
+ * Returns an object unchanged, with a type that allows any field. Returns an empty object for any other
+ * value.
+ */
 export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 /** True if a value is an object or a list; false for null and functions. */
@@ -35,10 +38,7 @@ const words = {
 /** Name of a kind of argument that library functions check, such as `program` or `dtype`. */
 export type ArgumentKind = keyof typeof words;
 
-/**
- * True if a value has the type or the fields that a kind of argument requires. A switch is used for speed: a
- * search of schedules checks hundreds of arguments for each program.
- */
+/** True if a value is valid for a kind of argument. Checks the type, or the fields that the kind requires. */
 function isOf(kind: ArgumentKind, value: unknown): boolean {
   switch (kind) {
     case "program":
@@ -79,22 +79,19 @@ function isOf(kind: ArgumentKind, value: unknown): boolean {
 }
 
 /**
- * Throws a CompileError (TC702) if `value` is not an argument of the kind. `call`: name of the library
+ * Throws a CompileError (TC702) if `value` is invalid for the kind of argument. `call`: name of the library
  * function, for the message.
  */
 export const checkArgument = (call: string, kind: ArgumentKind, value: unknown): void => {
   if (!isOf(kind, value)) refuse(call, words[kind], value);
 };
 
-/**
- * Kind of argument for {@link checkKind}: a description for messages, and a predicate that is true for valid
- * values.
- */
+/** Kind of argument for {@link checkKind}: a description for messages, and a predicate for valid values. */
 export type Kind = readonly [takes: string, holds: (value: unknown) => boolean];
 
 /**
- * Throws a CompileError (TC702) if the predicate of the kind is false for `value`. `call`: name of the
- * library function, for the message.
+ * Throws a CompileError (TC702) if the kind's predicate rejects `value`. `call`: name of the library
+ * function, for the message.
  */
 export function checkKind(call: string, [takes, holds]: Kind, value: unknown): void {
   if (!holds(value)) refuse(call, takes, value);

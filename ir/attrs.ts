@@ -2,5 +2,5 @@
 
 /** Value of an attribute of a framework's operator (source operator). */
 export type AttrValue = number | string | readonly number[];
-/** Attributes of a framework's operator (source operator), by their names in the text form. */
+/** Attributes of a framework's operator, by attribute name in the text form (`.tir`). */
 export type Attrs = Readonly<Record<string, AttrValue>>;

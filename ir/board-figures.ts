@@ -6,8 +6,8 @@ import { defined } from "./defined.js";
 import type { Figure } from "./figure.js";
 
 /**
- * Hardware parameters of an Ascend core that measurements of boards determine. Each is in cycles, in bytes,
- * or in the unit that its name states; rates are per cycle.
+ * Hardware parameters of an Ascend core that are fitted to measurements of boards. Names contain the unit;
+ * rates are per cycle.
  */
 export interface BoardFigures {
   /** MTE2: from one load to the next, where nobody waits between them. */
@@ -65,7 +65,7 @@ export interface BoardFigures {
   readonly callCycles: number;
 }
 
-/** Table of the hardware parameters of a board, each with its value and source. */
+/** Hardware parameters of a board, with the value and source of each parameter. */
 export type BoardTable = Readonly<Record<keyof BoardFigures, Figure>>;
 
 const asc = "mirror-cann/asc-devkit@82b89a15:examples";
@@ -98,8 +98,8 @@ const assumed = (value: number, range: readonly [number, number] | undefined, so
 const stated = (value: number, source: string): Figure => ({ value, kind: "vendor text", source });
 
 /**
- * Hardware parameters of an Ascend 910B. The field `rows` of a parameter lists the measurements to which its
- * value is fitted. `tilec validate --fit` prints the fitted value and its range.
+ * Hardware parameters of an Ascend 910B, fitted to measurements. `tilec validate --fit` prints the fitted
+ * values and ranges.
  */
 export const boardOfA2: BoardTable = {
   loadIssueCycles: board(20.6, [19.9, 21.4], copies, ["a2-dc-1"]),
@@ -256,7 +256,7 @@ export const boardOf950: BoardTable = {
 
 /**
  * Placeholder hardware parameters of a machine without a DMA engine: 0 for cycles and microseconds, 1 for
- * everything else.
+ * other units.
  */
 export const noBoard = Object.fromEntries(
   Object.keys(boardOfA2).map((name): [string, Figure] => [

@@ -34,14 +34,14 @@ interface Ordered extends Pick<AccessMap, "domain" | "reduced" | "reads" | "valu
 }
 
 /**
- * Returns an access map in canonical form; the same object if it is already canonical. Each read and index
- * operand to which the map refers must exist (rule A9).
+ * Returns an access map in canonical form; the same object if the map is already canonical. All reads and
+ * index operands to which the map refers must exist (rule A9).
  */
 export function canonicalMap<M extends Ordered>(map: M): M {
   return reductionLast(merged(readsInOrder(map)));
 }
 
-/** Returns a map whose reads are in the order in which its value first uses them. Equal reads are merged. */
+/** Returns the map with the reads in order of first use in the map's value. Equal reads are merged. */
 function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
   const reads: Read[] = [];
   const numbers = readsIn(map.value).map((k): [own: number, other: number] => {
@@ -60,9 +60,9 @@ function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
 }
 
 /**
- * Returns a map in which redundant index operands are merged. Index operand A is merged into index operand B
- * if the value of B is exactly A. A must have no policy, and no other expression may use A. The two stay
- * separate if both count negative values from the end.
+ * Returns the map with redundant index operands merged. Index operand A is merged into B if the value of B is
+ * exactly A, and A has no policy and no other use. A and B stay separate if A and B count negative values
+ * from the end.
  */
 function merged<M extends Ordered>(map: M): M {
   const { indices } = map;
@@ -93,10 +93,7 @@ function merged<M extends Ordered>(map: M): M {
   return inOrder({ ...map, indices: left.map((draft, s) => draft ?? at(indices, s)) }, order);
 }
 
-/**
- * Returns a map in which index operands that depend on the reduction dim r come after all others. The order
- * within these two groups is unchanged.
- */
+/** Returns the map with the index operands that depend on the reduction dim r moved to the end. */
 function reductionLast<M extends Ordered>(map: M): M {
   if (map.reduced === undefined) return map;
   const inReduction = new Set<number>();
@@ -109,10 +106,7 @@ function reductionLast<M extends Ordered>(map: M): M {
   return inOrder(map, [...numbers.filter((s) => !inReduction.has(s)), ...inReduction]);
 }
 
-/**
- * Returns a map with only the index operands whose positions are in `order`, in that order. References to
- * index operands are renumbered.
- */
+/** Returns the map with only the index operands at the positions in `order`, in that order. */
 function inOrder<M extends Ordered>(map: M, order: readonly number[]): M {
   if (order.length === map.indices.length && order.every((s, k) => s === k)) return map;
   const numbers = new Map(order.map((s, k) => [s, k]));

@@ -1,4 +1,4 @@
-/** Category of a diagnostic, which groups related codes. Case files name the category that they expect. */
+/** Category of a diagnostic, which groups related diagnostic codes. */
 export type Category =
   | "text"
   | "file"
@@ -29,7 +29,7 @@ export interface CodeInfo {
   readonly title: string;
 }
 
-/** Category and title of every diagnostic, by its code (docs/diagnostics.md). */
+/** Category and title of every diagnostic, keyed by diagnostic code (docs/diagnostics.md). */
 export const codes = {
   TC001: { category: "text", title: "a character or token that the text form does not have" },
   TC002: { category: "text", title: "text that does not follow the grammar" },
@@ -121,5 +121,5 @@ export const codes = {
 export type Code = keyof typeof codes;
 /** True if a text is a diagnostic code. */
 export const isCode = (text: string): text is Code => Object.hasOwn(codes, text);
-/** Returns the category of a diagnostic code. Case files name the category that they expect. */
+/** Returns the category of a diagnostic code. */
 export const categoryOf = (code: Code): Category => codes[code].category;

@@ -3,14 +3,11 @@
  * one of no value.
  */
 
-/**
- * Type `T` in which each member that can be undefined is optional and not undefined; other members are
- * unchanged.
- */
+/** Type `T` in which each member that can be undefined is optional instead. */
 export type Defined<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Returns an object with only those properties of `members` that are not undefined, in unchanged order. */
+/** Returns an object with the properties of `members` that are not undefined, in unchanged order. */
 export const defined = <T extends object>(members: T): Defined<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;

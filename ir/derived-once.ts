@@ -2,7 +2,7 @@
 
 /**
  * Returns a function that computes a value from an object once and caches the value as long as the object
- * lives. Cached values stay valid, because programs, maps and operands are immutable.
+ * lives. `derive`: computes the value.
  */
 export function derivedOnce<K extends object, V>(derive: (of: K) => V): (of: K) => V {
   // Weak: a fact must not keep alive the program that it is of.

@@ -8,7 +8,7 @@ import type { Shape, Span } from "./shape.js";
 /** Severity of a diagnostic. Only an `error` stops the compilation or the execution. */
 export type Severity = "error" | "warning" | "hint";
 
-/** Values in a diagnostic's message, by name. Tools and tests read them. */
+/** Values in a diagnostic's message, by name, for tools and tests. */
 export type DiagnosticData = Readonly<
   Record<
     string,
@@ -17,8 +17,8 @@ export type DiagnosticData = Readonly<
 >;
 
 /**
- * Diagnostic: a message of the compiler about a program or its execution. It has a code, a severity, a text
- * with numbers and, where available, a place in the source and a suggested change.
+ * Diagnostic: a compiler message about a program or an execution. Has a code, a severity and a message; a
+ * source position and a suggested change are optional.
  */
 export interface Diagnostic {
   readonly code: Code;
@@ -33,17 +33,16 @@ export interface Diagnostic {
 }
 
 /**
- * Optional fields of a diagnostic: place in the source, notes, suggested change, and the values in its
- * message.
+ * Optional fields of a diagnostic: source position, notes, suggested change, and the values in the message.
  */
 export type DiagnosticDetails = Omit<Diagnostic, "code" | "severity" | "message" | "span"> & {
   readonly span?: Span | undefined;
 };
 
-/** Returns a diagnostic of severity `error`. The program is not compiled, or its execution stops. */
+/** Returns a diagnostic of severity `error`, which stops the compilation or the execution. */
 export const error = (code: Code, message: string, details: DiagnosticDetails = {}): Diagnostic =>
   diagnostic("error", code, message, details);
-/** Returns a diagnostic of severity `warning`. The program is still compiled. */
+/** Returns a diagnostic of severity `warning`, which does not stop the compilation. */
 export const warning = (code: Code, message: string, details: DiagnosticDetails = {}): Diagnostic =>
   diagnostic("warning", code, message, details);
 /** Returns a diagnostic of severity `hint`, which proposes a change. */
@@ -72,8 +71,8 @@ export interface RenderOptions {
 }
 
 /**
- * Returns a diagnostic as text: severity, code and message, then the place in the source, the quoted line,
- * the notes and the suggested change.
+ * Returns a diagnostic as text: severity, code, message, source position, quoted line, notes and suggested
+ * change.
  */
 export function renderDiagnostic(diagnostic: Diagnostic, options: RenderOptions = {}): string {
   const { severity, code, message, span, notes = [], hint } = diagnostic;
@@ -92,37 +91,28 @@ export function renderDiagnostic(diagnostic: Diagnostic, options: RenderOptions 
   return lines.join("\n");
 }
 
-/**
- * Returns the message of an error that carries these diagnostics: each diagnostic as text with its place,
- * notes and suggested change, one after the other.
- */
+/** Returns the message of an error: the diagnostics as text, one after another. */
 export const messageOf = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics.map((diagnostic) => renderDiagnostic(diagnostic)).join("\n");
 
-/**
- * Base class of errors that carry diagnostics. The error's message contains every diagnostic in full,
- * including suggested changes.
- */
+/** Base class of errors that carry diagnostics. The error message contains every diagnostic in full. */
 export abstract class DiagnosticError extends Error {
   constructor(readonly diagnostics: readonly Diagnostic[]) {
     super(messageOf(diagnostics));
   }
 }
 
-/** Error in the user's program, input or schedule; it carries every diagnostic that was found. */
+/** Error in the user's program, input or schedule, with all diagnostics. */
 export class CompileError extends DiagnosticError {
   override readonly name = "CompileError";
 }
 
-/**
- * Error in one execution of a correct program, such as an index value out of range, or a trap of the checked
- * executor.
- */
+/** Error in one execution of a correct program, such as an index value out of range. */
 export class RunError extends DiagnosticError {
   override readonly name = "RunError";
 }
 
-/** Throws one CompileError with all of the diagnostics if any of them is an error. */
+/** Throws one CompileError with all diagnostics if any diagnostic is an error. */
 export function throwIfErrors(diagnostics: readonly Diagnostic[]): void {
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
 }

@@ -2,9 +2,8 @@
 import { at } from "./types.js";
 
 /**
- * Returns the word of `words` that is nearest to `word` in edit distance, without regard to case; undefined
- * if none is near. A near word differs in at most half the letters of the longer word, and may always differ
- * in one letter.
+ * Returns the word of `words` that is most similar to `word`, ignoring case. Undefined if no word is similar
+ * enough: at most one letter, or half of the letters, may differ.
  */
 export function didYouMean(word: string, words: readonly string[]): string | undefined {
   const near = words.flatMap((candidate) => {
@@ -20,7 +19,6 @@ export function didYouMean(word: string, words: readonly string[]): string | und
 
 /**
  * Returns the Levenshtein distance of two words: the minimum number of letters to insert, delete or replace.
- * It is computed row by row (Wagner and Fischer).
  */
 export function distance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, k) => k);

@@ -32,8 +32,8 @@ function namesOf(dtype: DType): readonly string[] {
 }
 
 /**
- * Returns the element type to which a framework's name refers, such as `float16`, `torch.half`,
- * `pypto.DT_FP16` or `TensorProto.FLOAT16`. Undefined for a name that no framework has.
+ * Returns the element type with a framework's name, such as `float16`, `torch.half`, `pypto.DT_FP16` or
+ * `TensorProto.FLOAT16`. Undefined for an unknown name.
  */
 export function dtypeMeant(name: string): DType | undefined {
   if (isDType(name)) return name;

@@ -55,11 +55,7 @@ type Row = Meaning & {
 export type OnnxField =
   "float_data" | "int32_data" | "string_data" | "int64_data" | "double_data" | "uint64_data";
 
-/**
- * Table of the properties of every element type, by type name. A row that is added here makes a type
- * available in the text form, in memory and in files. An operator still rejects the type until the operator's
- * own list contains it.
- */
+/** Properties of every element type, keyed by type name: size, class and the names in other formats. */
 // prettier-ignore
 export const elementTypes = {
   bool:   { bits: 8,   class: "bool",                array: Uint8Array,     npy: "b1",          onnx: [9, "BOOL", "int32_data"],         mlir: "i1",           jax: "bool" },
@@ -147,33 +143,27 @@ interface ByteAligned {
   readonly 128: 16;
 }
 
-/** Element type whose size is a whole number of bytes, so that each element starts at a byte. */
+/** Element type whose size is a whole number of bytes. */
 export type ByteAlignedType = {
   [D in DType]: Table[D]["bits"] extends keyof ByteAligned ? D : never;
 }[DType];
 type Bytes<D extends ByteAlignedType> = ByteAligned[Table[D]["bits"]];
 
-/** Packed element type: its elements have fewer than 8 bits, so several of them share a byte. */
+/** Packed element type: an element has fewer than 8 bits, and several elements share a byte. */
 export type PackedType = Exclude<DType, ByteAlignedType>;
 /** True if an element type is packed: several elements share a byte. */
 export const isPacked = (dtype: DType): dtype is PackedType => elementTypes[dtype].bits < 8;
-/** Returns the number of elements that start in one byte: 2 or 4 for packed types, otherwise 1. */
+/** Returns the number of elements that start in one byte: 2 or 4 for packed types, 1 for other types. */
 export const elementsInByte = (dtype: DType): number => Math.max(1, 8 / bitsOf(dtype));
 
-/**
- * Returns the size of an element in bytes. A packed type, whose elements share bytes, is a compile-time
- * error; use {@link bitsOf} for it.
- */
+/** Returns the size of an element in bytes. For packed types, use {@link bitsOf}. */
 export function bytesOf<D extends ByteAlignedType>(dtype: D): Bytes<D>;
 /** Returns the size of an element in bytes. */
 export function bytesOf(dtype: ByteAlignedType): Bytes<ByteAlignedType> {
   return (elementTypes[dtype].bits / 8) as Bytes<ByteAlignedType>;
 }
 
-/**
- * Returns the mean size of an element in bytes, for counts and estimates. The result is less than 1 for
- * packed types, whose elements share bytes.
- */
+/** Returns the mean size of an element in bytes, for counts and estimates; less than 1 for packed types. */
 export const meanBytes = (dtype: DType): number => bitsOf(dtype) / 8;
 
 /** Returns the size in bytes of `elements` elements without padding, rounded up to whole bytes. */

@@ -1,16 +1,16 @@
 /** Records by words that users chose. */
 
 /**
- * Returns the entry of a record for a word that a user chose as key; undefined if the record has no such
- * entry. Inherited members such as `constructor` are not entries.
+ * Returns the own property of an object with key `word`; undefined if there is none. Inherited members such
+ * as `constructor` are not returned.
  */
 export const entryOf = <T>(record: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(record, word) ? record[word] : undefined;
 
 /**
- * Returns the entry of a record for one operand: the entry under `key` or else under `name` (by default
- * `key`). Undefined if neither exists. `keys`: keys of all operands. A `name` that is one of `keys` is not
- * looked up, because its entry belongs to another operand.
+ * Returns the entry for one operand, by the operand's `key` or else by `name`; undefined if there is none.
+ * `keys`: keys of all operands. A `name` in `keys` is not looked up, because the entry belongs to another
+ * operand.
  */
 export const entryCalled = <T>(
   record: Readonly<Record<string, T>>,

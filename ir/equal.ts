@@ -1,13 +1,10 @@
 /** Structural equality: the same program, wherever its text stood. */
 import type { AccessFunc, Func, Module, TileFunc } from "./func.js";
 
-/**
- * True if two functions are equal. Source positions and `dynamicForm` (the symbolic program from which a
- * function was made) are ignored. Functions are plain data, so their canonical JSON is compared.
- */
+/** True if two functions are equal, ignoring source positions and `dynamicForm`. */
 export const equalFunc = (a: Func, b: Func): boolean => canonical(a) === canonical(b);
 
-/** True if two modules contain equal functions and symbols. Positions in their text are ignored. */
+/** True if two modules contain equal functions and symbols, ignoring source positions. */
 export const equalModule = (a: Module, b: Module): boolean =>
   a.funcs.length === b.funcs.length && canonical(a) === canonical(b);
 

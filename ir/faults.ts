@@ -2,15 +2,15 @@
 import { CompileError, error, RunError, type Diagnostic } from "./diagnostic.js";
 
 /**
- * Returns the first frame (`at ...`) of an error's stack trace, as a list with one entry. Returns an empty
- * list for a value that is no Error or has no stack trace.
+ * Returns the first frame (`at ...`) of an error's stack trace as a list with one entry. The list is empty
+ * for a value without a stack trace.
  */
 export const framesOf = (thrown: unknown): readonly string[] =>
   /^\s*(at .*)$/m.exec(thrown instanceof Error ? (thrown.stack ?? "") : "")?.slice(1) ?? [];
 
 /**
- * Returns the diagnostics of a CompileError or RunError. For any other error the result is one diagnostic
- * (TC201) that reports a bug in tilec, so that a command can continue with other programs.
+ * Returns the diagnostics of a CompileError or RunError. Any other error gives one diagnostic (TC201) that
+ * reports a bug in tilec.
  */
 export function faultsOf(thrown: unknown): readonly Diagnostic[] {
   if (thrown instanceof CompileError || thrown instanceof RunError) return thrown.diagnostics;

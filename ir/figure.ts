@@ -1,10 +1,9 @@
 /** A figure of a target, with what is known of it. */
 
 /**
- * Kinds of evidence for the value of a hardware parameter, strongest first. `board`: fitted to measurements
- * of hardware. `vendor text`: stated by the maker of the hardware or of its interface. `model of others`: a
- * fit or calibration that others published. `simulator`: taken from another simulator's sources.
- * `assumption`: none of these.
+ * Kinds of evidence for the value of a hardware parameter, strongest first. `board`: measurement of hardware.
+ * `vendor text`: statement of the vendor. `model of others`: published fit. `simulator`: source code of
+ * another simulator. `assumption`: no evidence.
  */
 export const figureKinds = ["board", "vendor text", "model of others", "simulator", "assumption"] as const;
 /** Kind of evidence for the value of a hardware parameter; see {@link figureKinds}. */
@@ -23,7 +22,7 @@ export interface FigureSource {
   readonly rows?: readonly string[];
 }
 
-/** Hardware parameter of a target: its value and the source of the value. */
+/** Hardware parameter of a target: the value and the value's source. */
 export interface Figure extends FigureSource {
   readonly value: number;
 }

@@ -48,7 +48,7 @@ export function float8Value(type: Float8Type, bits: number): number {
 }
 
 /**
- * Returns the number that 8 bits encode in a format with a sign, an exponent and a mantissa; the result may
+ * Returns the number that 8 bits encode in a format with a sign, an exponent and a mantissa. The result may
  * be NaN or an infinity. `bits`: 0 to 255.
  */
 function formatValue({ mantissa, bias, infinity, nan }: Float8Format, bits: number): number {
@@ -98,7 +98,7 @@ interface Finite {
 const finiteNumbers = new Map<Float8Type, readonly Finite[]>();
 
 /**
- * Returns all finite numbers of an 8-bit float type that are not negative, each with its bits, in ascending
+ * Returns all non-negative finite numbers of an 8-bit float type with the bits of each number, in ascending
  * order.
  */
 export function finiteFloat8(type: Float8Type): readonly Finite[] {
@@ -127,9 +127,8 @@ const nanBits = {
 const infinityBits: Readonly<Partial<Record<Float8Type, number>>> = { f8e5m2: 0x7c, hif8: 0x6f };
 
 /**
- * Returns the 8 bits of the number nearest to `value` in an 8-bit float type; a tie goes to the number with
- * even bits. Values that round to more than the largest finite number become infinity, or NaN in a type
- * without infinity. In `f8e8m0fnu`, 0 and negative values become NaN.
+ * Returns the 8 bits of the number nearest to `value` in an 8-bit float type. Ties go to even bits; overflow
+ * gives infinity, or NaN in a type without infinity. In `f8e8m0fnu`, 0 and negative values give NaN.
  */
 export function float8Bits(type: Float8Type, value: number): number {
   if (Number.isNaN(value) || (type === "f8e8m0fnu" && value <= 0)) return nanBits[type];
@@ -142,8 +141,8 @@ export function float8Bits(type: Float8Type, value: number): number {
 }
 
 /**
- * Returns the bits of the finite number nearest to `magnitude` in an 8-bit float type. Undefined if the
- * magnitude rounds to a value beyond the largest finite number.
+ * Returns the bits of the finite number nearest to `magnitude` in an 8-bit float type. Undefined if
+ * `magnitude` rounds beyond the largest finite number.
  */
 function nearestMagnitude(type: Float8Type, magnitude: number): number | undefined {
   const finite = finiteFloat8(type);

@@ -50,10 +50,9 @@ export interface Operand extends Value {
 }
 
 /**
- * Returns the operands of a function. `values` has its tensors in the order of the text (data, other inputs,
- * output). By default, an operand's key is its role. The inputs have their names as keys in a scatter
- * (`isGather` false), and whenever there are not exactly two inputs. The output's key is its name if an input
- * then has the key `output`.
+ * Returns the operands of a function with roles and keys. `values`: tensors of the function in text order
+ * (data, other inputs, output). In a scatter (`isGather` false), the keys of inputs are names. In a gather,
+ * the keys of inputs are names only if the number of inputs is not 2.
  */
 export function operandsOf(values: readonly Value[], isGather = true): readonly Operand[] {
   const [output, inputs] = [values.length - 1, values.slice(0, -1)];
@@ -94,8 +93,8 @@ export interface SourceFunc extends FuncHead {
 }
 
 /**
- * Operator of a framework, such as PyPTO's `gather`, that a gather at the access level represents. The gather
- * must satisfy the operator's rules for types and ranks.
+ * Operator of a framework, such as PyPTO's `gather`, that a function at the access level represents. The
+ * function must satisfy the operator's rules for types and ranks.
  */
 export interface FrameworkOp {
   /** Its name in the framework: `gather`. */
@@ -104,10 +103,7 @@ export interface FrameworkOp {
   readonly level?: PyptoLevel;
 }
 
-/**
- * Function at the access level: one canonical gather or scatter as an access map. Leading dims that a dialect
- * ignores are removed from the shapes.
- */
+/** Function at the access level: one canonical gather or scatter as an access map. */
 export interface AccessFunc extends FuncHead {
   readonly level: "access";
   readonly map: AccessMap;
@@ -149,12 +145,12 @@ export interface TileFunc extends FuncHead {
   readonly dynamicForm?: DynamicForm;
 }
 
-/** Tile program whose sizes are symbols, so that one program serves all sizes. */
+/** Tile program whose sizes are symbols, which serves all sizes. */
 export type DynamicTile = TileFunc & { readonly symbolic: Symbolic };
 
 /**
- * Symbolic form of a tile program at fixed sizes: the program over symbols from which it was made. The values
- * of the symbols, and of index bounds that depend on them, are included.
+ * Symbolic program from which a tile program with fixed sizes was made, and the values of the program's
+ * symbols.
  */
 export interface DynamicForm {
   readonly program: DynamicTile;
@@ -175,8 +171,8 @@ export interface Module {
 }
 
 /**
- * Returns the symbols (named dynamic sizes) of a function at the access level, in the order of their
- * declarations. An empty list for functions at other levels and for functions with fixed sizes.
+ * Returns the symbols (named dynamic sizes) of a function, in declaration order. The list is empty for a
+ * function with fixed sizes, and for a function that is not at the access level.
  */
 export const dynamicSymbols = (func: Func): readonly Sym[] =>
   func.level === "access" ? (func.symbolic?.symbols ?? []) : [];
@@ -188,10 +184,7 @@ const isOutput = ({ role }: Pick<Operand, "role">): boolean => role === "output"
 /** Returns the input operands of a function, in order. */
 export const inputsOf = ({ operands }: HasOperands): readonly Operand[] =>
   operands.filter((operand) => !isOutput(operand));
-/**
- * Returns the position of the output among the operands of a function, from 0. Any list with one entry for
- * each operand has the output's entry at this position.
- */
+/** Returns the index of the output in the list of a function's operands. */
 export const outputPlace = ({ operands }: HasOperands): number => operands.findLastIndex(isOutput);
 /** Returns the output operand of a function. */
 export function outputOf(func: HasOperands): Operand {
@@ -219,7 +212,7 @@ export function inputOf(func: HasOperands, table: number): Operand {
   checkArgument("inputOf", "program", func);
   return at(func.operands, table);
 }
-/** Returns the operand of a function with this name; undefined if there is none. */
+/** Returns the operand of a function with the given name; undefined if there is none. */
 export const operandNamed = ({ operands }: HasOperands, name: string): Operand | undefined =>
   operands.find((operand) => operand.name === name);
 /**
@@ -235,15 +228,12 @@ export function elementsOf({ operands, symbolic }: TileFunc, operand: Operand): 
   return scale(outermost, elementCount(shape.slice(1)));
 }
 
-/**
- * Returns the key of an operand in options and reports: its role, or its name if several operands have the
- * role.
- */
+/** Returns the key of an operand in options and reports: the role, or the name if the role is not unique. */
 export const keyOf = ({ role, key }: Pick<Operand, "role" | "key">): string => key ?? role;
 
 /**
- * Returns the entry of `given` for an input, under the input's key or else under its name; undefined if there
- * is none. The name is not used if it is the key of an input.
+ * Returns the entry of `given` for an input, by the input's key or else by name; undefined if there is none.
+ * The name is not used if another input has that key.
  */
 export const givenFor = <T>(
   func: HasOperands,
@@ -253,8 +243,8 @@ export const givenFor = <T>(
   entryCalled(given, { key: keyOf(operand), name: operand.name }, inputsOf(func).map(keyOf));
 
 /**
- * Returns a copy of a function without a profile in its schedule. PyPTO's full-load rule then does not apply
- * to the function.
+ * Returns a copy of a function without a PyPTO rule profile in the schedule. PyPTO's full-load rule does not
+ * apply to the copy.
  */
 export function withoutProfile<F extends Pick<FuncHead, "schedule">>(func: F): F {
   const { profile: _, ...schedule } = func.schedule;
@@ -262,8 +252,7 @@ export function withoutProfile<F extends Pick<FuncHead, "schedule">>(func: F): F
 }
 
 /**
- * Returns a copy of a function whose schedule contains only its profile, if it has one. The profile is the
- * interpretation of PyPTO's full-load rule by which the operator was checked.
+ * Returns a copy of a function whose schedule contains only the PyPTO rule profile, if the function has one.
  */
 export function unscheduled<F extends Pick<FuncHead, "schedule">>(func: F): F {
   const { profile } = func.schedule;

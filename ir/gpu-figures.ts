@@ -6,8 +6,8 @@ import type { Figure } from "./figure.js";
 import { maxElements } from "./types.js";
 
 /**
- * Hardware parameters of a GPU that decide whether staging data in workgroup memory saves time. Each is in
- * bytes, a fraction, or in the unit that its name states; rates are per cycle.
+ * Hardware parameters of a GPU that determine whether staging data in workgroup memory saves time. Names
+ * contain the unit; rates are per cycle.
  */
 export interface GpuFigures {
   /** WebGPU: workgroup memory for each lane of a core whose lanes are all in flight. */
@@ -44,10 +44,7 @@ export const anyGpu: GpuTable = {
   },
 };
 
-/**
- * Placeholder GPU parameters of a machine whose unified buffer is not shared by lanes. No computation reads
- * them.
- */
+/** Placeholder GPU parameters of a target without workgroup memory. No computation reads the values. */
 export const noGpu: GpuTable = {
   laneStorageBytes: {
     value: maxElements,

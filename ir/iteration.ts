@@ -7,9 +7,8 @@ import type { ForStmt, GatherStmt } from "./tile.js";
 import { at } from "./types.js";
 
 /**
- * Returns the loops on which the values of linear expressions depend, outermost first. A loop is included if
- * its variable occurs in `forms`, or in a bound of an included inner loop. `loops`: the loops to choose from,
- * outermost first.
+ * Returns the loops on which the values of linear expressions depend, directly or through bounds of other
+ * returned loops, outermost first. `loops`: loops to choose from, outermost first.
  */
 export function loopsMoving(forms: readonly Linear[], loops: readonly ForStmt[]): ForStmt[] {
   const needed = new Set(forms.flatMap((form) => [...loopVariables(form)]));
@@ -20,7 +19,7 @@ export function loopsMoving(forms: readonly Linear[], loops: readonly ForStmt[])
   return loops.filter((loop) => needed.has(loop.iv));
 }
 
-/** Output element of a gather, with the values of the loop variables in the iteration that writes it. */
+/** Output element of a gather, with the loop variables' values in the iteration that writes the element. */
 export interface Iteration {
   readonly gather: GatherStmt;
   readonly env: Env;
@@ -52,9 +51,8 @@ export function iterationWriting(func: TileFunc, point: readonly number[]): Iter
 }
 
 /**
- * Finds an iteration that writes coordinate `target` of one dim: `target` lies in the `size` elements from
- * `offset` on. Returns the values of its loop variables; undefined if no such iteration exists. It first
- * tries the last value of each loop variable that is not above `target`, then all iterations.
+ * Returns the values of the loop variables in an iteration that writes coordinate `target` of one dim;
+ * undefined if there is none. An iteration writes `size` elements from `offset` on.
  */
 function writingOne(
   offset: Linear,

@@ -10,8 +10,8 @@ import { checkArgument } from "./argument.js";
 import { assertNever, at, InternalError } from "./types.js";
 
 /**
- * Atom of a linear expression, which a term multiplies by an integer: an output dim, an index value, a loop
- * variable, a symbol (named dynamic size), or a nested div, mod or min.
+ * Atom (variable part) of a linear expression: an output dim, an index value, a loop variable, a symbol
+ * (named dynamic size), or a nested div, mod or min.
  */
 export type Atom =
   /** A coordinate of the output. */
@@ -35,8 +35,8 @@ export interface Term {
 }
 
 /**
- * Linear expression: the constant `at` plus terms in canonical order. It represents a coordinate, an offset,
- * a size, a bound or an address.
+ * Linear expression: the constant `at` plus terms in canonical order. Linear expressions represent
+ * coordinates, offsets, sizes, bounds and addresses.
  */
 export interface Linear {
   readonly at: number;
@@ -94,8 +94,8 @@ export function min(lhs: Linear, rhs: Linear): Linear {
 }
 
 /**
- * Returns the quotient of a linear expression by the constant `by`, rounded down; `by` is at least 1. The
- * quotient of a negative constant is left as an expression, so that the verifier can report it (rule V2).
+ * Returns the quotient of a linear expression by the constant `by`, rounded down. `by`: at least 1. The
+ * quotient of a negative constant stays an expression, which the verifier reports (rule V2).
  */
 export function div(form: Linear, by: number): Linear {
   if (by === 1) return form;
@@ -103,8 +103,8 @@ export function div(form: Linear, by: number): Linear {
 }
 
 /**
- * Returns the remainder of a linear expression by the constant `by`, never negative; `by` is at least 1. The
- * remainder of a negative constant is left as an expression, so that the verifier can report it (rule V2).
+ * Returns the remainder of a linear expression by the constant `by`. `by`: at least 1. The remainder of a
+ * negative constant stays an expression, which the verifier reports (rule V2).
  */
 export function mod(form: Linear, by: number): Linear {
   checkArgument("mod", "coordinate", form);
@@ -122,29 +122,23 @@ export const quotient = (value: number, by: number): number => Math.floor(value 
  */
 export const remainder = (value: number, by: number): number => value - by * quotient(value, by);
 
-/**
- * Returns the greatest common divisor of two integers that are not negative. If one of them is 0, the result
- * is the other.
- */
+/** Returns the greatest common divisor of two non-negative integers. `gcd(a, 0)` is a. */
 export const greatestCommonDivisor = (a: number, b: number): number =>
   b === 0 ? a : greatestCommonDivisor(b, a % b);
 
 /** Returns the sum of linear expressions; the constant 0 for an empty list. */
 export const sumOf = (forms: readonly Linear[]): Linear => forms.reduce(add, constant(0));
 
-/** True if a linear expression is a constant: it has no terms. */
+/** True if a linear expression is a constant, without terms. */
 export const isConstant = (form: Linear): boolean => form.terms.length === 0;
 
-/**
- * True if a linear expression contains no variables except symbols (named dynamic sizes). It becomes a number
- * when the symbols have values.
- */
+/** True if the only variables in a linear expression are symbols (named dynamic sizes). */
 export const isFixed = (form: Linear): boolean =>
   !atomsOf(form).some(({ kind }) => kind === "dim" || kind === "index" || kind === "iv");
 
 /**
- * Returns a linear expression without its terms that are an output dim times a number. Dims inside div, mod
- * and min remain.
+ * Returns a linear expression without the terms whose atom is an output dim. Dims inside div, mod and min
+ * remain.
  */
 export const withoutDims = ({ at: constantTerm, terms }: Linear): Linear => ({
   at: constantTerm,
@@ -152,8 +146,8 @@ export const withoutDims = ({ at: constantTerm, terms }: Linear): Linear => ({
 });
 
 /**
- * Returns the atom of a linear expression that consists of this atom alone, with factor 1 and constant 0.
- * Undefined for any other expression.
+ * Returns the atom of a linear expression that is a single atom, without a factor or constant. Undefined for
+ * any other expression.
  */
 export function soleAtom(form: Linear): Atom | undefined {
   const [only] = form.terms;
@@ -196,7 +190,7 @@ function compareAtoms(a: Atom, b: Atom): number {
 }
 
 /**
- * Compares two linear expressions in a fixed order. The result is negative, 0 for equal expressions, or
+ * Compares two linear expressions in a fixed order. The result is negative, zero for equal expressions, or
  * positive.
  */
 function compareLinears(a: Linear, b: Linear): number {
@@ -210,18 +204,15 @@ function compareLinears(a: Linear, b: Linear): number {
   return a.terms.length - b.terms.length;
 }
 
-/**
- * True if two linear expressions are equal: they have the same constant and the same terms in canonical
- * order.
- */
+/** True if two linear expressions have the same constant and the same terms. */
 export const equalLinear = (a: Linear, b: Linear): boolean => compareLinears(a, b) === 0;
 
 /** Values of loop variables and symbols (named dynamic sizes), by name. */
 export type Env = ReadonlyMap<string, number>;
 
 /**
- * Point at which a linear expression is evaluated. `dims[d]` is the value of dim d, and `indices[s]` the
- * value of index operand s.
+ * Iteration point at which a linear expression is evaluated. `dims[d]`: value of dim d. `indices[s]`: value
+ * of index operand s.
  */
 export interface Point {
   readonly dims: readonly number[];
@@ -231,8 +222,8 @@ export interface Point {
 const nowhere: Point = { dims: [], indices: [] };
 
 /**
- * Returns the value of a linear expression. `env` has the values of loop variables and symbols; `point` has
- * those of dims and index operands. Throws an InternalError for a variable without a value.
+ * Returns the value of a linear expression. `env`: values of loop variables and symbols. `point`: values of
+ * dims and index operands. Throws an InternalError for a variable without a value.
  */
 export function evaluate(form: Linear, env: Env, point: Point = nowhere): number {
   let sum = form.at;
@@ -268,9 +259,9 @@ export function evaluate(form: Linear, env: Env, point: Point = nowhere): number
 }
 
 /**
- * Returns the exact value of a linear expression for index values of any size. `dims` and `indices` have the
- * values of dims and index operands; `env` has those of loop variables and symbols. Throws an InternalError
- * for a variable without a value.
+ * Returns the exact value of a linear expression for index values of any size. `dims` and `indices`: values
+ * of dims and index operands. `env`: values of loop variables and symbols. Throws an InternalError for a
+ * variable without a value.
  */
 export function evaluateExact(
   form: Linear,
@@ -307,14 +298,13 @@ export function evaluateExact(
 const exactRemainder = (value: bigint, by: bigint): bigint => ((value % by) + by) % by;
 
 /**
- * Returns every atom of a linear expression. Atoms inside a div, mod or min follow the atom that contains
- * them.
+ * Returns all atoms of a linear expression. The atoms inside a div, mod or min follow the div, mod or min.
  */
 export const atomsOf = (form: Linear): Atom[] => collectFrom(form, (of) => of);
 
 /**
- * Returns the results of `of` for all atoms of a linear expression, except undefined results. An atom
- * precedes the atoms inside it.
+ * Returns the defined results of `of` for all atoms of a linear expression. The result for a div, mod or min
+ * precedes the results for inner atoms.
  */
 function collectFrom<T>(form: Linear, of: (atom: Atom) => T | undefined, results: T[] = []): T[] {
   for (const term of form.terms) {
@@ -346,8 +336,8 @@ export function innerForms(of: Atom): readonly Linear[] {
 const none: readonly Linear[] = [];
 
 /**
- * Returns a linear expression in which each atom is replaced by the result of `put`, also inside div, mod and
- * min. An atom stays unchanged if `put` returns undefined.
+ * Returns a linear expression with atoms replaced by the results of `put`, also inside div, mod and min. An
+ * atom stays unchanged if `put` returns undefined.
  */
 export function substitute(form: Linear, put: (of: Atom) => Linear | undefined): Linear {
   if (isConstant(form)) return form;
@@ -374,8 +364,8 @@ export function substitute(form: Linear, put: (of: Atom) => Linear | undefined):
 }
 
 /**
- * Returns a linear expression in which symbols (named dynamic sizes) are replaced by their sizes. Symbols
- * without an entry in `sizes` stay.
+ * Returns a linear expression with symbols (named dynamic sizes) replaced by the values in `sizes`. Symbols
+ * without a value stay.
  */
 export const bindSymbols = (form: Linear, sizes: Env): Linear =>
   substitute(form, (of) => {
@@ -392,21 +382,22 @@ export const loopVariables = (form: Linear): ReadonlySet<string> =>
 const noVariables: ReadonlySet<string> = new Set();
 
 /**
- * Returns the names of the symbols (named dynamic sizes) in a linear expression; a name occurs once for each
- * use.
+ * Returns the names of the symbols (named dynamic sizes) in a linear expression. A symbol that is used twice
+ * is listed twice.
  */
 export const symbolsOf = (form: Linear): string[] =>
   collectFrom(form, (of) => (of.kind === "symbol" ? of.name : undefined));
 
 /**
- * Returns the positions, from 0, of the output dims in a linear expression. A position occurs once for each
- * use of the dim.
+ * Returns the positions, from 0, of the output dims in a linear expression. A dim that is used twice is
+ * listed twice.
  */
 export const dimsOf = (form: Linear): number[] =>
   collectFrom(form, (of) => (of.kind === "dim" ? of.dim : undefined));
 
 /**
- * Returns the positions of the index operands in a linear expression; a position occurs once for each use.
+ * Returns the positions, from 0, of the index operands in a linear expression. An index operand that is used
+ * twice is listed twice.
  */
 export const indicesOf = (form: Linear): number[] =>
   collectFrom(form, (of) => (of.kind === "index" ? of.index : undefined));
@@ -421,8 +412,8 @@ export const isAffine = ({ terms }: Linear): boolean =>
   );
 
 /**
- * Returns the coefficient of an output dim or an index operand in a linear expression; 0 if it does not
- * occur. Uses inside div, mod and min do not count. `number`: position of the dim or index operand, from 0.
+ * Returns the coefficient of an output dim or an index operand in a linear expression; 0 for an unused one.
+ * Uses inside div, mod and min are ignored. `number`: position of the dim or index operand, from 0.
  */
 export const stepAlong = ({ terms }: Linear, kind: "dim" | "index", number: number): number =>
   terms.reduce((sum, { by, of }) => {
@@ -430,19 +421,15 @@ export const stepAlong = ({ terms }: Linear, kind: "dim" | "index", number: numb
     return of.kind === kind && position === number ? sum + by : sum;
   }, 0);
 
-/**
- * Returns a linear expression without its terms in dims and index operands. For an affine address, this is
- * the part that is constant within one iteration of the loops.
- */
+/** Returns a linear expression without the terms in dims and index operands. */
 export const loopForm = ({ at: constantTerm, terms }: Linear): Linear => ({
   at: constantTerm,
   terms: terms.filter(({ of }) => of.kind !== "dim" && of.kind !== "index"),
 });
 
 /**
- * Returns the largest value that a size can have. For a constant, this is the constant. For a minimum, it is
- * the smallest constant among its arguments. Undefined for a minimum without constants, and for all other
- * linear expressions.
+ * Returns the largest value that a size can have, given as a constant or a minimum with a constant. Undefined
+ * for any other linear expression.
  */
 export function largestValue(form: Linear): number | undefined {
   if (isConstant(form)) return form.at;

@@ -14,8 +14,8 @@ import { constant, dim, index, type Linear } from "./linear.js";
 import { assertNever, at, type DType, type Shape, type TensorType } from "./types.js";
 
 /**
- * Operator of a gather or scatter after the attributes of its dialect are resolved. `mapped` is any operator
- * that is given by its access map.
+ * Operator of a gather or scatter with the dialect's attributes resolved. The variant `mapped` is any
+ * operator with an access map.
  */
 export type Operator =
   | { readonly op: "gather"; readonly axis: number; readonly data: Shape; readonly indices: Shape }
@@ -49,16 +49,15 @@ export type Operator =
     };
 
 /**
- * Returns the effective shapes of the inputs, without leading dims that a dialect ignores: first the data,
- * then the index inputs and other inputs.
+ * Returns the effective shapes of the inputs, data first. Leading dims that a dialect ignores are omitted.
  */
 export const inputShapes = (operator: Operator): readonly Shape[] =>
   operator.op === "mapped" ? operator.inputs : [operator.data, operator.indices];
 
 /**
- * Returns the shape and element type with which an operator accesses a tensor. The shape lacks leading dims
- * that a dialect ignores. A `mapped` operator can state another element type than the tensor's, for example
- * for bytes that hold packed elements. `k`: position of the tensor among inputs and output, from 0.
+ * Returns the shape and element type with which an operator accesses a tensor. The shape omits leading dims
+ * that the dialect ignores; the element type may differ from the tensor's. `k`: position of the tensor among
+ * inputs and output, from 0.
  */
 export const effectiveType = (operator: Operator, { dtype }: TensorType, k: number): TensorType => ({
   dtype: (operator.op === "mapped" ? operator.types?.[k] : undefined) ?? dtype,
@@ -66,9 +65,9 @@ export const effectiveType = (operator: Operator, { dtype }: TensorType, k: numb
 });
 
 /**
- * Returns the shape of the output of an operator. `gather` with axis a: data[:a] + indices + data[a+1:].
+ * Returns the output shape of an operator. `gather` with axis a: data[:a] + indices + data[a+1:].
  * `gather_elements`: indices. `gather_nd` with b batch dims and K coordinates per index: indices[:-1] +
- * data[b+K:]. `mapped`: its `output`, or else the domain of its map.
+ * data[b+K:]. `mapped`: the field `output`, by default the map's domain.
  */
 export function outputShape(operator: Operator): Shape {
   if (operator.op === "mapped") return operator.output ?? operator.map.domain;
@@ -86,8 +85,8 @@ export function outputShape(operator: Operator): Shape {
 }
 
 /**
- * Returns a `mapped` operator with the access map that `operator` has under the policies `negative` and
- * `outOfRange`. `types`: element types as which the inputs are read, instead of the types of their tensors.
+ * Returns `operator` as a `mapped` operator with the given policies. `types`: element types with which the
+ * inputs are read, instead of the tensors' types.
  */
 export const readAs = (
   operator: Operator,
@@ -102,9 +101,8 @@ export const readAs = (
 });
 
 /**
- * Returns the shared dims of an operator, such as the axis of `gather_elements`. A shared dim is a position
- * that is a gather dim in the data and also a dim of the output. An index tensor with the output's shape has
- * the same dim.
+ * Returns the shared dims of an operator: positions that are a gather dim in the data and also an output dim.
+ * An example is the axis of `gather_elements`.
  */
 export function sharedDimsOf(operator: Operator): readonly number[] {
   switch (operator.op) {
@@ -121,9 +119,8 @@ export function sharedDimsOf(operator: Operator): readonly number[] {
 }
 
 /**
- * Returns the access map of an operator (design table "three levels, one idea"). Input 0 is the data, input 1
- * the indices. `negative` and `outOfRange` become the policies of the index operands, except in a `mapped`
- * operator, which already has policies.
+ * Returns the access map of an operator. `negative`, `outOfRange`: policies of the index operands, ignored
+ * for a `mapped` operator. Input 0 is the data, input 1 the indices.
  */
 export function accessMap(operator: Operator, negative: NegativeIndex, outOfRange: OutOfBounds): AccessMap {
   if (operator.op === "mapped") return operator.map;

@@ -15,9 +15,8 @@ import {
 
 /**
  * Treatment of an index value outside [0, extent). `report`: execution fails. `promised`: the caller
- * guarantees that no such value occurs; a backend may report it or read anything inside the tensor's memory.
- * `none`: the element reads as fill bits, and a point whose write coordinates need the value writes nothing.
- * `nearest`: the first or last element. `remainder`: the value modulo `extent`, never negative.
+ * guarantees that all values are in range. `none`: fill bits are read, and nothing is written. `nearest`: the
+ * first or last element is used. `remainder`: the value modulo `extent` is used.
  */
 export type Outside = "report" | "promised" | "none" | "nearest" | "remainder";
 
@@ -34,8 +33,8 @@ const outside = {
 export type IndexBytes = ReturnType<typeof bytesOf<IndexDType>>;
 
 /**
- * Rule that determines which element an index value selects: the policy of the index operand, and the
- * signedness and size of its value type. Executors apply the rule and code generators print it.
+ * Rule that determines which element an index value selects: the index operand's policy, and the signedness
+ * and size of the value.
  */
 export interface IndexRule {
   readonly extent: number;
@@ -56,7 +55,7 @@ export interface IndexRule {
   readonly dynamic?: DynamicBounds;
 }
 
-/** Bounded index operand: it has an extent and a policy other than `any`. */
+/** Bounded index operand, which has an extent and a policy other than `any`. */
 export interface Bounded {
   readonly outOfRange: OutOfBounds;
   readonly extent: number;
@@ -65,15 +64,15 @@ export interface Bounded {
   readonly dynamic?: DynamicBounds;
 }
 
-/** True if an index operand is bounded: it has an extent and a policy other than `any`. */
+/** True if an index operand is bounded, with an extent and a policy other than `any`. */
 export function isBounded(index: IndexOperand): index is IndexOperand & Bounded {
   checkArgument("isBounded", "object", index);
   return index.outOfRange !== "any" && index.extent !== undefined;
 }
 
 /**
- * Returns the rule by which the values of an index operand select elements. Undefined if the operand is not
- * bounded, for example under the policy `any`. An index operand that is a sum has values of type i64.
+ * Returns the rule by which the values of an index operand select elements. Undefined for an unbounded index
+ * operand, such as one with policy `any`.
  */
 export function ruleOfIndex(
   index: IndexOperand,
@@ -94,7 +93,7 @@ export function indexBytes(dtype: DType): IndexBytes {
 
 /**
  * Returns the rule by which the values of an index operand select elements. `dtype`: element type of the
- * values. Throws an InternalError if it is not an index type.
+ * values. Throws an InternalError if `dtype` is not an index type.
  */
 export function indexRule(index: Bounded, dtype: DType): IndexRule {
   checkArgument("indexRule", "object", index);
@@ -114,21 +113,20 @@ export function indexRule(index: Bounded, dtype: DType): IndexRule {
 }
 
 /**
- * True if an execution may fail and report an index error. This is possible for an index operand with the
- * policy `error`. It is also possible in a reduction over segments, because a segment may be too long.
- * Operands with the policy `unchecked` do not count.
+ * True if an execution may report an index error. Some index operand must have policy `error`, or the map
+ * must have a reduction with segments.
  */
 export const mayReport = ({ indices, reduced }: Pick<AccessMap, "indices" | "reduced">): boolean =>
   indices.some(({ outOfRange }) => outOfRange !== "any" && outside[outOfRange] === "report") ||
   reduced?.segment !== undefined;
 
-/** True if an index value may select no element, so that fill bits are read instead. */
+/** True if an index value may select no element; fill bits are then read. */
 export const mayBeNone = ({ outOfRange, extent, excluded }: Bounded): boolean =>
   outside[outOfRange] === "none" || extent === 0 || excluded !== undefined;
 
 /**
- * True if an execution may fail because of an index value. The value can be out of range under `error` or
- * `unchecked`, or it can be an invalid bound of a segment.
+ * True if an execution may fail because of an index value. Some index operand must have policy `error` or
+ * `unchecked`, or the map must have a reduction with segments.
  */
 export const mayReject = ({ indices, reduced }: Pick<AccessMap, "indices" | "reduced">): boolean =>
   reduced?.segment !== undefined ||
@@ -144,15 +142,14 @@ export const noElement = -1;
 /** Result of {@link resolveIndex} for an index value that is out of range under `error` or `unchecked`. */
 export const outOfRange = -2;
 /**
- * Result for a point (iteration) of a scatter that writes the fill bits. An index value of the point selects
- * no element. The point still writes, because only its reads use this index value.
+ * Result for a scatter iteration that writes the fill bits, because a read of the iteration selects no
+ * element.
  */
 export const fillValue = -3;
 
 /**
- * Returns the position of the element that an index value selects. The result is `noElement` if no element is
- * selected, `outOfRange` if the value is out of range. `value` is exact up to 2^53; a larger value may be
- * inexact but is outside every extent. `exact` returns the exact value.
+ * Returns the position of the element that an index value selects, or `noElement`, or `outOfRange`. `exact`:
+ * returns the exact index value, used if `value` exceeds 2^53.
  */
 export function resolveIndex(rule: IndexRule, value: number, exact: () => bigint): number {
   checkArgument("resolveIndex", "index rule", rule);
@@ -166,8 +163,8 @@ export interface NamingRule extends Pick<IndexRule, "extent" | "outside"> {
 }
 
 /**
- * Returns the position of the element that an index value selects, or `noElement` or `outOfRange`. This is
- * {@link resolveIndex} without a check of the arguments.
+ * Returns the position of the element that an index value selects, or `noElement`, or `outOfRange`. Same as
+ * {@link resolveIndex} without checks of the arguments.
  */
 export function elementNamedBy(rule: NamingRule, value: number, exact: () => bigint): number {
   const element = elementOf(rule, value, exact);
@@ -175,8 +172,8 @@ export function elementNamedBy(rule: NamingRule, value: number, exact: () => big
 }
 
 /**
- * Returns the position of the element that an index value selects, or `noElement` or `outOfRange`. The
- * excluded element of the rule is returned like any other element.
+ * Returns the position of the element that an index value selects, or `noElement`, or `outOfRange`. The
+ * excluded element of the rule is not treated specially.
  */
 function elementOf(rule: NamingRule, value: number, exact: () => bigint): number {
   const { extent, wrapNegativeBy = 0 } = rule;

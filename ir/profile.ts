@@ -8,12 +8,12 @@
 import { profiles, type Profile, type Schedule } from "./schedule.js";
 
 /**
- * Sources that state which element types and ranks PyPTO's operators accept. `specification`: the
- * specification's page, which covers only `pypto.gather`. `documented`: PyPTO's documentation. `head`:
- * PyPTO's code.
+ * Sources for the element types and ranks that PyPTO's operators accept. `specification`: PyPTO's
+ * specification, which includes only `pypto.gather`. `documented`: PyPTO's documentation. `head`: PyPTO's
+ * code.
  */
 export const pyptoLevels = ["specification", "documented", "head"] as const;
-/** Source that states which element types and ranks PyPTO's operators accept; see {@link pyptoLevels}. */
+/** Source for the element types and ranks that PyPTO's operators accept; see {@link pyptoLevels}. */
 export type PyptoLevel = (typeof pyptoLevels)[number];
 
 /** An interpretation of the full-load rule and its sources. */
@@ -50,8 +50,8 @@ const code =
   "hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), TiledGatherElementOperation";
 
 /**
- * Table of the rules of each profile, with the sources that state the rules. A profile is an interpretation
- * of PyPTO's full-load rule.
+ * Rules of each PyPTO rule profile, with the sources of the rules. A rule profile is an interpretation of
+ * PyPTO's full-load rule.
  */
 export const profileFacts = {
   strict: {
@@ -88,28 +88,24 @@ export const profileFacts = {
   },
 } as const satisfies Readonly<Record<Profile, ProfileFacts>>;
 
-/**
- * Default profile, for schedules that do not name one. A profile is an interpretation of PyPTO's full-load
- * rule.
- */
+/** Default PyPTO rule profile. A rule profile is an interpretation of PyPTO's full-load rule. */
 export const defaultProfile: Profile = "strict";
 
 /**
- * Returns the rules and sources of a schedule's profile, or those of the default profile if the schedule
- * names none.
+ * Returns the rules and sources of a schedule's PyPTO rule profile, or of the default profile for a schedule
+ * without one.
  */
 export const profileOf = ({ profile = defaultProfile }: Pick<Schedule, "profile">): ProfileFacts =>
   profileFacts[profile];
 
 /**
- * Returns the name of a schedule's profile for a message; `none` if the schedule has no profile and so no
- * full-load rule.
+ * Returns the name of a schedule's PyPTO rule profile for a message; `none` if the schedule has no profile.
  */
 export const profileName = ({ profile }: Pick<Schedule, "profile">): string => profile ?? "none";
 
 /**
- * Returns the profiles after `profile` in {@link profiles}: the ones to try if `profile` rejects a program.
- * An empty list for the last profile.
+ * Returns the PyPTO rule profiles to try if `profile` rejects a program. The list is empty for the last
+ * profile.
  */
 export const laterProfiles = (profile: Profile): readonly Profile[] =>
   profiles.slice(profiles.indexOf(profile) + 1);

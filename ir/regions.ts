@@ -14,23 +14,17 @@ export interface UbAccess {
   readonly updates?: true;
 }
 
-/**
- * Returns the buffers that a tile program allocates in the unified buffer (UB), by name. Only allocations at
- * the top level of the body count.
- */
+/** Returns the buffers that a tile program allocates in the unified buffer (UB), by name. */
 export function ubBuffers(func: TileFunc): ReadonlyMap<string, UbBuffer> {
   const buffers = new Map<string, UbBuffer>();
   for (const stmt of func.body) if (stmt.op === "alloc") buffers.set(stmt.buffer.name, stmt.buffer);
   return buffers;
 }
 
-/** True if a name is that of an operand (tensor parameter) of the function. */
+/** True if a name is the name of an operand (tensor parameter) of the function. */
 export const isParam = (func: TileFunc, name: string): boolean => operandNamed(func, name) !== undefined;
 
-/**
- * Returns the element type and shape of an operand, or of a buffer in the unified buffer (UB). Undefined for
- * an unknown name.
- */
+/** Returns the element type and shape of an operand or UB buffer. Undefined for an unknown name. */
 export function typeOfBuffer(
   func: TileFunc,
   buffers: ReadonlyMap<string, UbBuffer>,
@@ -39,10 +33,7 @@ export function typeOfBuffer(
   return operandNamed(func, name)?.type ?? buffers.get(name);
 }
 
-/**
- * Returns the names of the tiles in the unified buffer (UB) that a statement accesses in full, without a
- * region.
- */
+/** Returns the names of the tiles in the unified buffer (UB) that a statement accesses completely. */
 export const fullBuffers = (stmt: Stmt): readonly string[] =>
   accessesOf(stmt).flatMap(({ buffer, region }) => (region === undefined ? [buffer] : []));
 
@@ -51,17 +42,15 @@ export const hasWideIndices = ({ operands }: Pick<Func, "operands">): boolean =>
   operands.some(({ role, type }) => role === "indices" && bitsOf(type.dtype) === 64);
 
 /**
- * Returns the hardware pipe (instruction queue) on which a gather runs. Data in global memory: MTE2, the pipe
- * of loads. Data in the unified buffer (`inUb`): V, or S if index values have 64 bits.
+ * Returns the hardware pipe (instruction queue) on which a gather runs. For data in global memory: MTE2. For
+ * data in the unified buffer (`inUb`): S for 64-bit index values, else V.
  */
 export const gatherPipe = (func: Pick<Func, "operands">, inUb: boolean): Pipe =>
   inUb ? (hasWideIndices(func) ? "S" : "V") : "MTE2";
 
 /**
- * Returns the hardware pipe (instruction queue) on which a statement runs; undefined for loops, allocations
- * and syncs. Loads and gathers from global memory run on MTE2. Stores, and scatters into global memory, run
- * on MTE3. In the unified buffer (UB), scatters run on S; fills and gathers run on V, but gathers by 64-bit
- * indices run on S.
+ * Returns the hardware pipe (instruction queue) on which a statement runs. Undefined for loops, allocations
+ * and syncs.
  */
 export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
   if (stmt.op === "load") return "MTE2";
@@ -73,8 +62,8 @@ export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
 }
 
 /**
- * Returns every read and write of buffers in the unified buffer (UB) by a statement. Throws an InternalError
- * for a buffer that the program does not allocate.
+ * Returns the reads and writes of UB buffers by a statement. Throws an InternalError for a buffer that the
+ * program does not allocate.
  */
 export const ubAccesses = (stmt: Stmt, func: TileFunc, buffers = ubBuffers(func)): UbAccess[] =>
   accessesOf(stmt).flatMap(({ buffer: name, write, updates }) => {
@@ -84,10 +73,7 @@ export const ubAccesses = (stmt: Stmt, func: TileFunc, buffers = ubBuffers(func)
     return [{ buffer, write, ...(updates === true ? { updates } : {}) }];
   });
 
-/**
- * Returns a function that computes {@link ubAccesses} of a statement and caches the result. It is for a
- * program whose statements are executed many times.
- */
+/** Returns a function that computes and caches the UB accesses of a statement ({@link ubAccesses}). */
 export function accessLookup(func: TileFunc): (stmt: Stmt) => readonly UbAccess[] {
   const buffers = ubBuffers(func);
   const cached = new Map<Stmt, readonly UbAccess[]>();

@@ -10,9 +10,8 @@ import { firstTable, type ForStmt, type Region, type ScatterStmt } from "./tile.
 import { at } from "./types.js";
 
 /**
- * Returns the access map over complete tensors of the scatter in a tile program. Undefined if the program has
- * no scatter. Also undefined if the scatter's tiles do not cover the domain exactly once, or if their order
- * can change the result. Only hand-written programs have such tiles.
+ * Returns the access map over complete tensors of the scatter in a tile program. Undefined for a program
+ * without a scatter, and for a program whose tiles may give a different result than the map.
  */
 export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
   const all = statementsOf(func);
@@ -36,8 +35,8 @@ export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
 }
 
 /**
- * Returns the offsets of a region in its tensor, in elements along each dim. For a region of a tile, they
- * come from the load or store that copies the tile. Undefined if no copy exists, or if copies have different
+ * Returns the offsets, in elements along each dim, of a region in the tensor. For a region of a tile, returns
+ * the offsets of the tile's load or store. Undefined if the tile has no copy, or copies with different
  * offsets.
  */
 function offsetsIn(func: TileFunc, all: readonly Located[], region: Region): readonly Linear[] | undefined {
@@ -56,8 +55,8 @@ function offsetsIn(func: TileFunc, all: readonly Located[], region: Region): rea
 }
 
 /**
- * Returns for each dim of a scatter's domain the loops that split the dim into tiles, outermost first.
- * Undefined if the tiles do not cover the domain exactly once.
+ * Returns the loops that split each dim of a scatter's domain into tiles, outermost first. Undefined if the
+ * tiles do not partition the domain.
  */
 function loopsAround({ stmt, loops }: Located<ScatterStmt>): readonly (readonly ForStmt[])[] | undefined {
   const around = stmt.map.domain.map((extent, d) => {
@@ -70,8 +69,8 @@ function loopsAround({ stmt, loops }: Located<ScatterStmt>): readonly (readonly 
 }
 
 /**
- * True if a scatter by tiles gives the same result as one that processes all points in the order of the
- * domain. Points that write the same element must keep this order, unless the order cannot change the result.
+ * True if processing a scatter by tiles gives the same result as processing all iterations in the order of
+ * the domain.
  */
 function isInOrder(
   scatter: TiledPoints["scatter"],
@@ -96,10 +95,9 @@ interface Piece {
 }
 
 /**
- * Returns the loops that split a dim into pieces, outermost first: a loop over tiles, alone or inside a loop
- * over views. The first parameter has the bounds of one iteration's piece, as expressions of the loop
- * variables. Undefined if the pieces, in order, do not make up the dim. `extent`: extent of the dim in
- * elements.
+ * Returns the loops that split a dim into ranges, outermost first. Undefined if the ranges, in order, do not
+ * make up the whole dim. The first parameter has the bounds of one iteration's range. `extent`: extent of the
+ * dim in elements.
  */
 function loopsAlong(
   { first, end }: Piece,

@@ -179,10 +179,7 @@ const rows = {
 
 type Rows = typeof rows;
 
-/**
- * Key of a schedule entry for which a search chooses a value if none is given. The values of these entries
- * identify a schedule within a search.
- */
+/** Key of a schedule entry whose value a search chooses if the user gives none. */
 export type SearchedEntry = { [K in keyof Rows]: Rows[K]["searched"] extends true ? K : never }[keyof Rows];
 
 /** Entries whose value depends on the gather where they are open. */
@@ -190,7 +187,7 @@ type OptionalEntry = {
   [K in keyof Rows]: Rows[K] extends { readonly default: unknown } ? never : K;
 }[keyof Rows];
 
-/** Description of a schedule entry: its names in texts and flags, the form of its value, and its default. */
+/** Description of a schedule entry: the names in texts and flags, the type of the value, and the default. */
 export type ScheduleEntry = Row<EntryValue> & {
   readonly key: keyof Schedule;
   /** Its name in a text: `ub_bytes`. */
@@ -215,20 +212,18 @@ const named = (key: keyof Schedule): ScheduleEntry => ({
   ...rows[key],
 });
 
-/** Table of the descriptions of all schedule entries by key, in the order in which entries are printed. */
+/** Descriptions of all schedule entries, keyed by entry, in print order. */
 export const scheduleEntries = Object.fromEntries(keys.map((key) => [key, named(key)])) as Readonly<
   Record<keyof Schedule, ScheduleEntry>
 >;
 
-/**
- * Returns the description of the schedule entry with this name in the text form; undefined if there is none.
- */
+/** Returns the description of the schedule entry with the given text name; undefined if there is none. */
 export const entryInText = (name: string): ScheduleEntry | undefined =>
   Object.values(scheduleEntries).find(({ text }) => text === name);
 
 /**
- * Returns the words that are valid as the whole value of a schedule entry. Words that are valid only for a
- * single operand are not included. Returns an empty list for entries that take numbers or lists.
+ * Returns the words that are valid as the whole value of a schedule entry. The list is empty for an entry
+ * that takes numbers.
  */
 export function wordsOf(entry: ScheduleEntry): readonly string[] {
   switch (entry.form) {
@@ -242,10 +237,7 @@ export function wordsOf(entry: ScheduleEntry): readonly string[] {
   }
 }
 
-/**
- * Returns a schedule with only those entries of `from` that are defined. Other fields of the object are left
- * out.
- */
+/** Returns a schedule with the defined schedule entries of `from` only. */
 export const givenEntries = (from: Schedule): Schedule =>
   Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));
 
@@ -265,8 +257,8 @@ export function defaultsOn(target: Target): Required<Omit<Schedule, OptionalEntr
 }
 
 /**
- * True if a schedule leaves no choice open. Its residency is not `auto`, and every entry has a value unless
- * the entry can be derived from the gather. Throws a CompileError (TC702) if the argument is not a schedule.
+ * True if a schedule has a value for every entry that is not derived from the gather, and no residency
+ * `auto`. Throws a CompileError (TC702) if the argument is not a schedule.
  */
 export function isResolved(schedule: Schedule): schedule is ResolvedSchedule {
   checkArgument("isResolved", "schedule", schedule);

@@ -6,30 +6,30 @@
 import type { Shape } from "./types.js";
 
 /**
- * Names of the profiles, which are interpretations of PyPTO's full-load rule ({@link profileFacts}).
- * `strict`: the page of PyPTO's specification. `pages`: PyPTO's pages since April 2026. `head`: PyPTO's code.
+ * Names of the PyPTO rule profiles, which are interpretations of the full-load rule. `strict`: PyPTO's
+ * specification. `pages`: PyPTO's documentation since April 2026. `head`: PyPTO's code.
  */
 export const profiles = ["strict", "pages", "head"] as const;
-/** Name of a profile, an interpretation of PyPTO's full-load rule; see {@link profiles}. */
+/** Name of a PyPTO rule profile; see {@link profiles}. */
 export type Profile = (typeof profiles)[number];
 
 /**
- * Choices for the memory from which a gather reads its data. `ub`: a full load copies the data to the unified
- * buffer (UB). `gm`: rows are read directly from global memory. `auto`: the compiler chooses.
+ * Options for the memory from which a gather reads the data. `ub`: the unified buffer (UB), after a full
+ * load. `gm`: global memory. `auto`: the compiler chooses.
  */
 export const residencies = ["ub", "gm", "auto"] as const;
 /** Memory from which a gather reads an operand: the unified buffer (`ub`) or global memory (`gm`). */
 export type Residency = Exclude<(typeof residencies)[number], "auto">;
 
 /**
- * Residency of the data of a gather, or residencies of the data and index tables by operand key (`keyOf`).
- * The target decides for index tables without an entry.
+ * Residency (memory from which a gather reads) of the data, or residencies by operand key (`keyOf`). The
+ * target chooses for index inputs without an entry.
  */
 export type Residencies = Residency | Readonly<Record<string, Residency>>;
 
 /**
- * Rules for the bytes that count against the capacity of the unified buffer (UB). `full` counts tiles with
- * padding, scratch and copies. `spec` counts only the tiles, as PyPTO's page states.
+ * Rules for the bytes that count against the capacity of the unified buffer (UB). `full`: tiles with padding,
+ * scratch and copies. `spec`: tiles only, as in PyPTO's specification.
  */
 export const budgetRules = ["full", "spec"] as const;
 /**
@@ -38,8 +38,8 @@ export const budgetRules = ["full", "spec"] as const;
 export type BudgetRule = (typeof budgetRules)[number];
 
 /**
- * Number of copies of a tile in the unified buffer (UB). With 2 copies (double buffering), a load or store
- * overlaps with the statements that use the other copy.
+ * Number of copies of a tile in the unified buffer (UB). With 2 copies (double buffering), loads and stores
+ * overlap with computation.
  */
 export type Copies = 1 | 2;
 
@@ -50,24 +50,24 @@ export type Copies = 1 | 2;
 export type Buffers = Copies | Readonly<Record<string, Copies>>;
 
 /**
- * Names of the classes of instructions with which an Ascend core executes a gather (docs/pto.md). On every
- * other target the class is `direct`.
+ * Names of the classes of instructions with which an Ascend core executes a gather (docs/pto.md). On other
+ * targets, the class is `direct`.
  */
 export const gatherClasses = ["flat", "row-copy", "row-fetch", "mgather", "scalar", "direct"] as const;
 /** Class of the instructions that execute a gather; see {@link gatherClasses}. */
 export type GatherClass = (typeof gatherClasses)[number];
 
 /**
- * Orders in which cores execute their tasks. `off`: each core starts at its first task. `on`: each core
- * starts at a different task of its own.
+ * Options for the order in which a core executes tasks. `off`: every core starts with the core's first task.
+ * `on`: cores start with different tasks (rotation).
  */
 export const rotations = ["off", "on"] as const;
-/** Order in which cores execute their tasks; see {@link rotations}. */
+/** Order in which a core executes tasks; see {@link rotations}. */
 export type Rotation = (typeof rotations)[number];
 
 /**
- * Schedule of a gather or scatter: the choices that affect its speed, such as tile, loop order and residency.
- * Absent entries are chosen by the compiler.
+ * Schedule of a gather or scatter: the choices that affect speed, such as tile, loop order and residency. The
+ * compiler chooses the value of an absent entry.
  */
 export interface Schedule {
   /** Extents over the output dims, in elements. */
@@ -96,10 +96,7 @@ export interface Schedule {
   readonly rotate?: Rotation;
 }
 
-/**
- * Schedule in which all choices are made. Without a profile, the full-load rule does not apply and the data
- * stays in global memory.
- */
+/** Schedule in which all choices are made. */
 export interface ResolvedSchedule
   extends
     Required<Omit<Schedule, "lowering" | "profile" | "rotate">>,
@@ -111,8 +108,8 @@ export interface ResolvedSchedule
 export type EntryValue = Required<Schedule>[keyof Schedule];
 
 /**
- * Formats the value of a schedule entry as a command-line flag takes it: `8,64`, `gm`, `2`, or by operand
- * `kv=gm,bt=ub`.
+ * Formats the value of a schedule entry as for a command-line flag: `8,64`, `gm`, `2`, or `kv=gm,bt=ub` by
+ * operand.
  */
 export const formatEntry = (value: EntryValue): string => {
   if (typeof value !== "object") return String(value);

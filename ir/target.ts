@@ -20,13 +20,12 @@ export type Isa = (typeof isas)[number];
 export type TargetKind = "ascend" | "webgpu" | "cpu";
 
 /**
- * Hardware resource for which rows of a tile in the unified buffer (UB) compete when index values select row
- * after row. `banks`: UB has banks of 32-bit words; neighbouring lanes that read different words of one bank
- * wait. `cache-sets`: UB is in a cache; lines that are a large power of two apart evict each other.
+ * Hardware resource for which rows of a tile in the unified buffer (UB) compete. `banks`: memory banks of
+ * 32-bit words. `cache-sets`: cache sets, in which lines a large power of two apart evict one another.
  */
 export type SharedByRows = "nothing" | "banks" | "cache-sets";
 
-/** Capabilities of a kind of machine. They do not depend on the hardware parameters of a target. */
+/** Capabilities of a kind of machine. */
 export interface TargetFacts {
   /** A gather reads and writes global memory in place, and stages only the data of a full load. */
   readonly gathersInPlace: boolean;
@@ -91,7 +90,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
 /** Names of the kinds of machines for which targets compile. */
 export const targetKinds = Object.keys(targetFacts) as readonly TargetKind[];
 
-/** Hardware parameters of a target. Each is in bytes, cycles, elements or counts, as its name states. */
+/** Hardware parameters of a target. Names contain the unit: bytes, cycles, elements or a count. */
 export interface TargetFigures extends BoardFigures, GpuFigures {
   /** Capacity of the unified buffer of one core; of a workgroup's memory on WebGPU. */
   readonly ubBytes: number;
@@ -146,8 +145,8 @@ export interface TargetFigures extends BoardFigures, GpuFigures {
 }
 
 /**
- * Target of a compilation: a machine with its capabilities and hardware parameters, and the source of each
- * parameter.
+ * Target of a compilation: a machine with capabilities, hardware parameters, and the sources of the
+ * parameters.
  */
 export interface Target extends TargetFigures {
   readonly name: string;
@@ -171,15 +170,12 @@ export interface Target extends TargetFigures {
   readonly sources: Readonly<Record<keyof TargetFigures, FigureSource>>;
 }
 
-/**
- * Class of a WebGPU device. `software`: an adapter that executes the lanes of a workgroup one after the
- * other.
- */
+/** Class of a WebGPU device. `software`: an adapter that executes the lanes of a workgroup one by one. */
 export type DeviceClass = "gpu" | "software";
 
 /**
- * True if `laneBytes` is 16 or less. Each lane of a workgroup then reads memory on its own, as on software
- * adapters, and its bytes should be contiguous. `laneBytes`: bytes that neighbouring lanes read side by side.
+ * True if lanes of a workgroup read memory separately, as on software adapters: `laneBytes` is at most 16.
+ * `laneBytes`: bytes that neighbouring lanes read together.
  */
 export const readsAlone = (laneBytes: number): boolean => laneBytes <= 16;
 
@@ -188,8 +184,8 @@ export const deviceClassOf = ({ laneBytes }: Target): DeviceClass =>
   readsAlone(laneBytes) ? "software" : "gpu";
 
 /**
- * Returns a WebGPU target with the limits of a device. The capacity of the target's unified buffer becomes
- * the size of the device's workgroup memory.
+ * Returns a WebGPU target with the limits of a device. The unified buffer's capacity is the device's
+ * workgroup memory.
  */
 export function withLimits(target: Target, limits: WgslLimits): Target {
   const bytes = limits.maxComputeWorkgroupStorageSize;
@@ -207,8 +203,7 @@ export function withLimits(target: Target, limits: WgslLimits): Target {
 }
 
 /**
- * Returns the limits of the WebGPU devices for which a target compiles; {@link requestedLimits} if the target
- * states none.
+ * Returns the limits of the WebGPU devices for which a target compiles; by default {@link requestedLimits}.
  */
 export const deviceLimits = ({ limits = requestedLimits }: Pick<Target, "limits">): WgslLimits => limits;
 
@@ -357,10 +352,7 @@ export const ascend950: Target = {
 const gpuweb = from("vendor text", "gpuweb/gpuweb: default limits");
 const notModelled = assumed("relative weights for choosing a tile; WebGPU time is measured, never estimated");
 
-/**
- * Target for WebGPU devices. Its unified buffer is workgroup memory of 16 KiB, the size that every device
- * has.
- */
+/** Target for WebGPU devices. The unified buffer is workgroup memory of 16 KiB, which every device has. */
 export const webgpu: Target = {
   name: "webgpu",
   kind: "webgpu",
@@ -506,7 +498,7 @@ export const cpu: Target = {
   },
 };
 
-/** Built-in targets, by their names in code. */
+/** Built-in targets, keyed by name in code. */
 export const targets = { ascendA2, ascendA3, ascend950, webgpu, cpu } as const;
 for (const target of Object.values(targets)) {
   Object.freeze(target);
@@ -518,6 +510,6 @@ export const defaultTarget = ascendA2;
 /** Names of the built-in targets. */
 export const targetNames: readonly string[] = Object.values(targets).map((target) => target.name);
 
-/** Returns the built-in target with this name; undefined if there is none. */
+/** Returns the built-in target with the given name; undefined if there is none. */
 export const findTarget = (name: string): Target | undefined =>
   Object.values(targets).find((target) => target.name === name);

@@ -18,21 +18,17 @@ import {
 } from "./types.js";
 
 /**
- * Hardware pipes (instruction queues) of a core. MTE2 copies from global memory to the unified buffer (UB). V
- * computes and gathers. MTE3 copies from UB to global memory. S is the scalar unit, which processes addresses
- * one by one.
+ * Hardware pipes (instruction queues) of a core. MTE2: copies from global memory to the unified buffer (UB).
+ * V: vector unit. MTE3: copies from UB to global memory. S: scalar unit.
  */
 export const pipes = ["MTE2", "V", "MTE3", "S"] as const;
 /**
- * Hardware pipe (instruction queue) of a core. Statements on different pipes run at the same time unless a
- * sync orders them.
+ * Hardware pipe (instruction queue) of a core. Statements on different pipes run at the same time if no sync
+ * orders the statements.
  */
 export type Pipe = (typeof pipes)[number];
 
-/**
- * Buffer in the unified buffer (UB) that holds a tile of a tensor: row-major, with each innermost row padded
- * to `rowBytes` bytes.
- */
+/** Row-major buffer for a tile in the unified buffer (UB). Innermost rows are padded to `rowBytes` bytes. */
 export interface UbBuffer {
   readonly name: string;
   readonly dtype: DType;
@@ -51,7 +47,7 @@ export interface Region {
   readonly sizes: readonly Linear[];
 }
 
-/** Statement: a loop of the variable `iv` from `lower` to `upper`, over the tiles of a dim. */
+/** Loop statement over the tiles of a dim, with variable `iv` from `lower` to `upper` (exclusive). */
 export interface ForStmt {
   readonly op: "for";
   readonly iv: string;
@@ -71,10 +67,7 @@ export interface AllocStmt {
   readonly span?: Span;
 }
 
-/**
- * Statement that copies a region of global memory to a tile in the unified buffer (UB), from the tile's
- * origin on.
- */
+/** Statement that copies a region of global memory to a tile in the unified buffer (UB). */
 export interface LoadStmt {
   readonly op: "load";
   readonly from: Region;
@@ -101,8 +94,8 @@ export interface ReductionChunk {
 }
 
 /**
- * Statement that executes a gather, or one chunk of its reduction. Each operand is a region of global memory
- * or of a tile in the unified buffer (UB).
+ * Statement that executes a gather, or one chunk of a gather's reduction. The operands are regions of global
+ * memory or of tiles in the unified buffer (UB).
  */
 export interface GatherStmt {
   readonly op: "gather";
@@ -124,8 +117,8 @@ export interface GatherStmt {
 }
 
 /**
- * Statement that writes the values of points (iterations of a domain) to elements that index values select.
- * Points are processed in row-major order. Other elements of the region do not change.
+ * Statement that executes a scatter: writes values, in row-major order of the iterations, to elements that
+ * index values select.
  */
 export interface ScatterStmt {
   readonly op: "scatter";
@@ -153,10 +146,7 @@ export interface FillStmt {
   readonly span?: Span;
 }
 
-/**
- * Statement that copies a tile in the unified buffer (UB), from the tile's origin on, to a region of global
- * memory.
- */
+/** Statement that copies a tile in the unified buffer (UB) to a region of global memory. */
 export interface StoreStmt {
   readonly op: "store";
   readonly from: string;
@@ -165,10 +155,9 @@ export interface StoreStmt {
 }
 
 /**
- * Statement that synchronizes two hardware pipes: `to` waits for earlier statements of `from`. With `lag` 0,
- * these are all statements of `from` before this execution of the sync. With `lag` 1, they are those before
- * the sync's previous execution, so the first execution does not wait. With two copies of a buffer, a copy
- * was last used two iterations earlier.
+ * Statement that synchronizes two hardware pipes: `to` waits for earlier statements of `from`. `lag` 0: waits
+ * for all statements before the current execution of the sync. `lag` 1: waits for all statements before the
+ * previous execution of the sync.
  */
 export interface SyncStmt {
   readonly op: "sync";
@@ -210,8 +199,7 @@ const regionAccess = (region: Region, write: boolean): StmtAccess => ({
 });
 
 /**
- * Returns the reads and then the writes of a statement; an empty list for loops, allocations and syncs.
- * Statements in a loop's body are not included.
+ * Returns the reads and then the writes of a statement. The list is empty for loops, allocations and syncs.
  */
 export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
   switch (stmt.op) {
@@ -244,22 +232,17 @@ export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
 }
 
 /**
- * Returns the position, from 0, of the input to which the first region of a scatter belongs. It is not 0 if
- * the access map does not read the base, the input that supplies unwritten elements. The statement then has
- * no region for the base. `inputs`: number of inputs of the function.
+ * Returns the position of the input to which the first region of a scatter belongs: 0, or 1 if the scatter
+ * does not read input 0. `inputs`: number of inputs of the function.
  */
 export const firstTable = (stmt: ScatterStmt, inputs: number): number => inputs - stmt.from.length;
 
-/**
- * True if a body contains a scatter or a fill, including statements inside loops. Only scatter programs
- * contain fills.
- */
+/** True if a body contains a scatter or a fill, also inside loops. */
 export const hasScatter = (body: readonly Stmt[]): boolean =>
   flatten(body).some(({ op }) => op === "scatter" || op === "fill");
 
 /**
- * Returns the regions that a statement reads or writes. Tiles that it accesses in full have no region and are
- * not included.
+ * Returns the regions that a statement reads or writes. Tiles that are accessed completely are not included.
  */
 export const regionsOf = (stmt: Stmt): readonly Region[] =>
   accessesOf(stmt).flatMap(({ region }) => region ?? []);
@@ -268,8 +251,8 @@ export const regionsOf = (stmt: Stmt): readonly Region[] =>
 export const children = (stmt: Stmt): readonly Stmt[] => (stmt.op === "for" ? stmt.body : []);
 
 /**
- * Returns the linear expressions in a statement: bounds, offsets, sizes, and the coordinates of its access
- * map. Statements in the body of a loop are not included.
+ * Returns the linear expressions in a statement: bounds, offsets, sizes and access map coordinates.
+ * Statements in the body of a loop are not included.
  */
 export function formsOfStmt(stmt: Stmt): readonly Linear[] {
   if (stmt.op === "for") return [stmt.lower, stmt.upper];
@@ -291,8 +274,8 @@ export const withChildren = (stmt: Stmt, inside: (body: readonly Stmt[]) => read
   stmt.op === "for" ? { ...stmt, body: inside(stmt.body) } : stmt;
 
 /**
- * Returns a statement in which `form` replaces each linear expression, also in the body of a loop. `map`
- * replaces the access maps of gathers and scatters; by default it applies `form` to their linear expressions.
+ * Returns a statement with all linear expressions replaced by `form`, also in the body of a loop. `map`:
+ * replaces the access maps of gathers and scatters; by default applies `form` to the map's expressions.
  */
 export function mapStatement(
   stmt: Stmt,
@@ -346,8 +329,8 @@ export function mapStatement(
 }
 
 /**
- * Returns the sizes of the iteration space of a gather statement: the sizes of its output tile and, for a
- * reduction, the number of reduction elements as the last size.
+ * Returns the sizes of the iteration space of a gather statement: the output tile's sizes, followed by the
+ * number of reduction elements in a reduction.
  */
 export const walkedSizes = ({ map, to, chunk }: GatherStmt): readonly Linear[] =>
   map.reduced === undefined
@@ -366,10 +349,7 @@ function lengthOf({ from, to }: ReductionChunk): Linear {
 export const ubBytes = (buffer: UbBuffer): number =>
   elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
 
-/**
- * Returns the stride of each dim of a tile in the unified buffer (UB), in elements. Rows are padded to
- * `rowBytes`.
- */
+/** Returns the strides of the dims of a tile in the unified buffer (UB), in elements. */
 export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">): number[] {
   const result = strides(buffer.shape);
   for (let k = buffer.shape.length - 2; k >= 0; k--) {
@@ -380,8 +360,8 @@ export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">
 }
 
 /**
- * Returns all statements of a body in order, including those inside loops. Statements inside a loop follow
- * the loop.
+ * Returns all statements of a body in order, including statements inside loops. A loop precedes the
+ * statements of the loop's body.
  */
 export const flatten = (body: readonly Stmt[]): readonly Stmt[] =>
   body.flatMap((stmt) => [stmt, ...flatten(children(stmt))]);

@@ -14,23 +14,16 @@ export interface TensorType {
   readonly shape: Shape;
 }
 
-/**
- * Maximum number of dims of a tensor (inclusive). It is DirectML's limit, the largest of the limits of the
- * three dialects.
- */
+/** Maximum number of dims of a tensor, which is DirectML's limit. */
 export const maxRank = 8;
 
 /**
- * Upper limit (exclusive) of an extent, and of the number of elements of an output or an index tensor.
- * PyPTO's operators and WebGPU kernels have signed 32-bit integers as flat positions. For them, the limit
- * also applies to the number of elements of a table (an input that is read by index).
+ * Upper limit (exclusive) of an extent, and of the number of elements of an output or index tensor. In PyPTO
+ * operators and WebGPU kernels, the limit also applies to inputs that are read by index.
  */
 export const maxElements = 2 ** 31;
 
-/**
- * Upper limit (exclusive) of the number of elements of a table, an input that is read by index. Byte
- * positions then stay below 2^53.
- */
+/** Upper limit (exclusive) of the number of elements of an input that is read by index. */
 export const maxTableElements = 2 ** 48;
 
 /** Returns the number of elements of a shape; 1 for a scalar. The result is exact below 2^53. */
@@ -41,16 +34,15 @@ export function elementCount(shape: Shape): number {
 }
 
 /**
- * Returns a number of elements or bytes as text for a message: the number, or `more than 2^53` if it is not
- * exact.
+ * Formats a number of elements or bytes for a message: the number, or `more than 2^53` for a number that is
+ * not exact.
  */
 export const shownAmount = (amount: number): string =>
   amount <= Number.MAX_SAFE_INTEGER ? String(amount) : "more than 2^53";
 
 /**
- * Returns `dtype` unchanged, with the static type of whole-byte element types. Throws an InternalError for a
- * packed type. The verifier rejects packed types for outputs, indices, and elements that are copied unchanged
- * (B9).
+ * Returns `dtype` with the static type of whole-byte element types. Throws an InternalError for a packed
+ * type.
  */
 export function byteAligned(dtype: DType): ByteAlignedType {
   if (isPacked(dtype)) throw new InternalError(`an element of ${dtype} has no address`);
@@ -64,8 +56,8 @@ export function byteCount(type: TensorType): number {
 }
 
 /**
- * True if every row of a tensor starts at a byte. Packed elements are contiguous through the whole tensor, as
- * in ONNX. A row that does not fill its last byte therefore shares that byte with the next row.
+ * True if every row of a tensor starts at a byte boundary. Packed elements are contiguous through the whole
+ * tensor, also across rows.
  */
 export const rowsFillBytes = ({ dtype, shape }: TensorType): boolean =>
   (shape[shape.length - 1] ?? 1) % elementsInByte(dtype) === 0;
@@ -82,9 +74,8 @@ export function strides(shape: Shape): number[] {
 }
 
 /**
- * Returns the number of elements that are contiguous from the start of a region of a row-major tensor. They
- * span the trailing dims that the region covers in full, and the dim before these. `sizes`: extents of the
- * region along the innermost dims of the tensor.
+ * Returns the number of elements that are contiguous from the start of a region of a row-major tensor.
+ * `sizes`: extents of the region along the tensor's innermost dims. `tensor`: shape of the tensor.
  */
 export function contiguousRun(sizes: Shape, tensor: Shape): number {
   const outer = tensor.length - sizes.length;
@@ -117,9 +108,7 @@ export function at<T>(list: ArrayLike<T>, k: number): T {
   return list[k] as T;
 }
 
-/**
- * Error that reports a bug in tilec, not a mistake of the user. Only this error is shown with a stack trace.
- */
+/** Error that reports a bug in tilec, not a mistake of the user. */
 export class InternalError extends Error {
   override readonly name: string = "InternalError";
 }
@@ -129,10 +118,7 @@ export function invariant(condition: boolean, message: string): asserts conditio
   if (!condition) throw new InternalError(message);
 }
 
-/**
- * Throws an InternalError. It is called in the default case of an exhaustive switch, which no value should
- * reach.
- */
+/** Throws an InternalError; for the default case of an exhaustive switch. */
 export function assertNever(value: never): never {
   throw new InternalError(`unhandled case: ${JSON.stringify(value)}`);
 }

@@ -1,4 +1,4 @@
-/** Names of letters, digits and `_` for things that users call otherwise: each name once. */
+/** Source of unique identifiers (letters, digits and `_`) made from arbitrary names. */
 export class UniqueNames {
   private readonly taken: Set<string>;
   private readonly following = new Map<string, number>();

@@ -4,10 +4,7 @@ import { counted } from "./counted.js";
 import { error, type Diagnostic, type DiagnosticData } from "./diagnostic.js";
 import type { Span } from "./types.js";
 
-/**
- * Limits of a WebGPU device, named as in GPUSupportedLimits. With these values, kernels can be compiled
- * without a device.
- */
+/** Limits of a WebGPU device, with the member names of GPUSupportedLimits. */
 export interface WgslLimits {
   readonly maxBindingsPerBindGroup: number;
   readonly maxBufferSize: number;
@@ -41,9 +38,8 @@ export const defaultLimits: WgslLimits = {
 const largestBuffer = 2 ** 32 - 4;
 
 /**
- * Limits of the target `webgpu`: the limits that every device has, but with larger buffers. Buffer sizes are
- * the largest that 32 bits address in whole words. Most adapters offer these sizes; few offer more than the
- * default of any other limit.
+ * Limits of the target `webgpu`: the default limits of WebGPU, but with the largest buffers that 32-bit
+ * addresses allow.
  */
 export const requestedLimits: WgslLimits = {
   ...defaultLimits,
@@ -55,8 +51,8 @@ export const requestedLimits: WgslLimits = {
 export const limitNames = Object.keys(defaultLimits) as readonly (keyof WgslLimits)[];
 
 /**
- * Returns the WebGPU limits that a kernel exceeds, each with the value that the kernel needs; an empty object
- * if it exceeds none.
+ * Returns the WebGPU limits that a kernel exceeds, with the values that the kernel needs. The object is empty
+ * if no limit is exceeded.
  */
 export const overLimits = (needed: Partial<WgslLimits>, limits: WgslLimits): Partial<WgslLimits> =>
   Object.fromEntries(
@@ -67,15 +63,14 @@ export const overLimits = (needed: Partial<WgslLimits>, limits: WgslLimits): Par
   );
 
 /**
- * Returns WebGPU limits as text in the form of the flag `--limits`:
- * `maxBufferSize=64,maxStorageBuffersPerShaderStage=10`.
+ * Formats WebGPU limits as for the flag `--limits`: `maxBufferSize=64,maxStorageBuffersPerShaderStage=10`.
  */
 export const formatLimits = (limits: Partial<WgslLimits>): string =>
   Object.entries(limits)
     .map(([name, value]) => `${name}=${value}`)
     .join(",");
 
-/** Number of storage buffers that a WebGPU kernel binds, with a text that lists their purposes. */
+/** Number of storage buffers that a WebGPU kernel binds, and a list of the buffers' purposes as text. */
 export interface StorageBuffers {
   readonly count: number;
   /** `12 inputs, the output, the status of index errors`. */
@@ -83,14 +78,13 @@ export interface StorageBuffers {
 }
 
 /**
- * True if a kernel needs to know the point that owns each element. The points of `set` are ordered, or reject
- * duplicates; and elements of several words could be torn by two lanes where a promise is broken. `bytes`:
- * those of an element.
+ * True if a kernel must store, for each output element, the iteration that determines the element. `bytes`:
+ * size of an element.
  */
 export const needsOwners = ({ combine, duplicates }: Write, bytes: number): boolean =>
   combine === "set" && (duplicates !== "unique" || bytes > 4);
 
-/** Storage buffers that a kernel binds beside its inputs. */
+/** Storage buffers that a kernel binds in addition to the inputs. */
 export interface OtherBuffers {
   /** False for a scatter that is written in the memory of an input. */
   readonly output: boolean;
@@ -101,8 +95,8 @@ export interface OtherBuffers {
 }
 
 /**
- * Returns the number of storage buffers of a WebGPU kernel and their purposes: one for each input, and the
- * others.
+ * Returns the number of storage buffers of a WebGPU kernel and a list of the buffers' purposes as text.
+ * `inputs`: number of inputs.
  */
 export function storageBuffersOf(inputs: number, { output, status, owner }: OtherBuffers): StorageBuffers {
   const bindings = [
@@ -116,7 +110,7 @@ export function storageBuffersOf(inputs: number, { output, status, owner }: Othe
 
 /**
  * Returns the error (TC502) for a WebGPU kernel that binds more storage buffers than a shader stage may have.
- * The caller has compared the number with `limit`, the maximum number of storage buffers.
+ * `limit`: maximum number of storage buffers.
  */
 export function tooManyBuffers({ count, bindings }: StorageBuffers, limit: number, span?: Span): Diagnostic {
   const name = "maxStorageBuffersPerShaderStage";
@@ -125,8 +119,8 @@ export function tooManyBuffers({ count, bindings }: StorageBuffers, limit: numbe
 }
 
 /**
- * Returns an error (TC502) if a tensor exceeds the largest buffer or the largest storage buffer binding of a
- * WebGPU device. Undefined if the tensor fits. `bytes`: size of the tensor.
+ * Returns the error (TC502) for a tensor that exceeds the buffer limits of a WebGPU device; undefined if the
+ * tensor fits. `bytes`: size of the tensor.
  */
 export function tooLargeBuffer(
   tensor: string,
@@ -143,9 +137,8 @@ export function tooLargeBuffer(
 }
 
 /**
- * Returns the error (TC502) for a kernel that exceeds limits of a WebGPU device; the caller has checked this.
- * `needed`: values that the kernel requires of these limits. `otherwise`: a remedy that does not require
- * another device, for the error's hint.
+ * Returns the error (TC502) for a kernel that exceeds limits of a WebGPU device. `needed`: limits that the
+ * kernel needs. `otherwise`: suggestion other than a different device, for the error's hint.
  */
 export function beyondDevice(
   message: string,

@@ -22,16 +22,12 @@ import { programIdleFactor } from "./workgroup-memory.js";
 import { hitsOf, memoryCycles, workloadOf, type TransferBytes, type StatementWork } from "./statement.js";
 
 /**
- * Version of the rules of the clock, the cost model that computes cycles. Raise it when the cycles of some
- * program change on a target whose hardware parameters did not change. Cycles recorded under an older version
- * are then not compared with new ones.
+ * Version of the cycle model. Increase the version when the cycles of some program change although the
+ * hardware parameters did not change.
  */
 export const clockVersion = 5;
 
-/**
- * Result of the clock (cost model) for a tile program on its target: total cycles, and the cycles for which
- * each unit is busy.
- */
+/** Result of the cycle model for a tile program: total cycles, and busy cycles of the hardware units. */
 export interface ClockResult {
   /** Until the last core is done. */
   readonly cycles: number;
@@ -53,8 +49,8 @@ export interface ClockResult {
 }
 
 /**
- * Tile program prepared for the clock (cost model): the program with its target, busy cores, gather lowering,
- * cost functions and start times.
+ * Tile program prepared for the cycle model, with target, number of busy cores, gather lowering and cost
+ * functions.
  */
 export interface Clocked {
   readonly func: TileFunc;
@@ -76,16 +72,13 @@ export interface Clocked {
   readonly memoryFactor: number;
 }
 
-/**
- * Returns the number of cores that execute at least one of `tasks` tasks; at least 1. It is limited by the
- * program's schedule, or else by the target's number of cores.
- */
+/** Returns the number of cores that execute at least one of `tasks` tasks; at least 1. */
 export const busyCores = (func: TileFunc, target: Target, tasks: number): number =>
   Math.max(1, Math.min(func.schedule.cores ?? target.cores, tasks));
 
 /**
- * Returns a program prepared for the clock (cost model), for one lowering (choice of instructions) of its
- * gather. `tasks`: number of tasks of the program. `lowering`: undefined for a program without a gather.
+ * Returns a program prepared for the cycle model. `tasks`: number of tasks. `lowering`: choice of
+ * instructions for the gather; undefined for a program without a gather.
  */
 export function clocked(
   func: TileFunc,
@@ -122,7 +115,7 @@ export function clocked(
 }
 
 /**
- * State of a core after all of its tasks: the end cycle, the busy cycles of each hardware pipe, and the bytes
+ * State of a core after all tasks: the end cycle, the busy cycles of the hardware pipes, and the bytes
  * transferred.
  */
 export interface CoreTime {
@@ -137,9 +130,8 @@ const memoryOf = ({ func, target, cores, memoryFactor }: Clocked, core: CoreTime
   memoryCycles(core.transferred, func.operands, target, cores, memoryFactor);
 
 /**
- * Returns the cycles that a core takes: the later of the end of its last pipe and the end of its global
- * memory transfers. If the target's pipes do not overlap, the result is at least the sum of their busy
- * cycles.
+ * Returns the cycles until a core's last hardware pipe and global memory transfers have ended. If the
+ * target's pipes do not overlap, the result is at least the sum of all busy cycles.
  */
 export function cyclesOfCore(program: Clocked, core: CoreTime): number {
   const busy = program.target.overlaps ? 0 : pipes.reduce((sum, pipe) => sum + core.busy[pipe], 0);
@@ -147,8 +139,8 @@ export function cyclesOfCore(program: Clocked, core: CoreTime): number {
 }
 
 /**
- * Returns the result of the clock (cost model) for a program. `tasks`: number of tasks. `last`: state of the
- * core that finishes last.
+ * Returns the result of the cycle model for a program. `tasks`: number of tasks. `last`: state of the core
+ * that finishes last.
  */
 export function resultOf(program: Clocked, tasks: number, last: CoreTime): ClockResult {
   const { func, target, cores, lowering } = program;
@@ -174,8 +166,8 @@ export function resultOf(program: Clocked, tasks: number, last: CoreTime): Clock
 }
 
 /**
- * Returns a sentence on a program's bottleneck (`what`): the percentage of the cycles for which it is busy,
- * and its kind of work.
+ * Returns a sentence about a program's bottleneck `what`: the kind of work, and the percentage of cycles in
+ * which the bottleneck is busy.
  */
 function why({ target, cores, lowering }: Clocked, what: Pipe | "gm", busy: number, cycles: number): string {
   const share = cycles === 0 ? 0 : Math.round((100 * busy) / cycles);

@@ -17,8 +17,8 @@ import { runsOf, type BodyPlan, type LoopPlan, type ClockPlan } from "./plan.js"
 import type { StatementWork, TransferBytes } from "./statement.js";
 
 /**
- * Result of the closed-form cost model: the state of the core that finishes last. Two counters measure the
- * effort of the model itself: matrix products, and cores that were evaluated.
+ * Result of the closed-form cycle model: the state of the core that finishes last, and counters of the
+ * model's own effort.
  */
 export interface Closed {
   /** The core that finishes last. */
@@ -28,22 +28,16 @@ export interface Closed {
   readonly evaluated: number;
 }
 
-/**
- * Returns the result of the closed-form cost model for a program: the core that finishes last, with its
- * times.
- */
+/** Returns the result of the closed-form cycle model for a program. */
 export const closed = (program: Clocked, plan: ClockPlan): Closed => new Composer(program, plan).closed();
 
-/**
- * Returns the bytes that all cores of a program together transfer in global memory, one number for each
- * operand.
- */
+/** Returns the bytes that all cores together transfer in global memory, as one number for each operand. */
 export const transferredBy = (program: Clocked, plan: ClockPlan): TransferBytes =>
   new Composer(program, plan).transferred();
 
 /**
- * Returns the number of tasks of a plan: the total number of iterations of its innermost parallel loop. It is
- * 1 if the plan has no parallel loops.
+ * Returns the number of tasks of a plan: the total number of iterations of the innermost parallel loop, or 1
+ * without parallel loops.
  */
 export function tasksOf({ nest }: ClockPlan): number {
   const from = (depth: number, offsets: LoopOffsets): number => {
@@ -329,9 +323,8 @@ class Composer {
 }
 
 /**
- * Returns the tasks of a range in order, as nodes of the loop nest with repeat counts. A loop iteration that
- * lies completely in the range is one node. An iteration that lies partly in the range is replaced by the
- * nodes inside it.
+ * Returns the tasks of a range in order, as loop-nest nodes with repeat counts. A loop iteration that is only
+ * partly in the range is replaced by inner nodes.
  */
 function blockOf(node: Node, { from, to }: TaskRange): Repeated[] {
   if (from <= 0 && to >= node.tasks) return [{ count: 1, node }];

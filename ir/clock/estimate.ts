@@ -19,9 +19,8 @@ import { targetFacts } from "../target.js";
 import type { Work } from "./work.js";
 
 /**
- * Returns a function that estimates the cycles of schedules. All schedules that are passed to it must have
- * the same tile and residency (memory that holds the data). Those with the same gather lowering share cached
- * results that depend only on the tile.
+ * Returns a function that estimates the cycles of schedules. All schedules passed to the function must have
+ * the same tile and residency (memory that holds the data).
  */
 export function estimatesOfTile(): (variant: Tiling) => number {
   const cached = new Map<string, (variant: Tiling) => number>();
@@ -38,7 +37,7 @@ export function estimatesOfTile(): (variant: Tiling) => number {
 
 /**
  * Returns a function that estimates the cycles of schedules with the tile, residency and lowering of
- * `tiling`. The schedules may differ in view (outer split of the iteration), loop order and buffers.
+ * `tiling`. Views, loop order and buffers may differ.
  */
 function estimator(tiling: Tiling): (variant: Tiling) => number {
   const { lowering } = tiling;
@@ -55,8 +54,8 @@ function estimator(tiling: Tiling): (variant: Tiling) => number {
 }
 
 /**
- * Returns the estimated cycles of a schedule whose gather uses one lowering (choice of instructions).
- * `transfers` and `gather`: work of the loads, the stores and the gather for one full tile.
+ * Returns the estimated cycles of a schedule with one gather lowering (choice of instructions). `transfers`,
+ * `gather`: work of the loads, stores and gather for one full tile.
  */
 function estimated(
   variant: Tiling,
@@ -168,9 +167,8 @@ const runsIn = (
 });
 
 /**
- * Returns the work of a gather for a part of a tile, given the work for the full tile. The part has the
- * fractions `elements` and `rows` of the tile's elements and rows. Work of the scalar unit scales with the
- * elements.
+ * Returns the work of a gather for a part of a tile. `work`: work for the full tile. The second parameter has
+ * the part's fractions of the tile's elements and rows.
  */
 function scaledWork(work: Work, { elements, rows: alike }: TileShare, lowering: TimedLowering): Work {
   if (elements === 1) return work;
@@ -221,9 +219,9 @@ interface AllTrips {
 }
 
 /**
- * Returns the mean number of iterations (trips) of each loop of a tiling, and two products of them. `tasks`:
- * product over the parallel loops, each rounded up. `tiles`: product over the serial loops, which is the
- * number of tiles of a task and may be fractional.
+ * Returns the mean number of iterations (trips) of the loops of a tiling. `tasks`: number of tasks, a product
+ * over the parallel loops. `tiles`: number of tiles of a task, a product over the serial loops; may be
+ * fractional.
  */
 function tripsOf(tiling: Tiling): AllTrips {
   const [parallel, serial]: [Trips[], Trips[]] = [[], []];
@@ -243,9 +241,9 @@ function tripsOf(tiling: Tiling): AllTrips {
 }
 
 /**
- * Returns a pair of mean tile sizes, each as fractions of a full tile's elements and rows. The first is for
- * the tiles of the longest block of tasks. The second is for the partial last tile of a task; undefined if
- * the last tile is full. `max`: number of tasks of the block.
+ * Returns two mean tile sizes, as fractions of a full tile's elements and rows. First: tiles of the longest
+ * block of tasks. Second: the partial last tile of a task; undefined if the last tile is full. `max`: number
+ * of tasks of the block.
  */
 function tileShares(
   { parallel, tiles, serial, row }: AllTrips,

@@ -3,24 +3,24 @@ import { evaluate } from "../linear.js";
 import type { AllocStmt, ForStmt, Stmt } from "../tile.js";
 
 /**
- * Step of a program's execution: the start of a task, or one execution of a statement other than a loop or
- * allocation.
+ * Step of a program's execution: the start of a task, or one execution of a statement. Loops and allocations
+ * are not steps.
  */
 export type Step = { readonly op: "task" } | Exclude<Stmt, ForStmt | AllocStmt>;
 
 const newTask: Step = { op: "task" };
 
 /**
- * Yields the steps of a body in the order of execution: the start of each task, and each execution of a
- * statement. Before each step, `env` is set to the current values of the loop variables.
+ * Yields the steps of a body in execution order: the starts of tasks and the executions of statements. Before
+ * each step, `env` is set to the values of the loop variables.
  */
 export function* execution(body: readonly Stmt[], env: Map<string, number>): Generator<Step> {
   if (body.length > 0) yield* run(body, env, true);
 }
 
 /**
- * Yields the steps of a body in the order of execution. `env` is set to the values of the loop variables
- * before each step. `outermost`: true if no serial loop encloses the body, so that tasks can start in it.
+ * Yields the steps of a body in execution order. Before each step, `env` is set to the values of the loop
+ * variables. `outermost`: true if no serial loop encloses the body.
  */
 function* run(body: readonly Stmt[], env: Map<string, number>, outermost: boolean): Generator<Step> {
   // A task is what the innermost parallel loop repeats.

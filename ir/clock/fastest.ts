@@ -16,9 +16,8 @@ import { busyCores, clocked, type Clocked, type ClockResult } from "./clock.js";
 import { loweringsOfProgram, type StatementWork } from "./statement.js";
 
 /**
- * Returns the result of the clock (cost model) for the fastest lowering of a program's gather. A lowering is
- * a choice of instructions. `timed` runs the clock on the program with one lowering. A program without a
- * gather is timed once.
+ * Returns the result of the cycle model for the fastest lowering (choice of instructions) of a program's
+ * gather. `timed`: computes the result for one lowering.
  */
 export function fastest(
   func: TileFunc,
@@ -62,9 +61,8 @@ interface Timed {
 }
 
 /**
- * Calls `timed` to run the clock (cost model) on a program, and records the gathers that it executes. Returns
- * the program, the clock's result, the recorded gathers with their work, and a function that converts work
- * into cycles.
+ * Returns the result of `timed` for a program, and the gathers that the cycle model executed. `timed`: runs
+ * the cycle model on the program.
  */
 function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Timed {
   const gathered = new Map<string, Gathered>();
@@ -85,9 +83,8 @@ function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Tim
 }
 
 /**
- * True if `program` certainly takes at least as many cycles as another program, and so need not be timed. The
- * programs differ in the lowering (choice of instructions) of their gather. The second parameter has the
- * other program with its timing result.
+ * True if `program` is proved to take at least as many cycles as another program with a different gather
+ * lowering. The second parameter is the result for the other program. False means that there is no proof.
  */
 function isSlower(program: Clocked, { program: other, result, gathered, cyclesOf }: Timed): boolean {
   // Rows are loads in one way alone, so that no way has another part of its loads found in L2.

@@ -3,8 +3,8 @@ import type { BoardFigures } from "../board-figures.js";
 import type { FigureSource } from "../figure.js";
 
 /**
- * Direction in which each hardware parameter of a board makes a program faster. `more`: a larger value is
- * faster, as for a rate. `less`: a smaller value is faster, as for a cost.
+ * Direction in which each hardware parameter makes a program faster. `more`: a larger value is faster
+ * (rates). `less`: a smaller value is faster (costs).
  */
 export const fasterWith = {
   loadIssueCycles: "less",
@@ -37,10 +37,7 @@ export const fasterWith = {
   callCycles: "less",
 } as const satisfies Readonly<Record<keyof BoardFigures, "more" | "less">>;
 
-/**
- * Returns a target in which each hardware parameter of the board is at the end of its range that gives the
- * fewest cycles.
- */
+/** Returns a target with the fastest value of each hardware parameter, within the parameter's range. */
 export function favourable<
   T extends BoardFigures & { readonly sources: Readonly<Record<keyof BoardFigures, FigureSource>> },
 >(target: T): T {

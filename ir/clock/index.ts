@@ -48,10 +48,8 @@ export {
 } from "./walk.js";
 
 /**
- * Returns the result of the clock (cost model) for a program with the fastest lowering (choice of
- * instructions) of its gather. It is computed in closed form, at a cost that grows with the logarithm of the
- * loop iterations. Some hand-written programs are simulated statement by statement instead: those with
- * imperfect parallel nests, or with loop bounds that are not minima of sums.
+ * Returns the result of the cycle model for a program with the fastest lowering (choice of instructions) of
+ * the gather.
  */
 export function cyclesOf(func: TileFunc, target: Target): ClockResult {
   const { plan, tasks } = planned(func);
@@ -71,15 +69,15 @@ function planned(func: TileFunc): Planned {
 }
 
 /**
- * Returns the lowering (choice of instructions) of a program's gather that takes the fewest cycles in the
- * cost model. Undefined if the program has no gather.
+ * Returns the fastest lowering (choice of instructions) of a program's gather in the cycle model. Undefined
+ * if the program has no gather.
  */
 export const programLowering = (func: TileFunc, target: Target): GatherLowering | undefined =>
   cyclesOf(func, target).lowering;
 
 /**
- * Returns the cycles of a program with a timeline, by simulating every statement of every task. The cycles
- * equal those of {@link cyclesOf}.
+ * Returns the cycles of a program with a timeline, by simulating every statement. The cycles equal the cycles
+ * of {@link cyclesOf}.
  */
 export function walkOf(func: TileFunc, target: Target): Walked {
   const tasks = countTasks(func.body);
@@ -90,10 +88,7 @@ export function walkOf(func: TileFunc, target: Target): Walked {
 const transferredIn = (program: Clocked, plan: ClockPlan | undefined): TransferBytes =>
   plan === undefined ? transferredByWalk(program) : transferredBy(program, plan);
 
-/**
- * Returns the bytes of the unified buffer (UB) in use on core 0 over time, in cycles. The result equals the
- * occupancy in the result of {@link walkOf}, but its cost does not grow with the number of tasks.
- */
+/** Returns the bytes of the unified buffer (UB) in use on core 0 over time, in cycles. */
 export function occupancyOf(func: TileFunc, target: Target): readonly Occupancy[] {
   const { plan, tasks } = planned(func);
   const program = clocked(func, target, tasks, programLowering(func, target));

@@ -19,8 +19,8 @@ import { leastThroughUb } from "./ub-lower-bound.js";
 
 /**
  * Functions that return lower bounds on the cycles of schedules with the same residency (memory that holds
- * the data). The bound of `any()` holds for every tile; it is 0 if nothing is known. The bound of `of(tile)`
- * holds for every schedule with that tile.
+ * the data). `any()`: bound for every tile; 0 if there is none. `of(tile)`: bound for every schedule with the
+ * tile.
  */
 export interface LowerBounds {
   /** Whatever the tile; 0 where nothing is known. */
@@ -30,8 +30,8 @@ export interface LowerBounds {
 }
 
 /**
- * Returns functions that compute lower bounds on the cycles of schedules. The bounds hold for all schedules
- * that share four properties with `tiling`: residency, cores, view (outer split of the iteration) and target.
+ * Returns functions that compute lower bounds on the cycles of schedules. The bounds apply to schedules with
+ * the residency, cores, view and target of `tiling`.
  */
 export function lowerBoundsOf(tiling: Tiling): LowerBounds {
   const { gather, target, scatter } = tiling;
@@ -45,10 +45,8 @@ export function lowerBoundsOf(tiling: Tiling): LowerBounds {
 }
 
 /**
- * Returns a lower bound on the cycles of a program over all its legal schedules. Only the target, the cores
- * and the unified buffer's capacity are fixed by the given tiling. Tile, view, loop order, buffers,
- * residency, lowering, profile and budget rule may differ. Each hardware parameter of a board is at the end
- * of its range that gives the fewest cycles.
+ * Returns a lower bound on the cycles of a program over all legal schedules. Only target, cores and unified
+ * buffer capacity are taken from the given tiling.
  */
 export function programLowerBound({ gather, target, schedule, extents }: Tiling): LowerBound {
   const { lowering: _, ...unpinned } = schedule;
@@ -73,8 +71,8 @@ export function programLowerBound({ gather, target, schedule, extents }: Tiling)
 }
 
 /**
- * Returns the lower bound on cycles over all schedules with the residency of `tiling`, the memory that holds
- * the data.
+ * Returns the lower bound on cycles over all schedules with the residency (memory that holds the data) of
+ * `tiling`.
  */
 function least(tiling: Tiling): LowerBound {
   const { gather, target, scatter } = tiling;
@@ -86,9 +84,7 @@ function least(tiling: Tiling): LowerBound {
 
 /**
  * Returns the functions of {@link LowerBounds} for a target that gathers through the unified buffer (UB).
- * `any` returns the bound of {@link leastThroughUb}, in which every written byte is transferred to global
- * memory once. `of(tile)` returns the larger of this bound and the issue cycles of one core's stores. A store
- * is one DMA instruction for each tile.
+ * Bounds for a tile include the issue cycles of one DMA store for each tile.
  */
 function throughUb(tiling: Tiling): LowerBounds {
   const { target, schedule, extents } = tiling;
@@ -131,10 +127,7 @@ interface Divided {
 
 /**
  * Returns values and functions for lower bounds on cycles, for a machine that gathers directly in global
- * memory. Each tile reads at least one contiguous range and one cache line of each operand that is not
- * staged. Each task loads staged data at least once before its gather. The tasks share the rest of the work:
- * the bytes that the gather reaches and its elements. More tasks shorten this work for each core, but take
- * longer to start.
+ * memory.
  */
 function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const { map, operands } = gather;
@@ -205,8 +198,8 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
 }
 
 /**
- * Returns the number of tasks that gives the smallest lower bound, from 1 to the number of cores. It also
- * returns the cycles of this bound and the work of the busiest core.
+ * Returns the number of tasks that gives the smallest lower bound on cycles, with the bound and the work of
+ * the busiest core.
  */
 function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlaceWork>) {
   const workIn = all();
@@ -222,9 +215,8 @@ function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlac
 }
 
 /**
- * Returns the lower bound on the cycles of a gather on a machine that gathers directly in global memory. A
- * core does the parts of its work one after the other, so the bound is the sum of the parts. The bound's
- * limit is the largest part.
+ * Returns the lower bound on the cycles of a gather on a machine that gathers directly in global memory. The
+ * limit in the result is the largest part of the bound.
  */
 function leastInPlace(tiling: Tiling): LowerBound {
   const { target } = tiling;

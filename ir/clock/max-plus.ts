@@ -3,9 +3,8 @@
  * Statements one after the other are a product, the same n times is a power.
  */
 /**
- * Square max-plus matrix, stored row by row. Entry (i, k) is the delay, in cycles, from component k being
- * ready to component i being ready. Plain arrays are used because they are cheaper to create than typed
- * arrays.
+ * Square max-plus matrix, stored row by row. Entry (i, k) is the delay, in cycles, from the time when
+ * component k is ready to the time when component i is ready.
  */
 export type Matrix = number[];
 /**
@@ -19,9 +18,7 @@ export const never = Number.NEGATIVE_INFINITY;
 
 /**
  * Operations by which statements and syncs change the times at which components (such as hardware pipes) are
- * ready. With one column, there is one time for each component, and one execution is followed. With one
- * column for each component, the times are a matrix. The matrix is the effect of the operations from any
- * start times ({@link MaxPlus}).
+ * ready. `columns`: 1 for a vector of times, or the number of components for a max-plus matrix.
  */
 export class Recurrence {
   constructor(readonly columns: number) {}
@@ -64,9 +61,9 @@ export function latest(ready: Vector): number {
 }
 
 /**
- * Advances the times in `ready` by `times` executions of a body; `times` may be a fraction. The first
- * `followed` executions call `run`, which changes `ready`. Each further execution adds the mean duration of
- * the last `period` of these.
+ * Advances the times in `ready` by `times` executions of a body; `times` may be a fraction. `run`: advances
+ * `ready` by one execution. `followed`: maximum number of calls of `run`. Further executions add the mean
+ * duration of the last `period` calls.
  */
 export function repeatRuns(
   ready: Vector,

@@ -7,18 +7,18 @@ import type { Copies } from "../schedule.js";
 import { latest, never, Recurrence, repeatRuns } from "./max-plus.js";
 import { latencyOf } from "./terms.js";
 
-/** Cycles of a statement on a full tile, and on the partial tile at the end of a task. */
+/** Cycles of a statement on a full tile, and on the partial last tile of a task. */
 export interface Took {
   readonly full: number;
   readonly rest: number;
 }
 
-/** Cycles of a load or a store, with the number of copies (1 or 2) of its tile. */
+/** Cycles of a load or a store, with the number of copies (1 or 2) of the tile. */
 export interface MoveTime extends Took {
   readonly copies: Copies;
 }
 
-/** Cycles of the loads, the gather and the store of each task, with the number of the task's tiles. */
+/** Cycles of the loads, the gather and the store of one task, with the number of tiles. */
 export interface TaskMoves {
   /** Loads that stand before its tiles. */
   readonly head: readonly MoveTime[];
@@ -50,8 +50,8 @@ const [loading, gathering, storing, gathered, gatheredTask, stored] = [0, 1, 2, 
 const recurrence = new Recurrence(1);
 
 /**
- * Returns the cycles until a core has finished `tasks` equal tasks. Syncs are as the pass insert-sync inserts
- * them. `start`: cycle at which the first gather can begin.
+ * Returns the cycles until a core has finished `tasks` equal tasks with overlapping hardware pipes. `start`:
+ * cycle at which the first gather can begin.
  */
 export function pipelined(task: TaskMoves, tasks: number, start: number, target: Target): number {
   const { head, loads, gather, store, fetches } = task;

@@ -23,8 +23,8 @@ import {
 import { sizesOf } from "./statement.js";
 
 /**
- * Loop in a plan for the closed-form cost model: its step, the distance between its bounds, and the
- * dependence of sizes inside the loop on the loop's offset.
+ * Loop in a plan for the closed-form cycle model: step, distance between the bounds, and dependence of inner
+ * sizes on the loop's offset.
  */
 export interface LoopPlan {
   readonly id: number;
@@ -36,8 +36,8 @@ export interface LoopPlan {
 }
 
 /**
- * Item of a body in a plan for the closed-form cost model: a statement that reads or writes elements, a sync,
- * or a loop.
+ * Item of a body in a plan for the closed-form cycle model: a statement that reads or writes elements, a
+ * sync, or a loop.
  */
 export type Item =
   | { readonly op: "move"; readonly stmt: MovingStmt; readonly sizes: readonly Minimum[] }
@@ -45,14 +45,14 @@ export type Item =
   | { readonly op: "sync"; readonly stmt: SyncStmt; readonly lagged?: number }
   | { readonly op: "loop"; readonly loop: LoopPlan; readonly body: BodyPlan };
 
-/** Body of a loop or task in a plan for the closed-form cost model; `id` identifies it within the plan. */
+/** Body of a loop or task in a plan for the closed-form cycle model. `id`: unique within the plan. */
 export interface BodyPlan {
   readonly id: number;
   readonly items: readonly Item[];
 }
 
 /**
- * Plan for the closed-form cost model: a tile program as a perfect nest of parallel loops around one task
+ * Plan for the closed-form cycle model: a tile program as a perfect nest of parallel loops around one task
  * body.
  */
 export interface ClockPlan {
@@ -66,8 +66,8 @@ export interface ClockPlan {
 }
 
 /**
- * Returns the plan of a program for the closed-form cost model. Undefined for some hand-written programs:
- * those whose parallel loops have siblings, or a bound that is not a minimum of sums.
+ * Returns the plan of a program for the closed-form cycle model. Undefined for a hand-written program whose
+ * parallel loops have siblings, or a bound that is not a minimum of sums.
  */
 export function planOf(func: TileFunc): ClockPlan | undefined {
   const planner = new Planner(func);
@@ -161,9 +161,8 @@ export interface LikeIterations {
 }
 
 /**
- * Returns the iterations of a loop in order, grouped by equal time; an empty list for a loop without
- * iterations. An iteration that cannot be proved equal to the one before is a group by itself, such as a
- * partial last tile. `offsets`: distances of the outer loops from their lower bounds.
+ * Returns the iterations of a loop in order, in groups of equal time. Iterations that cannot be proved equal
+ * are in separate groups. `offsets`: distances of the outer loops' variables from the lower bounds.
  */
 export function runsOf(loop: LoopPlan, offsets: LoopOffsets): LikeIterations[] {
   const { step } = loop;

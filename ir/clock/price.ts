@@ -33,8 +33,8 @@ const largest = (prices: readonly Price[]): Price =>
   prices.reduce((max, other) => (other.cycles > max.cycles ? other : max));
 
 /**
- * Returns the cycles, rounded up, of a statement's work on one of `cores` busy cores. The cycles never
- * decrease when a count in `work` grows. `hits`: fraction of the loaded bytes that L2 supplies, 0 to 1.
+ * Returns the cycles, rounded up, of a statement's work on one of `cores` busy cores. `hits`: fraction of the
+ * loaded bytes that L2 supplies, 0 to 1.
  */
 export const cyclesOfWork = (
   work: Work,
@@ -85,9 +85,8 @@ export const hitsOfReads = (reads: OperandReads, figures: BoardFigures): number 
   bytesHit(reads, figures) / Math.max(1, reads.bytes * reads.times);
 
 /**
- * Returns the bytes that all cores read from global memory, read from L2 and write back. An operand that fits
- * L2 is read from global memory once; a larger operand at every read. Bytes that are still dirty in L2 at the
- * end are not written back.
+ * Returns the bytes that all cores together read from global memory, read from L2, and write to global
+ * memory. Written bytes that remain in L2 are not counted.
  */
 export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTraffic {
   const { operands, written, readsBypassL2, unaligned } = work;
@@ -111,9 +110,8 @@ export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTr
 }
 
 /**
- * Returns the mean number of bytes that memory transfers in addition to the bytes of a burst. Memory
- * transfers whole lines, or whole sectors if bursts are aligned. `bytes`: size of the burst. `pitchBytes`:
- * distance between the starts of bursts.
+ * Returns the mean number of extra bytes that memory transfers for a burst, because memory transfers whole
+ * lines or sectors. `bytes`: size of the burst. `pitchBytes`: distance between the starts of bursts.
  */
 export function beyondBurst(
   bytes: number,
@@ -132,8 +130,8 @@ export function beyondBurst(
 const mixedFrom = 0.05;
 
 /**
- * Returns the cycles that the traffic of all cores takes: the sum of its cycles in global memory and in L2.
- * The limit in the result is `L2` if L2 takes more cycles, otherwise `memory`.
+ * Returns the cycles that the traffic of all cores takes in global memory and L2. The limit in the result is
+ * `L2` or `memory`, whichever takes more cycles.
  */
 export function memoryPrice(traffic: MemoryTraffic, figures: BoardFigures): Price {
   const { read, hit, writtenBack } = traffic;
@@ -149,18 +147,12 @@ export function memoryPrice(traffic: MemoryTraffic, figures: BoardFigures): Pric
 export const launchMicroseconds = (blocks: number, figures: BoardFigures): number =>
   figures.launchMicroseconds + blocks * figures.blockMicroseconds;
 
-/**
- * Cost of a kernel: its cycles, the limit that determines them, and the separate time of its launch in
- * microseconds.
- */
+/** Cost of a kernel: cycles, the limit that determines the cycles, and the launch time in microseconds. */
 export interface KernelPrice extends Price {
   readonly launchMicroseconds: number;
 }
 
-/**
- * Returns the cost of a kernel. Its cycles are the larger of one core's time and global memory's time, plus
- * the cycles of a cold start if the kernel has one.
- */
+/** Returns the cost of a kernel: cycles, the limit that determines the cycles, and the launch time. */
 export function kernelPrice(kernel: KernelWork, target: Target): KernelPrice {
   const traffic =
     kernel.memory === undefined ? { read: 0, hit: 0, writtenBack: 0 } : memoryTraffic(kernel.memory, target);
@@ -182,9 +174,8 @@ const followed = 4;
 const meeting = workPipes.length;
 
 /**
- * Returns the cycles of one core's work, without limits of global memory, and the limit that determines these
- * cycles. The hardware pipes run at the same time. They wait for each other at the end of each stretch (part
- * of a kernel) whose `waits` is true.
+ * Returns the cycles of one core's work, without global memory limits, and the limit that determines the
+ * cycles. `hits`: fraction of the loaded bytes that L2 supplies, 0 to 1.
  */
 function corePrice({ cores, repeat, stretches }: KernelWork, hits: number, target: Target): Price {
   const timed = stretches.map(({ runs, waits }) => ({
@@ -219,8 +210,8 @@ interface PipeTime {
 }
 
 /**
- * Returns the limit that accounts for the most cycles; `issue` if there is no work. For each stretch (part of
- * a kernel), only the cycles of its slowest hardware pipe count.
+ * Returns the limit that accounts for the most cycles; `issue` if there is no work. Only the slowest hardware
+ * pipe of each stretch (part of a kernel) counts.
  */
 function limitOf(stretches: readonly (readonly PipeTime[])[]): PriceLimit {
   const sums = new Map<PriceLimit, number>();

@@ -4,9 +4,7 @@ import { at, elementCount, type Shape } from "../types.js";
 
 /**
  * Returns the minimum number of elements of an input that all tiles of an output read together; 0 for an
- * empty output. `extents`: extents of the output. `shape`: extents of the input. A dim that index values
- * select, or that is read only at fixed positions, counts in full. In other dims, elements that no coordinate
- * reaches do not count.
+ * empty output. `extents`: extents of the output. `shape`: extents of the input.
  */
 export function readTogether(map: AccessMap, table: number, extents: Shape, shape: Shape): number {
   const space = walked(map, extents);
@@ -26,10 +24,8 @@ export function readTogether(map: AccessMap, table: number, extents: Shape, shap
 }
 
 /**
- * Returns a lower bound on the number of positions in an input dim at which a map reads. Positions between
- * several reads of one element count too. In ascending order of stride, a stride up to the length of the
- * contiguous range so far extends the range. The first longer stride repeats the range. Two sets of m and n
- * integers have at least m + n - 1 different sums, so each further dim adds extent - 1.
+ * Returns a lower bound on the number of positions in an input dim at which a map reads. `space`: extents of
+ * the iteration space.
  */
 function addressesAlong({ form, spread }: Followed, space: Shape): number {
   const steps = form.terms

@@ -8,8 +8,8 @@ import { clockVersion, type ClockResult } from "./clock.js";
 import type { LowerBound } from "./lower-bound-limit.js";
 
 /**
- * Roofline of a schedule: its cycles compared with the lower bound of its program, with its time, memory rate
- * and bottleneck.
+ * Roofline of a schedule: the ratio of cycles to the program's lower bound, with the time, memory rate and
+ * bottleneck.
  */
 export interface Roofline {
   /** `ratio`: the schedule's cycles over these; 1 where there is nothing to do. */
@@ -27,7 +27,7 @@ export interface Roofline {
   readonly clock: number;
 }
 
-/** Clock rate of a machine in MHz, its memory bandwidth, and its number of cores. */
+/** Clock rate (MHz), memory bandwidth and number of cores of a machine. */
 export interface MachineRates {
   readonly clockMhz: number;
   /** Bandwidth of global memory in 1e9 B/s. */
@@ -37,8 +37,8 @@ export interface MachineRates {
 }
 
 /**
- * Returns the clock rate and bandwidth of a target. Undefined if the duration of a cycle is unknown: on
- * WebGPU, where time is measured, and if the clock rate is an assumption.
+ * Returns the clock rate and bandwidth of a target. Undefined if the duration of a cycle is unknown, as on
+ * WebGPU.
  */
 export const ratesOf = ({
   kind,
@@ -52,8 +52,8 @@ export const ratesOf = ({
     : { clockMhz, gigabytesPerSecond: (clockMhz * gmReadBytesPerCycle) / 1000, cores };
 
 /**
- * Returns the roofline of a schedule. `traffic`: bytes that the schedule transfers. `clock`: its cycles.
- * `lowerBound`: lower bound on the cycles of its program.
+ * Returns the roofline of a schedule. `traffic`: bytes that the schedule transfers. `clock`: cycles of the
+ * schedule. `lowerBound`: lower bound on the cycles of the program.
  */
 export function rooflineOf(
   { traffic, target }: { readonly traffic: Pick<Traffic, "bytes">; readonly target: Target },
@@ -98,13 +98,13 @@ export const formatRatio = (ratio: number): string => `${formatFactor(ratio)}x`;
 /** Returns a ratio as text with the word `times`: `2.8 times`. Ratios from 10 on are rounded to integers. */
 export const formatTimes = (ratio: number): string => `${formatFactor(ratio)} times`;
 
-/** Returns a lower bound and its limit as text: `lower bound 178,707 cycles (global memory)`. */
+/** Formats a lower bound on cycles with the limit: `lower bound 178,707 cycles (global memory)`. */
 export const formatLowerBound = ({ cycles, limit }: LowerBound): string =>
   `lower bound ${withCommas(cycles)} cycles (${limit})`;
 
 /**
- * Returns the time of a schedule as text: `273 us at 1,850 MHz`, or `20 us (15 to 24) at 1,850 MHz` with a
- * range of cycles. Undefined if the duration of a cycle is unknown.
+ * Formats the time of a schedule: `273 us at 1,850 MHz`, or `20 us (15 to 24) at 1,850 MHz` with a range.
+ * Undefined if the duration of a cycle is unknown.
  */
 export const formatTime = (
   { microseconds }: Pick<Roofline, "microseconds">,
@@ -116,8 +116,8 @@ export const formatTime = (
     : `${span(microseconds, machine, range)} at ${withCommas(machine.clockMhz)} MHz`;
 
 /**
- * Returns the memory rate of a schedule and of the machine as text: `565 of 1,425 GB/s`. If L2 raises the
- * rate above the machine's bandwidth: `1,690 GB/s with L2`. Undefined if the duration of a cycle is unknown.
+ * Formats the memory rate of a schedule with the machine's bandwidth: `565 of 1,425 GB/s`. A rate above the
+ * bandwidth gives `1,690 GB/s with L2`. Undefined if the duration of a cycle is unknown.
  */
 export const formatRate = (
   { gigabytesPerSecond }: Pick<Roofline, "gigabytesPerSecond">,
@@ -130,9 +130,8 @@ export const formatRate = (
       : `${figure(gigabytesPerSecond)} GB/s with L2`;
 
 /**
- * Returns the texts of a roofline: the lower bound with the schedule's ratio to it, then the time and the
- * memory rate if they are known. `machine`: rates of the target; undefined if unknown. `range`: lowest and
- * highest cycles of the schedule, if known.
+ * Returns the texts of a roofline: the lower bound, then the time and memory rate if known. `machine`: rates
+ * of the target; undefined if unknown. `range`: lowest and highest cycles of the schedule.
  */
 export const rooflineTexts = (
   roofline: Pick<Roofline, "floor" | "microseconds" | "gigabytesPerSecond">,
@@ -146,8 +145,8 @@ export const rooflineTexts = (
   ].filter((text) => text !== undefined);
 
 /**
- * Returns the texts of {@link rooflineTexts} in one line, separated by `; `: `lower bound 178,707 cycles
- * (loads), this takes 2.8 times that; 273 us at 1,850 MHz`.
+ * Formats a roofline in one line: `lower bound 178,707 cycles (loads), this takes 2.8 times that; 273 us at
+ * 1,850 MHz`.
  */
 export const formatRoofline = (...roofline: Parameters<typeof rooflineTexts>): string =>
   rooflineTexts(...roofline).join("; ");

@@ -18,8 +18,8 @@ import { latencyOf } from "./terms.js";
 import type { Work, WorkPipe } from "./work.js";
 
 /**
- * Returns the properties of a scatter's schedule from which the work (instruction and byte counts) of its
- * statements is computed.
+ * Returns the properties of a scatter's schedule from which the work (instruction and byte counts) is
+ * computed.
  */
 export const settingOf = ({ scatter, tiles, isLoaded }: ScatterTiling): ScatterSetting => ({
   func: scatter,
@@ -28,10 +28,7 @@ export const settingOf = ({ scatter, tiles, isLoaded }: ScatterTiling): ScatterS
   readsGm: (table) => !tiles.some(({ operand }) => operand === table),
 });
 
-/**
- * Returns the estimated cycles of a scatter under a schedule. Estimates are used only to rank schedules and
- * are never reported.
- */
+/** Returns the estimated cycles of a scatter under a schedule, for ranking schedules. */
 export function scatterEstimate(tiling: Tiling, scattering: ScatterTiling): number {
   const { schedule, target, traffic, tile } = tiling;
   const { scatter, loops, tiles, copies, isLoaded } = scattering;

@@ -16,8 +16,8 @@ import { memoryCycles } from "./statement.js";
 import { repeatedWork } from "./work.js";
 
 /**
- * Returns the lower bound on the cycles of a scatter. It holds for all schedules with the cores and the
- * residency of `tiling`. Hardware parameters are those of `target`.
+ * Returns the lower bound on the cycles of a scatter over all schedules with the cores and residency of
+ * `tiling`. `target`: source of the hardware parameters.
  */
 export function leastScatter(tiling: ScatterTiling, target: Target): LowerBound {
   const { scatter, schedule, tasks, isLoaded } = tiling;

@@ -14,7 +14,7 @@ import { alignUp, at, elementCount, meanBytes, type Shape } from "../types.js";
 import { operationsIn } from "../values/expression.js";
 import { noWork, type Work } from "./work.js";
 
-/** Properties of a scatter from which its work is computed, in addition to the sizes of a tile. */
+/** Properties of a scatter from which the work (instruction and byte counts) of a tile is computed. */
 export interface ScatterSetting {
   readonly func: Pick<TileFunc, "operands">;
   readonly map: AccessMap;
@@ -25,8 +25,8 @@ export interface ScatterSetting {
 }
 
 /**
- * Returns the properties of a scatter statement from which its work is computed, in addition to the sizes of
- * a tile.
+ * Returns the properties of a scatter statement from which the work (instruction and byte counts) of a tile
+ * is computed.
  */
 export function scatterSetting(stmt: ScatterStmt, func: TileFunc): ScatterSetting {
   const first = firstTable(stmt, func.operands.length - 1);
@@ -45,8 +45,8 @@ const wordsOf = (bytes: number): number => Math.max(1, bytes / 4);
 type Counts = { -readonly [Name in keyof Work]: Work[Name] };
 
 /**
- * Returns the work of a scatter on one tile: counts of instructions, accesses and bytes, all 0 for an empty
- * tile. `sizes`: extents of the tile in points.
+ * Returns the work of a scatter on one tile: counts of instructions, accesses and bytes. `sizes`: extents of
+ * the tile in iterations.
  */
 export function scatterWork(setting: ScatterSetting, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
@@ -57,8 +57,8 @@ export function scatterWork(setting: ScatterSetting, sizes: Shape, target: Targe
 }
 
 /**
- * Adds the work of a scatter's reads on one tile to `counts`: reads of index values and elements, and the
- * computation of the values. `sizes`: extents of the tile in points.
+ * Adds the work of a scatter's reads and value computation on one tile to `counts`. `sizes`: extents of the
+ * tile in iterations.
  */
 function addReads(counts: Counts, setting: ScatterSetting, sizes: Shape, target: Target): void {
   const { map } = setting;
@@ -87,10 +87,7 @@ interface Accesses {
   readonly isIndex: boolean;
 }
 
-/**
- * Increases `counts` by the work of the accesses that a tile makes to one input. The input is in global
- * memory or in the unified buffer (UB).
- */
+/** Adds the work of a tile's accesses of one input to `counts`. */
 function addAccess(
   counts: Counts,
   { func, writesGm, readsGm }: ScatterSetting,
@@ -118,8 +115,7 @@ function addAccess(
 }
 
 /**
- * Adds the work of a scatter's writes on one tile to `counts`: accesses of the unified buffer (UB), or stores
- * of rows in global memory. `sizes`: extents of the tile in points.
+ * Adds the work of a scatter's writes on one tile to `counts`. `sizes`: extents of the tile in iterations.
  */
 function addWrites(
   counts: Counts,

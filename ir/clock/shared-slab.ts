@@ -12,10 +12,9 @@ import type { ForStmt } from "../tile.js";
 import { at } from "../types.js";
 
 /**
- * Kind of sharing of slabs between tasks; a slab is the part of the data that one task loads. `none`: tasks
- * do not share slabs. `one task`: no core has a second task. `one slab`: all tasks of a core load the same
- * slab. `several`: the tasks of a core load different slabs. Only with `several` does a rotation of the task
- * order separate the loads of the cores.
+ * Sharing of slabs (parts of the data that one task loads) between tasks. `none`: tasks do not share slabs.
+ * `one task`: no core has a second task. `one slab`: all tasks of a core load the same slab. `several`: the
+ * tasks of a core load different slabs.
  */
 export type SlabSharing = "none" | "one task" | "one slab" | "several";
 
@@ -27,9 +26,9 @@ interface TaskLoop {
 }
 
 /**
- * Returns the factor by which loads of the data from global memory take longer because cores load the same
- * slab. A slab is the part of the data that one task loads. The factor is 1 if cores do not share slabs, or
- * if a rotation of the task order separates their loads. Otherwise it is the target's `sameSlabFactor`.
+ * Returns the factor by which loads from global memory slow down because several cores load the same slab. A
+ * slab is the part of the data that one task loads. The factor is 1 without shared slabs, and with a rotated
+ * task order.
  */
 export const slabFactorOf = (
   sharing: SlabSharing,
@@ -42,8 +41,7 @@ export const slabFactorOf = (
 
 /**
  * Returns the kind of slab sharing between the tasks of a schedule. A slab is the part of the data that one
- * task loads. Tasks share slabs if a full load copies the data, and at least one parallel loop does not
- * change the slab.
+ * task loads.
  */
 export function slabSharing(tiling: Tiling): SlabSharing {
   const data = at(tiling.operands, gatheredTable);
@@ -88,9 +86,8 @@ function offsetVariables(offsets: readonly Linear[], loops: readonly ForStmt[]):
 }
 
 /**
- * Returns the kind of slab sharing between tasks of which some load the same slab. A slab is the part of the
- * data that one task loads. Core c executes the tasks c, c + `cores`, c + 2 `cores`, … `loops`: parallel
- * loops, outermost first.
+ * Returns the kind of slab sharing between tasks. A slab is the part of the data that one task loads. Core c
+ * executes the tasks c, c + `cores`, c + 2 `cores`, … `loops`: parallel loops, outermost first.
  */
 function sharingBy(loops: readonly TaskLoop[], cores: number): SlabSharing {
   const tasks = loops.reduce((product, { trips }) => product * trips, 1);

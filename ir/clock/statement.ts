@@ -49,7 +49,10 @@ import {
   type Shape,
 } from "../types.js";
 
-/** Returns the sizes, in elements, from which a statement's work is computed; an empty list for a fill. */
+/**
+ * Returns the sizes, in elements, of the accessed region from which a statement's work is computed. The list
+ * is empty for a fill.
+ */
 export function sizesOf(stmt: MovingStmt): readonly Linear[] {
   switch (stmt.op) {
     case "load":
@@ -66,7 +69,7 @@ export function sizesOf(stmt: MovingStmt): readonly Linear[] {
   }
 }
 
-/** Bytes transferred in global memory, one number for each operand of a function in order. */
+/** Bytes transferred in global memory, as one number for each operand of a function. */
 export type TransferBytes = readonly number[];
 
 /** Returns the reads of an operand of which all cores together move so many bytes. */
@@ -76,8 +79,8 @@ function readsOf({ type }: Operand, all: number): OperandReads {
 }
 
 /**
- * Returns for each operand the fraction, 0 to 1, of its loads that L2 supplies; 0 on targets without a DMA
- * engine. `transferred`: bytes that all cores together transfer, by operand.
+ * Returns the fraction, 0 to 1, of each operand's loads that L2 supplies; 0 on targets without a DMA engine.
+ * `transferred`: bytes that all cores together transfer, by operand.
  */
 export const hitsOf = (
   transferred: TransferBytes,
@@ -89,10 +92,8 @@ export const hitsOf = (
     : operands.map(() => 0);
 
 /**
- * Returns the cycles, rounded up, that global memory needs if each of `cores` busy cores transfers these
- * bytes. With a DMA engine, reads pass through L2 ({@link memoryPrice}), and `factor` lengthens only the
- * reads of the data ({@link slabFactorOf}). On other targets, all bytes pass through global memory, and
- * `factor` lengthens all transfers ({@link idleFactor}).
+ * Returns the cycles, rounded up, that global memory needs if each of `cores` busy cores transfers the bytes
+ * `transferred`. `factor`: slowdown of data reads with a DMA engine, or of all transfers without one.
  */
 export function memoryCycles(
   transferred: TransferBytes,
@@ -118,9 +119,8 @@ export function memoryCycles(
 }
 
 /**
- * Returns the buffers of a program in the unified buffer (UB), and two functions that return types and
- * strides of tensors. `gathered` returns those of a gather statement's tensors, with its access map. `moved`
- * returns those of the tensor that a load or store copies.
+ * Returns the UB buffers of a program, and two functions that return types and strides of tensors.
+ * `gathered`: for the tensors of a gather. `moved`: for the tensor of a load or store.
  */
 function placedIn(func: TileFunc) {
   const buffers = ubBuffers(func);
@@ -160,7 +160,8 @@ export function loweringsOfProgram(func: TileFunc, target: Target): Lowerings | 
 }
 
 /**
- * Work of one statement, with the hardware pipe on which it runs and the operand whose bytes it transfers.
+ * Work of one statement, with the hardware pipe that executes the statement and the operand that is
+ * transferred.
  */
 export interface StatementWork extends PipeWork {
   readonly pipe: Pipe;
@@ -171,8 +172,8 @@ export interface StatementWork extends PipeWork {
 }
 
 /**
- * Returns a function that computes the work of a statement of a program from the statement's sizes.
- * `lowering`: instructions of the gather; undefined for a program without a gather.
+ * Returns a function that computes the work of a program's statement from the statement's sizes. `lowering`:
+ * instructions of the gather; undefined for a program without a gather.
  */
 export function workloadOf(
   func: TileFunc,
@@ -203,8 +204,8 @@ export function workloadOf(
 }
 
 /**
- * Returns the position of the operand whose bytes a statement transfers in global memory. For a gather or a
- * fill, it is the position of the data.
+ * Returns the index of the operand whose bytes a statement transfers in global memory. For a gather or a
+ * fill, returns the index of the data.
  */
 function operandOf(stmt: MovingStmt, func: TileFunc): number {
   const name =
@@ -222,9 +223,8 @@ const filledBytes = ({ to }: FillStmt, buffers: ReadonlyMap<string, UbBuffer>): 
 };
 
 /**
- * Returns the work of a copy between a region of a tensor and its tile in the unified buffer (UB). `sizes`:
- * extents of the region. Adjacent dims that are contiguous in tensor and tile are merged. One DMA instruction
- * copies the two innermost remaining dims, as rows of equal length.
+ * Returns the work of a copy between a tensor region and a tile in the unified buffer (UB). `sizes`: extents
+ * of the region.
  */
 export function transferWork({ type, inTile = [] }: PlacedTensor, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
@@ -249,8 +249,8 @@ export function transferWork({ type, inTile = [] }: PlacedTensor, sizes: Shape, 
 }
 
 /**
- * Returns the properties of a program's gather from which its lowerings (choices of instructions) are
- * derived, except its map and the types and strides of its tensors.
+ * Returns the properties of a program's gather from which the possible lowerings (choices of instructions)
+ * are derived.
  */
 function factsOf(
   stmt: GatherStmt,

@@ -6,7 +6,7 @@ import type { BoardFigures } from "../board-figures.js";
 import { targetFacts, type Target } from "../target.js";
 import type { Work, WorkPipe } from "./work.js";
 
-/** Names of the limits that may determine the cycles of some work. */
+/** Names of the limits that may determine the cycles of an amount of work. */
 export const priceLimits = [
   "issue",
   "bytes",
@@ -19,10 +19,10 @@ export const priceLimits = [
   "simt",
   "launch",
 ] as const;
-/** Limit that determines the cycles of some work; see {@link priceLimits}. */
+/** Limit that determines the cycles of an amount of work; see {@link priceLimits}. */
 export type PriceLimit = (typeof priceLimits)[number];
 
-/** Cost of some work: its cycles, and the limit that determines them. */
+/** Cost of an amount of work: cycles, and the limit that determines the cycles. */
 export interface Price {
   readonly cycles: number;
   readonly limit: PriceLimit;
@@ -36,10 +36,8 @@ export const loadRate = (hits: number, figures: BoardFigures): number =>
   1 / ((1 - hits) / figures.loadBytesPerCycle + hits / figures.l2LoadBytesPerCycle);
 
 /**
- * Returns the cycles of transfers and their limit, without waits for completion. With a DMA engine, the
- * cycles are the largest of those for issue, bursts and bytes. Without one, they are the sum of issue cycles,
- * bytes at a bandwidth shared by `cores`, and clearing of workgroup memory. `hits`: fraction of loaded bytes
- * that L2 supplies, 0 to 1.
+ * Returns the cycles of transfers and the limit that determines the cycles, without waits for completion.
+ * `hits`: fraction of loaded bytes that L2 supplies, 0 to 1.
  */
 export function transferPrice(
   { instructions, bursts, padded, cleared }: Pick<Work, "instructions" | "bursts" | "padded" | "cleared">,
@@ -64,10 +62,7 @@ export function transferPrice(
   return issue >= split ? { cycles: issue, limit: "issue" } : { cycles: split, limit: "bytes" };
 }
 
-/**
- * Returns the cycles of the vector instructions in some work. Gathers are counted in elements on a core with
- * a DMA engine, and in instruction repeats elsewhere.
- */
+/** Returns the cycles of the vector instructions in an amount of work. */
 export const vectorCycles = (work: Work, target: Target): number =>
   work.rows * target.gatherRowCycles +
   (targetFacts[target.kind].dmaEngine
@@ -79,18 +74,15 @@ export const vectorCycles = (work: Work, target: Target): number =>
   work.copied / target.copyBytesPerCycle;
 
 /**
- * Returns the cycles of the scalar unit in some work. It accesses the unified buffer and global memory, and
- * it processes each index value that selects a row to load or store.
+ * Returns the cycles of the scalar unit for an amount of work: memory accesses, and index values that select
+ * rows.
  */
 export const scalarCycles = (work: Work, target: Target): number =>
   work.scalars * target.scalarCycles +
   work.gmScalars * target.gmAccessCycles +
   work.rowIndices * target.rowIndexCycles;
 
-/**
- * Returns the cycles of the accesses of SIMT threads and of the calls of SIMT functions. An access takes the
- * larger of its warp's cycles and its cache lines' cycles.
- */
+/** Returns the cycles of SIMT threads for an amount of work: memory accesses and calls of SIMT functions. */
 export const threadCycles = (
   { calls, lineAccesses, warpAccesses, warpLines }: Work,
   { callCycles, simtWarpCycles, simtLineCycles }: BoardFigures,
@@ -104,8 +96,8 @@ export const waitCycles = ({ waits, loadWaits }: Work, target: Target): number =
   waits * target.syncCycles + loadWaits * target.loadLatencyCycles;
 
 /**
- * Returns the cycles from the end of a pipe's last instruction until a waiting statement on another pipe can
- * continue, without the sync itself. The result is 0 for pipes other than MTE2 and MTE3.
+ * Returns the cycles from the end of a hardware pipe's instruction until a waiting statement on another pipe
+ * can continue, without the sync. The result is 0 for pipes other than MTE2 and MTE3.
  */
 export const latencyOf = (pipe: WorkPipe, figures: BoardFigures): number =>
   pipe === "MTE2" ? figures.loadLatencyCycles : pipe === "MTE3" ? figures.storeLatencyCycles : 0;

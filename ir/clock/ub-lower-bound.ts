@@ -20,10 +20,8 @@ import { readTogether } from "./read-together.js";
 import { memoryCycles } from "./statement.js";
 
 /**
- * Returns the lower bound on the cycles of a gather through the unified buffer (UB). It holds for all
- * schedules with the cores and data residency of `tiling`; hardware parameters are those of `target`. The
- * busiest core does at least the mean of all work. Its first gather waits for its loads, and its last store
- * for its last gather.
+ * Returns the lower bound on the cycles of a gather through the unified buffer (UB). The bound applies to all
+ * schedules with the cores and data residency of `tiling`. `target`: source of the hardware parameters.
  */
 export function leastThroughUb(tiling: Tiling, target = tiling.target): LowerBound {
   const { gather, schedule, extents, residency } = tiling;
@@ -130,10 +128,7 @@ const shared =
     steps: all.steps,
   });
 
-/**
- * Returns lower bounds on the total work of all executions of a program's gather. The list has one entry for
- * each class of instructions that the gather may use.
- */
+/** Returns lower bounds on the total work of a program's gather, one for each class of instructions. */
 function leastGathers({ gather, extents, residency }: Tiling, target: Target): readonly LeastGather[] {
   const { map, operands } = gather;
   const space = walked(map, extents);
@@ -187,10 +182,8 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
 }
 
 /**
- * Returns a function that computes a lower bound on the work of flat gathers on one core. Its argument is the
- * core's share (0 to 1) of all elements. The bound counts the repeats of the gather and of its address
- * computation in a single chunk. More chunks take no less work, because each one starts a row, which includes
- * one repeat of both.
+ * Returns a function that computes a lower bound on the work of flat gathers on one core. `share`: fraction
+ * (0 to 1) of all elements that the core processes.
  */
 function flatWork(elements: number, dtype: DType, target: Target): (share: number) => Work {
   const size = isPacked(dtype) ? 1 : bytesOf(dtype);

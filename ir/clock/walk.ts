@@ -24,8 +24,8 @@ import { never, Recurrence, type Vector } from "./max-plus.js";
 import { sizesOf, type StatementWork, type TransferBytes } from "./statement.js";
 
 /**
- * One execution of a statement on a hardware pipe of a core. `start` is in cycles from the start of the
- * program; `cycles` is the duration.
+ * Execution of a statement on a hardware pipe of a core. `start`: cycles from the start of the program.
+ * `cycles`: duration.
  */
 export interface TimelineEvent {
   readonly core: number;
@@ -40,10 +40,7 @@ export interface TimelineEvent {
   readonly bytes: number;
 }
 
-/**
- * Wait of a hardware pipe at a sync. `start` is in cycles from the start of the program; `cycles` is the
- * duration.
- */
+/** Wait of a hardware pipe at a sync. `start`: cycles from the start of the program. `cycles`: duration. */
 export interface Wait {
   readonly core: number;
   readonly pipe: Pipe;
@@ -54,7 +51,7 @@ export interface Wait {
 }
 
 /**
- * Totals of one core over the execution of a program: its tasks, its end cycle, and the busy cycles of each
+ * Totals of one core after the execution of a program: number of tasks, end cycle, and busy cycles of each
  * hardware pipe.
  */
 export interface CoreTotal {
@@ -63,10 +60,7 @@ export interface CoreTotal {
   readonly busy: Readonly<Record<Pipe, number>>;
 }
 
-/**
- * Region of the output that one statement of a task writes, usually a store. Offsets and sizes are in
- * elements.
- */
+/** Region of the output, in elements, that one statement of a task writes. */
 export interface OutputTile {
   readonly core: number;
   /** In program order, from 0. */
@@ -76,8 +70,8 @@ export interface OutputTile {
 }
 
 /**
- * Lifetime of a tile in the unified buffer (UB) of core 0, in cycles. `start`: the tile is written. `end`: it
- * is read for the last time.
+ * Lifetime of a tile in the unified buffer (UB) of core 0, in cycles. `start`: first write of the tile.
+ * `end`: last read of the tile.
  */
 export interface Lifetime {
   readonly buffer: string;
@@ -88,15 +82,15 @@ export interface Lifetime {
 }
 
 /**
- * Entry of a list that gives the bytes of the unified buffer (UB) in use over time. The number of bytes holds
- * from `cycle` until the `cycle` of the next entry. A byte is in use until it is read for the last time.
+ * Entry of a list over time: number of bytes of the unified buffer (UB) in use from `cycle` until the next
+ * entry.
  */
 export interface Occupancy {
   readonly cycle: number;
   readonly bytes: number;
 }
 
-/** Result of the clock (cost model) with the timeline from which it was computed. */
+/** Result of the cycle model with a timeline of the execution. */
 export interface Walked extends ClockResult {
   /** The first events of each core; `dropped` counts the rest. */
   readonly events: readonly TimelineEvent[];
@@ -113,7 +107,7 @@ export interface Walked extends ClockResult {
   readonly occupancy: readonly Occupancy[];
 }
 
-/** Maximum number of events in a timeline, divided evenly among its cores. */
+/** Maximum number of events in a timeline, for all cores together. */
 export const maxEvents = 20_000;
 /** Maximum number of lifetimes of UB tiles in a timeline ({@link Walked}). */
 export const maxLifetimes = 2_000;
@@ -122,8 +116,8 @@ export const maxOutputTiles = 4_000;
 const maxOccupancy = 256;
 
 /**
- * Returns the result of the clock (cost model) for a program, with its timeline, by simulating every
- * statement. `transferred`: bytes that all cores together transfer in global memory, by operand.
+ * Returns the result of the cycle model with a timeline, by simulating every statement. `transferred`: bytes
+ * that all cores together transfer in global memory, by operand.
  */
 export function walk(program: Clocked, tasks: number, transferred: TransferBytes): Walked {
   const walker = new Walker(program, tasks, transferred);
@@ -131,10 +125,7 @@ export function walk(program: Clocked, tasks: number, transferred: TransferBytes
   return walker.result();
 }
 
-/**
- * Returns the bytes that all cores of a program together transfer in global memory, one number for each
- * operand. Every execution of every statement is counted.
- */
+/** Returns the bytes that all cores together transfer in global memory, as one number for each operand. */
 export function transferredByWalk({ func, workOf }: Clocked): TransferBytes {
   const env = new Map<string, number>();
   const transferred = func.operands.map(() => 0);
@@ -149,10 +140,7 @@ export function transferredByWalk({ func, workOf }: Clocked): TransferBytes {
   return transferred;
 }
 
-/**
- * Returns the result of the clock (cost model) for a program by simulating every statement, without a
- * timeline.
- */
+/** Returns the result of the cycle model for a program by simulating every statement, without a timeline. */
 export function cyclesByWalk(program: Clocked, tasks: number): ClockResult {
   const walker = new Walker(program, tasks, transferredByWalk(program));
   walker.run();
@@ -160,8 +148,8 @@ export function cyclesByWalk(program: Clocked, tasks: number): ClockResult {
 }
 
 /**
- * Returns the bytes of the unified buffer (UB) in use on core 0 over time; an empty list if the program has
- * no UB buffers. The simulation stops as soon as no later statement can change the result.
+ * Returns the bytes of the unified buffer (UB) in use on core 0 over time. The list is empty if the program
+ * has no UB buffers.
  */
 export const occupancyOn = (
   program: Clocked,
@@ -426,8 +414,8 @@ class Lives {
 }
 
 /**
- * Returns the number of bytes in use after each change, with the cycle of the change, in ascending order of
- * time. The list has at most 256 entries.
+ * Returns the number of bytes in use over time from the lifetimes of tiles, as at most 256 entries in
+ * ascending order of time.
  */
 function occupancyOf(lifetimes: readonly Lifetime[]): Occupancy[] {
   const edges = lifetimes.flatMap(({ bytes, start, end }) => [

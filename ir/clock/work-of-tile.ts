@@ -10,8 +10,8 @@ import { at } from "../types.js";
 import { transferWork, type StatementWork } from "./statement.js";
 
 /**
- * Work of one tile of a schedule: its loads and stores, and a function that returns the work of its gather
- * under a given lowering. The cost model converts the work into cycles.
+ * Work of one tile of a schedule: the loads and stores, and a function that returns the gather's work for a
+ * lowering.
  */
 export interface TileWork {
   /** A load of each input that passes through UB, and a store of the output where it does. */
@@ -21,8 +21,8 @@ export interface TileWork {
 }
 
 /**
- * Returns the work of one full tile of a schedule. It has a load for each input, and a store for the output,
- * if the operand has a tile in the unified buffer (UB). The gather's work is a function of the lowering.
+ * Returns the work of one full tile of a schedule: loads, store, and a function for the gather. Operands
+ * without a tile in the unified buffer (UB) have no load or store.
  */
 export function workOfTile(tiling: Tiling): TileWork {
   const { target, operands, tile, gather } = tiling;

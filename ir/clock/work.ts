@@ -4,15 +4,14 @@
  * Counts may be fractions, as means over cores are.
  */
 
-/** Names of the hardware pipes (instruction queues) of an Ascend core, and `SIMT` for its SIMT threads. */
+/**
+ * Names of the hardware pipes (instruction queues) of an Ascend core, and `SIMT` for the core's SIMT threads.
+ */
 export const workPipes = ["MTE2", "V", "MTE3", "S", "SIMT"] as const;
-/** Name of a hardware pipe (instruction queue) of an Ascend core, or `SIMT` for its SIMT threads. */
+/** Name of a hardware pipe (instruction queue) of an Ascend core, or `SIMT` for the core's SIMT threads. */
 export type WorkPipe = (typeof workPipes)[number];
 
-/**
- * Amount of work: counts of instructions, memory accesses, rows, bytes and waits. The cost parameters of a
- * target give the price of each count.
- */
+/** Amount of work: counts of instructions, memory accesses, rows, bytes and waits. */
 export interface Work {
   /** DMA instructions, and the bursts of all of them. */
   readonly instructions: number;
@@ -94,7 +93,7 @@ const counts = Object.keys(noWork) as readonly (keyof Work)[];
 export const repeatedWork = (work: Work, times: number): Work =>
   times === 1 ? work : combined((count) => times * work[count]);
 
-/** Returns the sum of a list of work amounts, count by count. Every count is 0 for an empty list. */
+/** Returns the sum of amounts of work, count by count. Every count is 0 for an empty list. */
 export const sumOfWork = (pieces: readonly Work[]): Work =>
   combined((count) => pieces.reduce((sum, piece) => sum + piece[count], 0));
 
@@ -118,8 +117,8 @@ export interface Stretch {
 }
 
 /**
- * Reads of one operand by all cores together: the operand's distinct bytes, and the number of passes over
- * them.
+ * Reads of one operand by all cores together: the number of distinct bytes, and the number of passes over the
+ * bytes.
  */
 export interface OperandReads {
   /** Distinct bytes. */

@@ -11,8 +11,7 @@ import { ubBytes } from "../tile.js";
 import { elementCount, type Shape } from "../types.js";
 
 /**
- * Number of 16-byte units of a tile that one lane of a workgroup processes, if there is work for all lanes
- * that run at once. With less work, a lane processes fewer units. A larger tile gets more lanes.
+ * Maximum number of 16-byte units of a tile that one lane of a workgroup processes while lanes are available.
  */
 export const unitsOfLane = 4;
 
@@ -21,8 +20,7 @@ const laneElements = 4 * unitsOfLane;
 
 /**
  * Returns the fraction of a core's lanes that can be in flight, 0 to 1. `bytes`: workgroup memory of one
- * workgroup. `tile`: extents of its tile, in elements. The result is 1 for 0 bytes or for a target that does
- * not run on WebGPU.
+ * workgroup. `tile`: extents of the workgroup's tile, in elements.
  */
 export function laneShare(bytes: number, tile: Shape, target: Target): number {
   if (bytes === 0 || !targetFacts[target.kind].runsOnWebgpu) return 1;
@@ -31,15 +29,15 @@ export function laneShare(bytes: number, tile: Shape, target: Target): number {
 }
 
 /**
- * Returns the factor, at least 1, by which transfers in global memory slow down because too few lanes are in
- * flight. `bytes`: workgroup memory of one workgroup. `tile`: extents of its tile, in elements.
+ * Returns the factor, at least 1, by which global memory transfers slow down because too few lanes are in
+ * flight. `bytes`: workgroup memory of one workgroup. `tile`: extents of the workgroup's tile, in elements.
  */
 export const idleFactor = (bytes: number, tile: Shape, target: Target): number =>
   Math.max(1, target.hidingShare / laneShare(bytes, tile, target));
 
 /**
- * Returns the factor, at least 1, by which a tile program's transfers in global memory slow down because too
- * few lanes are in flight. The result is 1 if the program has no workgroup memory or no gather.
+ * Returns the factor, at least 1, by which a tile program's global memory transfers slow down because too few
+ * lanes are in flight.
  */
 export function programIdleFactor(func: TileFunc, target: Target): number {
   const buffers = [...ubBuffers(func).values()];

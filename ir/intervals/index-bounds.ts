@@ -10,25 +10,19 @@ import { largestThat, rangesOf, staysWithin } from "./intervals.js";
 import type { Ranges } from "./range.js";
 
 /**
- * Index operand of an access map. If its extent is not known yet, `extent` is absent. `wrapNegativeBy` may be
- * the string `extent`: negative indices then wrap by the extent, once it is known.
+ * Index operand of an access map whose extent may be unknown (absent). `wrapNegativeBy` is `extent` if
+ * negative indices count from the unknown extent.
  */
 export interface DynamicIndex extends Omit<IndexOperand, "wrapNegativeBy"> {
   readonly wrapNegativeBy?: number | "extent";
 }
 
-/**
- * Access map as parsed from the text form (`.tir`), before {@link withBounds} derives the extents that the
- * text leaves out.
- */
+/** Access map as parsed from the text form (`.tir`), before {@link withBounds} derives missing extents. */
 export interface DynamicMap extends Omit<AccessMap, "indices"> {
   readonly indices: readonly DynamicIndex[];
 }
 
-/**
- * Coordinate of an access map, with the position of its operand among the operands (`table`) and the dim of
- * the operand that it indexes.
- */
+/** Coordinate of an access map, with the position `table` of the indexed operand and the indexed dim. */
 export interface PlacedCoord {
   readonly coord: Linear;
   /** Elements of the dim that it names one of. */
@@ -38,9 +32,8 @@ export interface PlacedCoord {
 }
 
 /**
- * Returns every coordinate of an access map, with its operand and dim. `operands`: the inputs, followed by
- * the output if the written coordinates are wanted. Coordinates beyond an operand's rank are left out; the
- * verifier reports them.
+ * Returns every coordinate of an access map, with the indexed operand and dim. `operands`: the inputs,
+ * followed by the output if written coordinates are wanted.
  */
 export function coordinatesOf(
   map: Forms,
@@ -57,16 +50,9 @@ export function coordinatesOf(
 }
 
 /**
- * Returns the access map with the missing extents of its index operands filled in. Each becomes the largest
- * extent that keeps every coordinate inside its dim, or 0 if the map accesses no element.
- *
- * If a coordinate consists of an index operand alone, the operand gets the extent of the coordinate's dim. An
- * index operand that no coordinate depends on accepts every index.
- *
- * An extent stays absent if even index 0 is out of range; the verifier then rejects the map. It also stays
- * absent for an index operand under policy `wrap` that is part of a sum: the text must state its modulus.
- * Without `result`, the coordinates lie inside the regions of a tile. The text must then state the extents of
- * index operands that are part of sums.
+ * Returns the access map with the missing extents of index operands filled in. A missing extent becomes the
+ * largest extent that keeps every coordinate inside the indexed dim. An extent that cannot be derived stays
+ * absent. `result`: shape of the output; undefined for an access map over tiles.
  */
 export function withBounds(map: DynamicMap, inputs: readonly TensorType[], result?: Shape): AccessMap {
   const named = namedBy(coordinatesOf(map, result === undefined ? inputs : [...inputs, { shape: result }]));
@@ -115,8 +101,8 @@ export function withBounds(map: DynamicMap, inputs: readonly TensorType[], resul
 }
 
 /**
- * Returns a map from the position of an index operand in the access map to the coordinates that contain the
- * operand. An index operand that no coordinate contains has no entry.
+ * Returns the coordinates that contain each index operand, keyed by position of the index operand. Index
+ * operands that no coordinate contains have no entry.
  */
 function namedBy(placed: readonly PlacedCoord[]): ReadonlyMap<number, readonly PlacedCoord[]> {
   const named = new Map<number, PlacedCoord[]>();
@@ -139,9 +125,9 @@ function fromBound({ wrapNegativeBy, ...rest }: DynamicIndex): IndexOperand {
 }
 
 /**
- * Returns the largest extent of index operand `s` that keeps all coordinates `coords` inside their dims.
- * `coords`: the coordinates that contain the index operand. Undefined if even index 0 is out of range. The
- * result is 0 if a dim is empty, or if a sum must be bounded and `rangesOfOthers` returns undefined.
+ * Returns the largest extent of index operand `s` that keeps all coordinates `coords` inside the indexed
+ * dims. Undefined if index 0 is already out of range. The extent is 0 for an empty dim, and if needed ranges
+ * (`rangesOfOthers`) are undefined.
  */
 function largest(
   s: number,

@@ -27,8 +27,8 @@ const indexRanges: Readonly<Record<IndexDType, Interval>> = {
 export const anyIndex: Interval = [0, maxElements - 1];
 
 /**
- * Returns the range of each output dim and, if `map` has a reduction, of the reduction dim r as the last
- * entry. An empty dim has the range [0, 0]; nothing is read there.
+ * Returns the ranges of the output dims, followed by the range of the reduction dim if `map` has a reduction.
+ * An empty dim has the range [0, 0].
  */
 export const dimRanges = (output: Shape, map: Walked = { indices: [] }): Interval[] =>
   [...output, ...(map.reduced === undefined ? [] : [reductionLength(map)])].map((extent) => [
@@ -38,27 +38,22 @@ export const dimRanges = (output: Shape, map: Walked = { indices: [] }): Interva
 
 type Walked = Pick<AccessMap, "reduced"> & { readonly indices: readonly Pick<IndexOperand, "extent">[] };
 
-/**
- * Returns the exclusive upper bound of the reduction dim r; 0 if there are no reduction elements. Without
- * segments, it is the largest number of reduction elements. With segments, it is the largest position at
- * which a segment may end.
- */
+/** Returns the exclusive upper bound of the reduction dim r; 0 if there are no reduction elements. */
 export function reductionLength({ reduced, indices }: Walked): number {
   if (reduced?.segment === undefined) return reduced?.max ?? 0;
   return Math.max(0, (indices[reduced.segment.to]?.extent ?? maxElements) - 1);
 }
 
 /**
- * True if a linear expression is never evaluated: it depends on the reduction dim r, and there are no
- * reduction elements.
+ * True if a linear expression is never evaluated, because the expression depends on the reduction dim of an
+ * empty reduction.
  */
 export const isEmptyReduction = (form: Linear, map: Walked & Pick<AccessMap, "domain">): boolean =>
   dimsOf(form).includes(reductionDim(map)) && reductionLength(map) === 0;
 
 /**
- * Returns the value ranges of an access map's dims and index operands. An index operand may depend only on
- * earlier index operands. An index operand without an extent gets the range {@link anyIndex}. `around`:
- * ranges of loop variables and symbols.
+ * Returns the value ranges of an access map's dims and index operands. `around`: ranges of loop variables and
+ * symbols. An index operand without an extent gets the range {@link anyIndex}.
  */
 export function rangesOf(
   map: Pick<AccessMap, "reduced"> & { readonly indices: readonly Bounded[] },
@@ -78,8 +73,8 @@ type Bounded = Pick<IndexOperand, "value" | "outOfRange" | "extent"> & {
 };
 
 /**
- * Returns the range of an index operand's value under its out-of-range policy. `before`: ranges of the dims
- * and of earlier index operands.
+ * Returns the range of an index operand's value after the out-of-range policy is applied. `before`: ranges of
+ * the dims and of earlier index operands.
  */
 function indexRange(index: Bounded, inputs: readonly TensorType[], before: Ranges): Interval {
   const { outOfRange, extent, wrapNegativeBy, value } = index;
@@ -100,8 +95,8 @@ const maxTried = 4096;
 const noLoops: Env = new Map();
 
 /**
- * True if a linear expression is proved to lie in [0, `extent`) at every point. False means that there is no
- * proof. If intervals prove nothing, up to 4096 points are tried one by one.
+ * True if a linear expression is proved to be in [0, `extent`) for all variable values. False means that
+ * there is no proof.
  */
 export function staysWithin(form: Linear, extent: number, ranges: Ranges): boolean {
   const inside = ([least, max]: Interval): boolean => least >= 0 && max < extent;
@@ -134,7 +129,7 @@ export function staysWithin(form: Linear, extent: number, ranges: Ranges): boole
 
 /**
  * Returns the largest n in [`low`, `high`] for which `fits(n)` is true, by binary search; undefined if there
- * is none. `fits` must be true up to some n and false after it.
+ * is none. `fits` must be monotonic: true up to some n and false above.
  */
 export function largestThat(low: number, high: number, fits: (n: number) => boolean): number | undefined {
   if (high < low || !fits(low)) return undefined;

@@ -8,8 +8,8 @@ import type { ForStmt } from "../tile.js";
 import { boundOf } from "./range.js";
 
 /**
- * Result of a bounds check: `holds`, `fails` or `unproved`. `fails` has an iteration (`env`) in which the
- * value is out of bounds, and the value there.
+ * Result of a bounds check: `holds`, `fails` or `unproved`. `fails` has an out-of-bounds iteration (`env`)
+ * and the value in that iteration.
  */
 export type Judgement =
   | { readonly kind: "holds" }
@@ -23,8 +23,8 @@ const holds: Judgement = { kind: "holds" };
 const maxTried = 4096;
 
 /**
- * Returns `holds` if a linear expression is at least 0 in every iteration of the loops; `fails` with an
- * iteration in which it is negative; or `unproved`. `loops`: outermost first.
+ * Returns `holds` if a linear expression is never negative, `fails` with an iteration in which the expression
+ * is negative, or `unproved`. `loops`: surrounding loops, outermost first.
  */
 export function neverNegative(form: Linear, loops: readonly ForStmt[]): Judgement {
   if (isConstant(form)) return form.at >= 0 ? holds : firstFailure(form, loops);
@@ -34,7 +34,7 @@ export function neverNegative(form: Linear, loops: readonly ForStmt[]): Judgemen
 
 /**
  * Returns `fails` with an iteration in which a linear expression is negative; `holds` if there is none.
- * Iterations are tried one by one; after 4096 the result is `unproved`.
+ * Returns `unproved` after 4096 iterations.
  */
 function firstFailure(form: Linear, loops: readonly ForStmt[]): Judgement {
   let tried = 0;
@@ -49,8 +49,8 @@ function firstFailure(form: Linear, loops: readonly ForStmt[]): Judgement {
 }
 
 /**
- * Returns the loops whose variables a linear expression depends on, directly or through the bounds of inner
- * loops. Loops without iterations, and loops whose bounds are not constant, are always included.
+ * Returns the loops on which a linear expression depends, directly or through bounds of inner loops. Loops
+ * that may be empty are always included.
  */
 function relevant(form: Linear, loops: readonly ForStmt[]): readonly ForStmt[] {
   const needed = new Set([...loopVariables(form), ...symbolsOf(form)]);
@@ -76,9 +76,8 @@ export function* iterations(loops: readonly ForStmt[]): Generator<Env> {
 }
 
 /**
- * Yields the values of the loop variables in every iteration of a loop nest, outermost loop first. Yields
- * undefined for an iteration whose inner loops are empty, so that a caller that limits attempts counts it
- * too.
+ * Yields the values of the loop variables in every iteration of a loop nest. Yields undefined for an
+ * iteration whose inner loops are empty. `loops`: outermost first.
  */
 export function* attempts(
   loops: readonly ForStmt[],

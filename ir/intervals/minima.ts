@@ -7,8 +7,8 @@ import type { Atom, Linear } from "../linear.js";
 import { assertNever, InternalError } from "../types.js";
 
 /**
- * Affine expression in the offsets of loops: `at`, plus `by` times the offset of `loop` for each term. An
- * offset is the distance of a loop variable from its lower bound. No `by` is 0, and no loop occurs twice.
+ * Affine expression in the offsets of loops: `at`, plus `by` times the offset of `loop` for each term. The
+ * offset of a loop is the distance of the loop variable from the lower bound.
  */
 export interface Form {
   readonly at: number;
@@ -20,12 +20,12 @@ interface Term {
   readonly by: number;
 }
 
-/** Minimum of affine expressions: its value is the least of their values. The list is never empty. */
+/** Minimum of affine expressions, as a non-empty list of the expressions. */
 export type Minimum = readonly Form[];
 
 /**
- * Offsets of the surrounding loops, indexed by loop number. The offset of a loop is the distance from the
- * loop's lower bound to its variable.
+ * Offsets of the surrounding loops, indexed by loop number. The offset of a loop is the distance of the loop
+ * variable from the lower bound.
  */
 export type LoopOffsets = readonly number[];
 
@@ -45,9 +45,9 @@ export function addScaled(a: Form, b: Form, scale: number): Form {
 }
 
 /**
- * Returns a linear expression as a minimum of affine expressions in the loops' offsets. Undefined if it
- * subtracts a minimum, or contains a div, a mod or an unknown loop variable. Throws an InternalError for a
- * dim, an index operand or a symbol. `variables`: the affine expression of each loop variable, by name.
+ * Returns a linear expression as a minimum of affine expressions in the loops' offsets; undefined if
+ * impossible. Throws an InternalError for a dim, an index operand or a symbol. `variables`: affine expression
+ * of each loop variable, by name.
  */
 export function minimumOf(linear: Linear, variables: ReadonlyMap<string, Form>): Minimum | undefined {
   let sum: Minimum | undefined = [constantForm(linear.at)];
@@ -105,11 +105,9 @@ export function least(minimum: Minimum, offsets: LoopOffsets): number {
 }
 
 /**
- * Affine expression in a minimum that depends on the offset of one loop. It decreases by `fall` for each unit
- * of that offset. `above`: at offset 0, its differences from expressions that do not depend on the loop.
- *
- * The expression cannot change the minimum at an offset if one difference is at least `fall` times the
- * offset. If `above` is empty, as for an increasing expression, it may change the minimum at any offset.
+ * Affine expression of a minimum that depends on the offset of one loop. `fall`: decrease for each unit of
+ * the offset. `above`: differences, at offset 0, from the minimum's expressions that do not depend on the
+ * loop; empty for an increasing expression.
  */
 export interface Falling {
   readonly fall: number;
@@ -117,10 +115,8 @@ export interface Falling {
 }
 
 /**
- * Returns an entry for each expression of a minimum that depends on the offset of loop number `loop`; an
- * empty list if none does. The entry of an increasing expression has an empty `above`. `inside`: numbers of
- * the loops nested in that loop. Differences that may decrease with the offsets of nested loops are left out
- * of `above`.
+ * Returns an entry for each expression of a minimum that depends on the offset of loop number `loop`.
+ * `inside`: numbers of the loops nested in loop `loop`.
  */
 export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<number>): Falling[] {
   const steady = minimum.filter((form) => slope(form, loop) === 0);
@@ -137,9 +133,9 @@ export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<numb
 }
 
 /**
- * Returns the largest offset of a loop up to which no expression in `forms` changes the minimum that contains
- * it. The result is negative if that cannot be proved even for offset 0, and Infinity if `forms` is empty.
- * `offsets`: current offsets of the loops, for the differences (`above`) of the expressions.
+ * Returns the largest offset of a loop up to which the expressions `forms` do not change the value of the
+ * surrounding minimum. The result is negative if nothing can be proved. `offsets`: current offsets of all
+ * loops.
  */
 export function unchangedUpTo(forms: readonly Falling[], offsets: LoopOffsets): number {
   let limit = Infinity;

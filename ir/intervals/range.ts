@@ -18,10 +18,10 @@ import {
 import type { ForStmt } from "../tile.js";
 import { at } from "../types.js";
 
-/** Closed interval of integers: both ends belong to it. */
+/** Closed interval of integers, with inclusive ends. */
 export type Interval = readonly [least: number, most: number];
 
-/** Ranges of the variables that a linear form may contain. */
+/** Ranges of the variables that a linear expression may contain. */
 export interface Ranges {
   /** By number. */
   readonly dims: readonly Interval[];
@@ -34,16 +34,15 @@ export interface Ranges {
 }
 
 /**
- * Returns bounds of a linear form that hold at every point and in every iteration. The bounds of a form
- * without div and mod are exact if its terms do not depend on each other. A variable without a range is
- * unbounded.
+ * Returns bounds of a linear expression, as an interval that contains the values in all iterations. A
+ * variable without a range is unbounded.
  */
 export function rangeOf(form: Linear, ranges: Partial<Ranges>): Interval {
   const scope = { ...ranges, rounded: new Map<RoundedAtom, Interval>() };
   return [boundIn(form, scope, "least"), boundIn(form, scope, "most")];
 }
 
-/** Returns one bound of a form: an end of its {@link rangeOf}. */
+/** Returns the lower or upper bound of a linear expression: one end of {@link rangeOf}. */
 export const boundOf = (form: Linear, ranges: Partial<Ranges>, end: End): number =>
   boundIn(form, { ...ranges, rounded: new Map() }, end);
 
@@ -56,11 +55,7 @@ interface Scope extends Partial<Ranges> {
 /** One end of an interval. */
 export type End = "least" | "most";
 
-/**
- * Returns one bound of a form. A minimum that is added may be either side: the smaller bound of both counts.
- * A minimum that is subtracted gives the larger bound of both. Minima that move the bound outwards come
- * first, which keeps it tight.
- */
+/** Returns the lower or upper bound of a linear expression. `end`: selects the bound. */
 function boundIn(unjoined: Linear, scope: Scope, end: End): number {
   const form = rejoined(unjoined);
   const rounded = form.terms.find(isRounded);
@@ -106,7 +101,7 @@ type RoundedAtom = Extract<Atom, { readonly kind: "div" | "mod" }>;
 const isRounded = (term: Term): term is Term & { readonly of: RoundedAtom } =>
   term.of.kind === "div" || term.of.kind === "mod";
 
-/** Returns bounds of a quotient or remainder; they may not be reached. */
+/** Returns an interval that contains all values of a quotient or remainder. */
 function roundedRange(of: RoundedAtom, scope: Scope): Interval {
   const cached = scope.rounded.get(of);
   if (cached !== undefined) return cached;
@@ -119,10 +114,7 @@ function roundedRange(of: RoundedAtom, scope: Scope): Interval {
   return range;
 }
 
-/**
- * Returns one bound of a form without div, mod and minima. The innermost loop variable comes first: its first
- * value or its last, by the sign of its factor.
- */
+/** Returns the lower or upper bound of a linear expression without div, mod and min. */
 function affineBound(form: Linear, scope: Scope, end: End): number {
   const { loops = [] } = scope;
   const depth = loops.findLastIndex(({ iv }) => form.terms.some(({ of }) => variesWith(of, iv)));
@@ -161,7 +153,9 @@ function rangeOfVariable(of: Atom, { dims, indices, symbols }: Scope): Interval 
 const variesWith = (of: Atom, name: string | undefined): boolean =>
   (of.kind === "iv" || of.kind === "symbol") && of.name === name;
 
-/** Returns upper bounds of a loop variable's last value, as linear forms in the outer loop variables. */
+/**
+ * Returns upper bounds of a loop variable's last value, as linear expressions in the outer loop variables.
+ */
 function lastValues(loop: ForStmt, outer: readonly ForStmt[]): Linear[] {
   const { lower, step } = loop;
   const ends = (upper: Linear): Linear[] => {
@@ -178,7 +172,7 @@ function lastValues(loop: ForStmt, outer: readonly ForStmt[]): Linear[] {
   return ends(loop.upper);
 }
 
-/** Returns a form with `n * (x div n) + x mod n` replaced by x. */
+/** Returns a linear expression in which `n * (x div n) + x mod n` is replaced by x. */
 export function rejoined(form: Linear): Linear {
   for (const quotientTerm of form.terms) {
     const { of, by } = quotientTerm;
@@ -198,7 +192,8 @@ export function rejoined(form: Linear): Linear {
 }
 
 /**
- * Returns the remainder of a form divided by `by` if it is the same in every iteration; undefined otherwise.
+ * Returns the remainder of a linear expression divided by `by`. Undefined if the remainder may differ between
+ * iterations of the loops.
  */
 export function residue(form: Linear, by: number, loops: readonly ForStmt[]): number | undefined {
   let sum = form.at;
@@ -211,8 +206,8 @@ export function residue(form: Linear, by: number, loops: readonly ForStmt[]): nu
 }
 
 /**
- * Returns the remainder of `factor` times an atom divided by `by` if it is the same in every iteration;
- * undefined otherwise.
+ * Returns the remainder of `factor` times an atom divided by `by`. Undefined if the remainder may differ
+ * between iterations of the loops.
  */
 function residueOf(of: Atom, factor: number, by: number, loops: readonly ForStmt[]): number | undefined {
   if (factor % by === 0) return 0;

@@ -12,8 +12,8 @@ export const axis = {
 } as const satisfies AttrSpec;
 
 /**
- * Definition of the attribute `batchDims`: the number of leading dims that data and indices of gather_nd
- * share; default 0.
+ * Definition of the attribute `batchDims`: the number of leading dims that data and indices of gather_nd have
+ * in common; default 0.
  */
 export const batchDims = {
   key: "batchDims",
@@ -23,8 +23,8 @@ export const batchDims = {
 } as const satisfies AttrSpec;
 
 /**
- * Returns the definition of the attribute `oob`, an operator's out-of-range policy for reads. `fallback` is
- * the default, which differs by dialect.
+ * Returns the definition of the attribute `oob`, an operator's out-of-range policy for reads. `fallback`:
+ * default policy.
  */
 export const oobSpec = (fallback: OutOfBounds) =>
   ({
@@ -35,11 +35,11 @@ export const oobSpec = (fallback: OutOfBounds) =>
     help: "what an index out of range means",
   }) as const satisfies AttrSpec;
 
-/** Returns an operator's out-of-range policy: the value of its attribute `oob`. */
+/** Returns an operator's out-of-range policy, the value of the attribute `oob`. */
 export const oobOf = (inputs: OpInputs): OutOfBounds => wordAttr(inputs.attrs, "oob") as OutOfBounds;
 
 /**
- * Returns the key of an attribute in case files (JSON). `name`: the attribute's name in the text form
+ * Returns the key of an attribute in JSON files of test cases. `name`: name of the attribute in the text form
  * (`.tir`).
  */
 export const keyOfAttr = (name: string, { key }: AttrSpec): string => key ?? camelCase(name);
@@ -63,14 +63,14 @@ type ValueOf<S extends AttrSpec> = S extends { readonly later: true; readonly wo
         ? string
         : number;
 
-/** Arguments of the builder function of operator `D`: one optional argument for each attribute. */
+/** Arguments of an operator's builder function: one optional argument for each attribute. */
 export type ArgumentsOf<D extends OpDef> = {
   readonly [Name in keyof D["attrs"] as ArgumentOf<D["attrs"][Name]>]?: ValueOf<D["attrs"][Name]>;
 };
 
 /**
- * Returns an operator's attributes from the arguments of its builder, by their names in the text form
- * (`.tir`). Absent arguments are left out.
+ * Returns an operator's attributes, by name in the text form (`.tir`), from the arguments of the operator's
+ * builder function. Absent arguments are omitted.
  */
 export function attrsFrom<D extends OpDef>(def: D, args: ArgumentsOf<D>): Attrs {
   const given = new Map<string, AttrValue | undefined>(Object.entries(args));

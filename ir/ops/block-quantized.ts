@@ -53,9 +53,8 @@ const unpacked = ({ shape }: TensorType, dtype: DType): TensorType => ({
 });
 
 /**
- * Returns the checked tensor types and attributes of `onnx.gather_block_quantized`. For data of type u8,
- * which packs elements, the type is that of the elements, and the last extent counts elements. Throws a
- * RuleError for a broken rule of the operator.
+ * Returns the checked tensor types and attributes of `onnx.gather_block_quantized`. Throws a RuleError if the
+ * inputs break a rule of the operator.
  */
 function blocksOf(inputs: OpInputs): Blocks {
   const [data, indices, scales, zeroPoints] = inputs.inputs;
@@ -131,9 +130,8 @@ function blocksOf(inputs: OpInputs): Blocks {
 }
 
 /**
- * Returns the access map of the dequantizing gather, without domain and write. Its value is T(f32(i32(q) -
- * i32(z)) * f32(s)) for an element q. T is the type of the scales; z and s are the zero point and the scale
- * of the element's block.
+ * Returns the access map of the dequantizing gather, without domain and write. The value is T(f32(i32(q) -
+ * i32(z)) * f32(s)) for element q, zero point z, scale s and scale type T.
  */
 function bodyOf({
   data,
@@ -188,10 +186,7 @@ function bodyOf({
   };
 }
 
-/**
- * Operator com.microsoft.GatherBlockQuantized: a gather from a table quantized by blocks, with
- * dequantization.
- */
+/** Operator com.microsoft.GatherBlockQuantized: a dequantizing gather from a block-quantized tensor. */
 export const onnxGatherBlockQuantized = defineOperator({
   name: "onnx.gather_block_quantized",
   inputs: ["data", "indices", "scales", "zero_points"],

@@ -3,8 +3,8 @@ import { constant, dim, type Linear } from "../linear.js";
 import { at, type Shape } from "../types.js";
 
 /**
- * Returns the shape to which right-aligned shapes broadcast; an extent of 1 takes the extent of the others.
- * Undefined if two extents other than 1 differ in a dim.
+ * Returns the shape to which right-aligned shapes broadcast. Undefined if two extents other than 1 differ in
+ * a dim.
  */
 export function broadcastShapes(shapes: readonly Shape[]): Shape | undefined {
   const rank = Math.max(0, ...shapes.map(({ length }) => length));
@@ -19,8 +19,8 @@ export function broadcastShapes(shapes: readonly Shape[]): Shape | undefined {
 }
 
 /**
- * Returns the coordinates at which a tensor of `shape` is read when it is broadcast to the extents `over`.
- * `first`: the output dim that the first extent of `over` belongs to.
+ * Returns the coordinates at which a tensor of `shape` is read when broadcast to the extents `over`. `first`:
+ * position of the output dim with the first extent of `over`.
  */
 export const broadcastCoords = (shape: Shape, over: Shape, first = 0): Linear[] =>
   shape.map((extent, k) => {

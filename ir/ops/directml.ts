@@ -30,21 +30,17 @@ export type FeatureLevel = (typeof featureLevels)[number];
 const count = <Key extends string, Field extends string>(key: Key, argument: Field) =>
   ({ key, argument, kind: "int", help: `DirectML ${argument}` }) as const satisfies AttrSpec;
 
-/** Definition of the attribute for the axis in DirectML operators; a DirectML descriptor calls it `Axis`. */
+/** Definition of the attribute `Axis` of DirectML operators. */
 export const axisField = { ...axis, argument: "Axis" } as const satisfies AttrSpec;
 /**
- * Definitions of the attributes `input_dimension_count` and `indices_dimension_count` of DirectML's ND
- * operators. Each gives the number of dims that count, from the last one backwards. The dims before them are
- * padding of extent 1. If an attribute is absent, its value is DimensionCount.
+ * Definitions of the attributes of DirectML's ND operators that count the effective trailing dims of an
+ * input. Leading dims before the effective dims have extent 1. The default is DimensionCount.
  */
 export const ndCounts = {
   input_dimension_count: count("inputDimensionCount", "InputDimensionCount"),
   indices_dimension_count: count("indicesDimensionCount", "IndicesDimensionCount"),
 } as const;
-/**
- * Definition of the attribute for the DirectML feature level; default 4.1. A later level is accepted and
- * follows the rules of 4.1.
- */
+/** Definition of the attribute for the DirectML feature level; default 4.1, the latest with known rules. */
 export const featureLevel = {
   key: "featureLevel",
   kind: "word",
@@ -55,10 +51,7 @@ export const featureLevel = {
 } as const satisfies AttrSpec;
 const oob = oobSpec("clamp");
 
-/**
- * Row of the "Tensor support" table on a DirectML page: the ranks and element types accepted from feature
- * level `since` on.
- */
+/** Ranks and element types that a DirectML operator accepts from feature level `since` on. */
 export interface Support {
   readonly since: FeatureLevel;
   readonly ranks: readonly [number, number];
@@ -97,9 +90,9 @@ const levelOf = (name: string): number => {
 };
 
 /**
- * Returns the meaning of negative indices at the program's feature level: `from-end` since level 3.0, else
- * `illegal`. Throws a RuleError if ranks, types or sizes of the inputs break the support table. `who`: the
- * operator's name.
+ * Returns the treatment of negative indices at the program's DirectML feature level. Throws a RuleError for
+ * unsupported ranks, types or sizes of the inputs. `table`: supported ranks and types. `who`: name of the
+ * operator.
  */
 export function checkSupport(inputs: OpInputs, who: string, table: readonly Support[]): NegativeIndex {
   const level = wordAttr(inputs.attrs, "feature_level");
@@ -131,8 +124,8 @@ export function checkSupport(inputs: OpInputs, who: string, table: readonly Supp
 }
 
 /**
- * Returns the attribute `Axis` of a DirectML operator. Throws a RuleError (TC101) if it is outside the dims
- * of the data. Axis is a UINT: it does not count from the end.
+ * Returns the attribute `Axis` of a DirectML operator. Throws a RuleError (TC101) if `Axis` is negative or
+ * not a dim of the data.
  */
 export function checkAxis(inputs: OpInputs): number {
   const axis = intAttr(inputs.attrs, "axis") ?? 0;
@@ -149,8 +142,8 @@ export function checkAxis(inputs: OpInputs): number {
 }
 
 /**
- * Returns the last `count` extents of an operand. Throws a RuleError (TC103) if an extent before them is not
- * 1. `name`: the attribute that gives the count, for the message.
+ * Returns the last `count` extents of an operand. Throws a RuleError (TC103) if an earlier extent is not 1.
+ * `name`: attribute that gives `count`, for the message.
  */
 export function meaningful(
   inputs: OpInputs,
@@ -172,7 +165,7 @@ export function meaningful(
 
 /**
  * Returns the value of an attribute that counts dims; DimensionCount if the attribute is absent. Throws a
- * RuleError (TC105) unless the count is in [`lowest`, DimensionCount].
+ * RuleError (TC105) if the count is outside [`lowest`, DimensionCount].
  */
 export function countAttr(inputs: OpInputs, attr: string, name: string, lowest: number): number {
   const dimensionCount = inputs.data.shape.length;
@@ -249,9 +242,8 @@ export const directmlGatherElements = defineOperator({
 });
 
 /**
- * Returns the resolved operator of DML_GATHER_ND or DML_GATHER_ND1. Throws a RuleError for a broken rule. The
- * output shape ends with the data dims that the index tuples do not index. Padding dims of extent 1 are not
- * counted. DirectML's page contradicts itself here; its examples are followed (decision D10).
+ * Returns the resolved operator of DML_GATHER_ND or DML_GATHER_ND1. Throws a RuleError for invalid inputs or
+ * attributes. The output shape follows the examples of DirectML's page (decision D10).
  */
 function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], batchDims: number) {
   const negative = checkSupport(inputs, who, table);

@@ -58,8 +58,8 @@ interface Segments {
 }
 
 /**
- * Returns the checked tensors and attributes of `torch.embedding_bag`. Throws a RuleError if they break a
- * rule of the operator.
+ * Returns the checked tensors and attributes of `torch.embedding_bag`. Throws a RuleError for invalid inputs
+ * or attributes.
  */
 function segmentsOf(inputs: OpInputs): Segments {
   const { attrs } = inputs;
@@ -110,8 +110,8 @@ function segmentsOf(inputs: OpInputs): Segments {
 }
 
 /**
- * Throws a RuleError unless `per_sample_weights` are valid: the mode is sum, their type is that of the weight
- * matrix, and their shape is that of the input.
+ * Throws a RuleError if `per_sample_weights` are invalid. The mode must be sum, the type must equal the
+ * weight matrix's type, and the shape must equal the input's shape.
  */
 function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): void {
   const { data: weight, indices: input } = inputs;
@@ -139,9 +139,9 @@ function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): vo
 type Extent = Pick<Segments, "offsets" | "segments" | "max" | "ended">;
 
 /**
- * Returns the number of segments (bags) and their length, in elements, for an embedding_bag input of two
- * dims, of which each row is a segment. Throws a RuleError if an attribute for offsets is given (TC105) or
- * the rows are empty (TC103).
+ * Returns the number of segments (bags) and the segment length, in elements, for an embedding_bag input of
+ * two dims. Each row of the input is a segment. Throws a RuleError for offset attributes (TC105) or empty
+ * rows (TC103).
  */
 function rowsAsSegments(inputs: OpInputs): Extent {
   const [segments = 0, length = 0] = inputs.indices.shape;
@@ -165,9 +165,9 @@ function rowsAsSegments(inputs: OpInputs): Extent {
 }
 
 /**
- * Returns the number of segments (bags) and the upper limit of their length, in elements, for an
- * embedding_bag input of one dim. The input lists the segments one after the other; `offsets` holds their
- * start positions. `highest`: the largest upper limit allowed. Throws a RuleError for a broken rule.
+ * Returns the number of segments (bags) and the maximum segment length, in elements, for an embedding_bag
+ * input of one dim. `offsets`: start positions of the segments in the input. `highest`: upper limit of the
+ * maximum length. Throws a RuleError for invalid inputs or attributes.
  */
 function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Extent {
   const { dtype, shape } = offsets;
@@ -196,11 +196,8 @@ function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number)
 const firstOffset: IndexOperand = { value: { table: 2, at: [constant(0)] }, outOfRange: "error", extent: 1 };
 
 /**
- * Returns the index operands for the segment (bag) of output row d0. They are the first offset, which must be
- * 0, the start of the segment and its end. The end is the next offset. If the offsets lack the end of the
- * last segment, the end takes two index operands: the next offset, and its sum with a correction. For the
- * last segment, the first offset is read instead, and the correction is `listed`, the number of listed
- * indices.
+ * Returns the index operands for the segment (bag) of output row d0: the first offset, which must be 0, then
+ * the segment's start and end. `listed`: number of listed indices, which is the end of the last segment.
  */
 function endsOf({ offsets, ended }: Segments, listed: number): IndexOperand[] {
   const extent = listed + 1;
@@ -220,9 +217,8 @@ const bodyOfNone = ({ shape }: TensorType): MapBody => ({
 });
 
 /**
- * Returns the access map of embedding_bag, without domain and write. Its value is T(sum(f32(row) * f32(sample
- * weight))), T(mean(f32(row))) or T(max(f32(row))), over the table rows that a segment lists. T is the
- * element type of the table. Without per_sample_weights, the sum has no factor.
+ * Returns the access map of embedding_bag, without domain and write. The value is the weighted sum, the mean,
+ * or the maximum of the rows that a segment lists, computed in f32.
  */
 function bodyOf(segments: Segments): MapBody {
   const { weight, input, offsets, weights, how, max, padding, oob } = segments;

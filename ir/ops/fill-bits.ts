@@ -10,8 +10,8 @@ import {
 } from "../types.js";
 
 /**
- * Returns the bits of an integer in an element type; undefined if the type does not hold the number exactly.
- * For a complex type, the number is the real part in the low bits, and the imaginary part is 0.
+ * Returns the bits of an integer in an element type; undefined if the type cannot represent the number
+ * exactly. For a complex type, the real part is in the low bits and the imaginary part is 0.
  */
 export function bitsOfInteger(value: number, dtype: Exclude<DType, "string">): bigint | undefined {
   if (isFloat8(dtype)) {
@@ -40,8 +40,7 @@ export function bitsOfInteger(value: number, dtype: Exclude<DType, "string">): b
 }
 
 /**
- * Returns the IEEE 754 bits of an integer: sign, biased exponent, and the mantissa without its leading 1.
- * Undefined if the float type does not hold the number exactly.
+ * Returns the IEEE 754 bits of an integer; undefined if the float type cannot represent the number exactly.
  */
 function floatBits(
   value: number,

@@ -61,7 +61,7 @@ function checkInputs(inputs: OpInputs): undefined {
 
 /**
  * Returns the access map of pypto.gather_in_ub: out[d0, d1] = param[block * block_table[0, t div block] + t
- * mod block, d1]. Here t = indices[0, d0] is a token, and `block` is the number of rows in a page.
+ * mod block, d1]. t = indices[0, d0] is a token. `block`: number of rows in a page.
  */
 function pagedMap(inputs: readonly Shape[], block: number, output: Shape): AccessMap {
   const [param, , blockTable] = inputs;

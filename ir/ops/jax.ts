@@ -72,9 +72,9 @@ const fillValue = {
 } as const satisfies AttrSpec;
 
 /**
- * Returns the policies for negative and out-of-range indices, and the fill bits, that the attributes `mode`
- * and `fill_value` select. `wrapModes`: modes in which negative indices count from the end. Throws a
- * RuleError (TC105) for a `fill_value` that the mode or the data's type does not accept.
+ * Returns the policies for negative and out-of-range indices, and the fill bits, from the attributes `mode`
+ * and `fill_value`. `wrapModes`: modes in which negative indices count from the end. Throws a RuleError
+ * (TC105) for an invalid `fill_value`.
  */
 function policyOf(inputs: OpInputs, wrapModes: readonly Mode[], who: string): IndexPolicy {
   const mode = wordAttr(inputs.attrs, "mode") as Mode;

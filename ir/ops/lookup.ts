@@ -11,9 +11,9 @@ const lowerFirst = (word: string): string => word.charAt(0).toLowerCase() + word
 const unique = <T>(list: readonly T[]): readonly T[] => [...new Set(list)];
 
 /**
- * Returns the name that case files (JSON) and flags use for an operator, without its dialect. It is the
- * operator's kind, such as `gather_elements`. Without a kind, or if an operator of another kind has that name
- * in the dialect, it is the name in the text form (`.tir`).
+ * Returns the name of an operator in flags and JSON files of test cases, without the dialect. The name is the
+ * operator's kind, such as `gather_elements`. If the kind is missing or ambiguous, the name is as in the text
+ * form (`.tir`).
  */
 export function commonName(def: OpDef, operators: Operators = opDefs): string {
   const { kind } = def;
@@ -31,29 +31,28 @@ function operatorNamed(dialect: string, name: string, operators: Operators): OpD
   return tested ?? findOp(`${dialect}.${name}`, operators) ?? inDialect.find((def) => def.kind === name);
 }
 
-/** Returns the names of the dialects of some operators, each once, in the order of their first operators. */
+/** Returns the names of the dialects of `operators`, without duplicates, in order of first occurrence. */
 export const dialectsOf = (operators: Operators): readonly string[] => unique(operators.map(dialectOf));
 /** Names of the built-in dialects, in the order of the registry. */
 export const dialects = dialectsOf(opDefs) as readonly Dialect[];
 
 /**
- * Returns all names that an operator of `dialect` may have in flags and case files (JSON), without the
- * dialect. The names from {@link commonName} come first, then the names in the text form (`.tir`). Each name
- * occurs once.
+ * Returns all names of a dialect's operators in flags and JSON files of test cases, without duplicates. The
+ * names from {@link commonName} precede the names in the text form (`.tir`).
  */
 export function operatorNames(dialect: string, operators: Operators = opDefs): readonly string[] {
   const inDialect = operators.filter((def) => dialectOf(def) === dialect);
   return unique([...inDialect.map((def) => commonName(def, operators)), ...inDialect.map(unqualifiedName)]);
 }
 
-/** Attribute of an operator: its name in the text form (`.tir`) and its definition. */
+/** Attribute of an operator: the name in the text form (`.tir`) and the definition. */
 export interface NamedAttr {
   /** In text. */
   readonly name: string;
   readonly spec: AttrSpec;
 }
 
-/** Returns an operator's attributes, without `oob`, by their keys in case files (JSON). */
+/** Returns an operator's attributes, without `oob`, keyed as in JSON files of test cases. */
 export const attributesOf = (def: OpDef): ReadonlyMap<string, NamedAttr> =>
   new Map(
     Object.entries(def.attrs).flatMap(([name, spec]) =>
@@ -65,8 +64,8 @@ export const attributesOf = (def: OpDef): ReadonlyMap<string, NamedAttr> =>
 export type AttributeFlagText = Pick<AttrSpec, "kind" | "help">;
 
 /**
- * Returns the kind and help text of the command-line flag for each attribute of these operators, by the
- * attribute's key in case files (JSON).
+ * Returns the kind and help text of the command-line flag for each attribute of `operators`. Keys are as in
+ * JSON files of test cases.
  */
 export const attributeFlagsOf = (operators: Operators): ReadonlyMap<string, AttributeFlagText> =>
   new Map(
@@ -81,14 +80,14 @@ export const attributeFlagsOf = (operators: Operators): ReadonlyMap<string, Attr
   );
 
 /**
- * Kind and help text of the command-line flag for each attribute of the built-in operators, by the
- * attribute's key in case files (JSON).
+ * Kind and help text of the command-line flag for each attribute of the built-in operators. Keys are as in
+ * JSON files of test cases.
  */
 export const attributeFlags = attributeFlagsOf(opDefs) as ReadonlyMap<AttributeKey, AttributeFlagText>;
 
 /**
- * Map from the name of an attribute in its framework, in camel case, to the key of the attribute's flag:
- * PyPTO's `dim` maps to `axis`. Names that are already the name of a flag are left out.
+ * Map from the camel-case framework name of an attribute to the key of the attribute's flag. PyPTO's `dim`,
+ * for example, maps to `axis`.
  */
 export const attributeAliases: ReadonlyMap<string, AttributeKey> = new Map(
   opDefs
@@ -102,9 +101,9 @@ export const attributeAliases: ReadonlyMap<string, AttributeKey> = new Map(
 );
 
 /**
- * Returns the help text of the flag for an attribute: the distinct help sentences of all operators that have
- * it. A sentence that some operators lack is followed by the dialects that have it, in parentheses. If only
- * some operators of a dialect have it, these operators are named instead.
+ * Returns the help text of the flag for an attribute: the distinct help sentences of all operators with the
+ * attribute. A sentence that only some operators have is followed by the names of the dialects or operators
+ * in parentheses.
  */
 function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef })[]): string {
   const sentences = unique(specs.flatMap(({ help }) => help.split("; ")));
@@ -122,10 +121,8 @@ function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef 
 }
 
 /**
- * Returns the operator of a dialect with a given name; undefined if there is none. The name is looked up
- * among the names in the framework's tests, then among operator names, then among kinds (dialect-free
- * operators). For example, torch.gather has the name `gather` and the kind `gather_elements`. Among operators
- * of one kind, the operator that has the most of the attributes `keys` is chosen.
+ * Returns the operator of a dialect with a given name or kind (dialect-free operator); undefined if there is
+ * none. Among several operators of one kind, returns the operator with the most of the attributes `keys`.
  */
 export const operatorFor = (
   dialect: string,
@@ -135,9 +132,8 @@ export const operatorFor = (
 ): OpDef | undefined => bestMatch(operatorNamed(dialect, name, operators), keys, operators);
 
 /**
- * Returns the operator of `dialect` that has the same kind (dialect-free operator) as the given operator;
- * undefined if there is none. If there are several, the operator that has the most of the attributes `keys`
- * is chosen.
+ * Returns the operator of `dialect` with the same kind (dialect-free operator) as the given operator;
+ * undefined if there is none. Among several, returns the operator with the most of the attributes `keys`.
  */
 export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly string[]): OpDef | undefined =>
   bestMatch(
@@ -147,9 +143,9 @@ export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly s
   );
 
 /**
- * Returns the operator that a text names; undefined if there is none. The text is a name as in the text form
- * (`.tir`), such as `pypto.gather`, or a dialect and a kind, such as `pypto.gather_elements`. Among operators
- * of one kind, the operator that has the most of the attributes `keys` is chosen.
+ * Returns the operator that a text names; undefined if there is none. `text`: a name in the text form
+ * (`.tir`), or a dialect and a kind, such as `pypto.gather_elements`. Among several operators of one kind,
+ * returns the operator with the most of the attributes `keys`.
  */
 export function operatorInText(
   text: string,
@@ -170,9 +166,8 @@ export const operatorKin = (named: OpDef, operators: Operators = opDefs): readon
   );
 
 /**
- * Returns, among the operators with the kind and dialect of `named`, the one that has the most of the
- * attributes `keys`. In a tie, `named` is preferred, then the first operator. Undefined if `named` is
- * undefined.
+ * Returns the operator with the kind and dialect of `named` that has the most of the attributes `keys`. In a
+ * tie, `named` is preferred. Undefined if `named` is undefined.
  */
 function bestMatch(
   named: OpDef | undefined,

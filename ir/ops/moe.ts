@@ -15,8 +15,8 @@ const who = "moe.combine";
 const floats: readonly DType[] = ["f32", "f16", "bf16"];
 
 /**
- * Returns the type of the input `weights` of `moe.combine`. Throws a RuleError unless they are floats (TC104)
- * and have the shape of `inverse` (TC103).
+ * Returns the type of the input `weights` of `moe.combine`. Throws a RuleError if `weights` are not floats
+ * (TC104), or do not have the shape of `inverse` (TC103).
  */
 function weightsOf(inputs: OpInputs): TensorType {
   const { indices: inverse } = inputs;

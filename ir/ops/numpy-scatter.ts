@@ -15,8 +15,8 @@ import { checkBroadcast, scatterOperator, writtenOobSpec } from "./scatter.js";
 import { coordsOfFlat, indexOperand } from "./take.js";
 
 /**
- * Operator numpy.put_along_axis: writes values to elements along an axis, or to elements of the flat array if
- * no axis is given, in a copy of the array.
+ * Operator numpy.put_along_axis: writes values to elements along an axis in a copy of the array. Without an
+ * axis, elements of the flat array are written.
  */
 export const numpyPutAlongAxis = defineOperator({
   name: "numpy.put_along_axis",

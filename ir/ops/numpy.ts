@@ -40,7 +40,7 @@ const modes = { raise: "error", wrap: "wrap", clip: "clamp" } as const satisfies
   Record<string, OutOfBounds>
 >;
 
-/** Element types that NumPy arrays have, without bfloat16, which is not a type of NumPy itself. */
+/** Element types of NumPy arrays, without bfloat16. */
 export const dataTypes: readonly DType[] = [
   ...(["bool", "i8", "u8", "i16", "u16", "f16", "i32", "u32"] as const),
   ...(["f32", "string", "i64", "u64", "f64", "c64", "c128"] as const),
@@ -113,8 +113,8 @@ const arrays = { inputs: ["x", "i0"], variadic: true } as const;
 const subscriptedOf = (inputs: OpInputs): Subscripted => ({ inputs, arrays: inputs.inputs.length - 1, who });
 
 /**
- * Throws a RuleError for a boolean mask without dims (TC102), or with extents that differ from the dims of x
- * that it indexes (TC103). `items`: the entries of the subscript.
+ * Throws a RuleError for a boolean mask without dims (TC102), or with extents that differ from the masked
+ * dims of x (TC103). `items`: the entries of the subscript.
  */
 function checkMasks(inputs: OpInputs, items: readonly SubscriptItem[]): void {
   const { shape } = inputs.data;
@@ -140,9 +140,8 @@ function checkMasks(inputs: OpInputs, items: readonly SubscriptItem[]): void {
 }
 
 /**
- * Returns the inputs and the subscript of numpy.index with each boolean mask replaced by one index array for
- * each dim of the mask. The index arrays in the subscript get the names of their new positions (i0, i1, …).
- * Throws a RuleError for a mask that does not fit the data.
+ * Returns the inputs and the subscript of numpy.index with boolean masks replaced by index arrays, one for
+ * each dim of a mask. Throws a RuleError for a mask that does not fit the data.
  */
 function expandMasks(inputs: OpInputs): ExpandedMasks {
   const subscripted = subscriptedOf(inputs);
@@ -163,8 +162,8 @@ function expandMasks(inputs: OpInputs): ExpandedMasks {
 }
 
 /**
- * Operator numpy.index, which is NumPy's advanced indexing `x[i, :, j]`: selects the elements that a
- * subscript names.
+ * Operator numpy.index, NumPy's advanced indexing `x[i, :, j]`: selects the elements that a subscript
+ * describes.
  */
 export const numpyIndex = defineOperator({
   name: who,

@@ -79,8 +79,8 @@ interface Rules {
 }
 
 /**
- * Returns the combination of an update with the element that it writes, from the attribute `reduction`.
- * Throws a RuleError (TC105) for a reduction that the opset does not have.
+ * Returns the operation that combines an update with the old element, from the attribute `reduction`. Throws
+ * a RuleError (TC105) for a reduction that the opset does not have.
  */
 function combineOf(given: OpInputs, who: string, version: number): Combine {
   const word = wordAttr(given.attrs, "reduction");
@@ -97,8 +97,8 @@ function combineOf(given: OpInputs, who: string, version: number): Combine {
 }
 
 /**
- * Returns the scatter of an ONNX operator that writes updates along the axis in its attribute `axis`. Throws
- * a RuleError if the axis is out of range, or if the shapes of data and indices do not match.
+ * Returns the scatter of an ONNX operator that writes updates along the attribute `axis`. Throws a RuleError
+ * for an axis out of range, or for shapes of data and indices that do not match.
  */
 function alongAxis(given: OpInputs, who: string, policy: IndexPolicy, combine: Combine): Scatter {
   const [data, indices] = [given.data.shape, given.indices.shape];
@@ -167,10 +167,7 @@ export const onnxScatterNd = defineOperator({
   ),
 });
 
-/**
- * Operator ONNX Scatter of opsets 9 and 10: writes updates to elements along an axis. Its page says nothing
- * of negative indices.
- */
+/** Operator ONNX Scatter of opsets 9 and 10: writes updates to elements along an axis. */
 export const onnxScatter = defineOperator({
   name: "onnx.scatter",
   inputs,
@@ -194,8 +191,8 @@ export const onnxScatter = defineOperator({
 });
 
 /**
- * Operator ONNX TensorScatter: writes an update into a cache along an axis, from a start position for each
- * batch entry.
+ * Operator ONNX TensorScatter: writes an update into a cache along an axis, from a separate start position
+ * for each batch entry.
  */
 export const onnxTensorScatter = defineOperator({
   name: "onnx.tensor_scatter",

@@ -40,8 +40,8 @@ export const dataTypesOf = (version: number): readonly DType[] =>
   dataTypes.flatMap(([since, types]) => (since <= version ? types : []));
 
 /**
- * Returns the opset of an ONNX operator. Throws a RuleError (TC105) if it is before `since`, the first opset
- * that has the operator. `who`: the operator's name.
+ * Returns the opset of an ONNX operator. Throws a RuleError (TC105) for an opset before `since`, the first
+ * opset with the operator. `who`: name of the operator.
  */
 export function checkOpset(inputs: OpInputs, who: string, since: number): number {
   const version = intAttr(inputs.attrs, "opset") ?? since;
@@ -50,8 +50,8 @@ export function checkOpset(inputs: OpInputs, who: string, since: number): number
 }
 
 /**
- * Returns the opset of an ONNX operator. Throws a RuleError if it is before `since` (TC105), or if data or
- * indices have an element type that the operator does not accept (TC104). `who`: the operator's name.
+ * Returns the opset of an ONNX operator. Throws a RuleError for an opset before `since` (TC105), or for an
+ * unsupported element type of data or indices (TC104). `who`: name of the operator.
  */
 export function checkTypes(inputs: OpInputs, who: string, since: number, indices: readonly DType[]): number {
   const version = checkOpset(inputs, who, since);

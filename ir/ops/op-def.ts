@@ -42,9 +42,9 @@ interface AttrNames {
 }
 
 /**
- * Definition of an attribute of an operator: its names, its kind of value and its default. Kind `int` is an
- * integer whose range the operator's rules check. `number` is any finite number, and `ints` is a list of
- * integers. `word` is one of `words`, and `text` is a string that the operator's rules parse.
+ * Definition of an attribute of an operator: names, kind of value and default. `int`: an integer. `number`: a
+ * finite number. `ints`: a list of integers. `word`: one of `words`. `text`: a string that the operator
+ * parses.
  */
 export type AttrSpec = AttrNames &
   (
@@ -62,8 +62,8 @@ export type AttrSpec = AttrNames &
   );
 
 /**
- * Result of a dialect's rules for a source operator: the dialect-free operator, its output shape and type,
- * and the policies for its indices.
+ * Result of a dialect's rules for an operator: the dialect-free operator, the output type, and the policies
+ * for index values.
  */
 export interface Resolved {
   readonly operator: Operator;
@@ -83,8 +83,8 @@ export interface Resolved {
 }
 
 /**
- * Arguments of `OpDef.resolve`, an operator's rules: the types of its inputs, its attributes with defaults
- * filled in, and the target and profile.
+ * Arguments of `OpDef.resolve`, which applies an operator's rules: input types, attributes with defaults,
+ * target and PyPTO rule profile.
  */
 export interface OpInputs {
   readonly attrs: Attrs;
@@ -100,9 +100,8 @@ export interface OpInputs {
 }
 
 /**
- * Input of an operator after its boolean masks are replaced by index arrays. Without `maskDim`, it is the
- * operator's original input number `input`. With `maskDim`, that original input is a mask. The new input then
- * lists the coordinates of the mask's true elements along dim `maskDim` of the mask.
+ * Input of an operator after boolean masks are replaced by index arrays. Without `maskDim`: original input
+ * `input`. With `maskDim`: coordinates, along dim `maskDim`, of the true elements of mask `input`.
  */
 export interface ExpandedInput {
   /** Number of the input among those that were given. */
@@ -112,8 +111,7 @@ export interface ExpandedInput {
 }
 
 /**
- * Changed attributes of an operator, and all its inputs, after its boolean masks are replaced by index
- * arrays.
+ * Result of replacing an operator's boolean masks by index arrays: the changed attributes, and all inputs.
  */
 export interface ExpandedMasks {
   /** The attributes that change. */
@@ -122,23 +120,16 @@ export interface ExpandedMasks {
 }
 
 /**
- * Result of applying a dialect's rules to an operator: the resolved operator, or the diagnostics of the
- * broken rules.
+ * Result of a dialect's rules for an operator: the resolved operator, or the diagnostics of the broken rules.
  */
 export type ResolveResult =
   | { readonly ok: true; readonly resolved: Resolved }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/**
- * Name of an operator kind that several dialects share, such as `gather_nd`. Case files (JSON) and flags name
- * a dialect's operator by it.
- */
+/** Name of a dialect-free operator kind, such as `gather_nd`, as in flags and JSON files of test cases. */
 export type CommonName = Exclude<Operator["op"], "mapped">;
 
-/**
- * Definition of a source operator, such as `onnx.gather`: its names, inputs, attributes and rules. The text
- * form (`.tir`), case files (JSON), flags and builders derive from it.
- */
+/** Definition of a framework's operator, such as `onnx.gather`: names, inputs, attributes and rules. */
 export interface OpDef {
   /** Dialect and operator, as in text: `onnx.gather_elements`. */
   readonly name: `${string}.${string}`;
@@ -200,34 +191,26 @@ export interface OpDef {
   resolve(inputs: OpInputs): Resolved;
 }
 
-/**
- * Returns an operator's definition unchanged, with its exact type, for builders and lists of operators.
- * Faults that TypeScript cannot detect, such as coordinates outside an operand, are reported where the
- * operator is used.
- */
+/** Returns an operator's definition unchanged, with the exact type. */
 export const defineOperator = <const D extends OpDef>(definition: D): D => definition;
 
 /**
- * List of the operators that programs, flags and case files (JSON) may name: the built-in operators, followed
- * by those that a user adds.
+ * List of operators that programs may name: the built-in operators, followed by operators that a user adds.
  */
 export type Operators = readonly OpDef[];
 
-/**
- * Error thrown by an operator's `resolve` for the rules that the operator breaks. The registry converts it to
- * diagnostics.
- */
+/** Error thrown by an operator's `resolve` for broken rules, with one diagnostic for each rule. */
 export class RuleError extends DiagnosticError {}
 
 /**
- * Code of the diagnostic for a broken rule of an operator. The rules are about its axis (TC101), ranks
- * (TC102), extents (TC103), types (TC104), attributes (TC105) and sizes (TC106).
+ * Code of the diagnostic for a broken rule of an operator: axis (TC101), ranks (TC102), extents (TC103),
+ * types (TC104), attributes (TC105) or sizes (TC106).
  */
 export type RuleCode = "TC101" | "TC102" | "TC103" | "TC104" | "TC105" | "TC106";
 
 /**
- * Throws a RuleError with one diagnostic for a rule that an operator breaks; never returns. `message`: a
- * sentence that says what is wrong, with the numbers. `hint`: how to mend it.
+ * Throws a RuleError with one diagnostic for a broken rule of an operator. `message`: the fault, with
+ * numbers. `hint`: a suggested change.
  */
 export function breakRule(code: RuleCode, inputs: OpInputs, message: string, hint?: string): never {
   checkArgument("breakRule", "code", code);
@@ -264,7 +247,7 @@ export const wordAttr = (attrs: Attrs, name: string): string => {
 };
 
 /**
- * Returns an axis counted from the front: a negative `axis` counts from the end of the `rank` dims. Throws a
+ * Returns an axis in [0, rank - 1]; a negative `axis` counts from the end of the `rank` dims. Throws a
  * RuleError (TC101) if `axis` is outside [-rank, rank - 1].
  */
 export function axisInRange(inputs: OpInputs, axis: number, rank: number, name = "axis"): number {
@@ -280,8 +263,8 @@ export function axisInRange(inputs: OpInputs, axis: number, rank: number, name =
 }
 
 /**
- * Throws a RuleError (TC104) if the operand's element type is not in `allowed`. `who`: the operator's name.
- * `instead`: returns text for the end of the hint.
+ * Throws a RuleError (TC104) if the operand's element type is not in `allowed`. `who`: name of the operator.
+ * `instead`: returns text to append to the hint.
  */
 export function checkDType(
   inputs: OpInputs,
@@ -301,25 +284,22 @@ export function checkDType(
   }
 }
 
-/**
- * Returns the inputs with scalar data and scalar indices changed to shape [1], so that they have at least one
- * dim.
- */
+/** Returns the inputs with the shape [1] instead of [] for scalar data and scalar indices. */
 export function withoutScalars(inputs: OpInputs): OpInputs {
   const raised = (type: TensorType): TensorType => (type.shape.length === 0 ? { ...type, shape: [1] } : type);
   return { ...inputs, data: raised(inputs.data), indices: raised(inputs.indices) };
 }
 
 /**
- * Returns the policy `clamp` if one of `extents` is 0, else `oob`. With `clamp` no index is an error.
- * Operators whose framework reads no indices if an extent is 0 use this policy.
+ * Returns the policy `clamp` if one of `extents` is 0, else `oob`; for frameworks that read no indices if an
+ * extent is 0.
  */
 export const unlessEmpty = (extents: Shape, oob: OutOfBounds): OutOfBounds =>
   extents.includes(0) ? "clamp" : oob;
 
 /**
- * Throws a RuleError (TC102) if the operand's rank is outside [`lowest`, `highest`]. `who`: the operator's
- * name. `instead`: returns the hint, empty for none.
+ * Throws a RuleError (TC102) if the operand's rank is outside [`lowest`, `highest`]. `who`: name of the
+ * operator. `instead`: returns the hint; empty for none.
  */
 export function checkRank(
   inputs: OpInputs,
@@ -348,8 +328,8 @@ export function checkSameRank(inputs: OpInputs, who: string): void {
 }
 
 /**
- * Returns the name of input `k`, counted from 0. For a variadic operator, inputs after the last named input
- * continue its number: `i1` and `i2` follow `i0`.
+ * Returns the name of input `k`, counted from 0. Additional inputs of a variadic operator are numbered, such
+ * as `i1` and `i2` after `i0`.
  */
 export function inputName({ inputs = ["data", "indices"] }: Pick<OpDef, "inputs">, k: number): string {
   const last = inputs.length - 1;
@@ -357,14 +337,13 @@ export function inputName({ inputs = ["data", "indices"] }: Pick<OpDef, "inputs"
   return k <= last ? name : `${name.replace(/\d+$/, "")}${Number(/\d+$/.exec(name)?.[0] ?? 0) + k - last}`;
 }
 
-/** Returns the names of an operator's given inputs, in their order. */
+/** Returns the names of an operator's given inputs, in order. */
 export const inputNames = (def: OpDef, inputs: readonly TensorType[]): readonly string[] =>
   def.namesOf?.(inputs) ?? inputs.map((_, k) => inputName(def, k));
 
 /**
- * Throws a RuleError if an operator breaks a limit that holds in every dialect: a rank above the maximum
- * (TC102), too many elements or too long an extent (TC106). It also throws (TC103) for an out-of-range policy
- * that must read an element of an empty dim.
+ * Throws a RuleError for an operator that exceeds tilec's limits: rank (TC102), or extents and number of
+ * elements (TC106). Also throws a RuleError (TC103) for a policy that would read an element of an empty dim.
  */
 export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): void {
   const { operator, oob } = resolved;
@@ -411,9 +390,8 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
 }
 
 /**
- * Throws a RuleError if the index tuples of a gather or scatter break a rule: the number of batch dims
- * (TC105), their extents or the size of the tuple (TC103). A tuple of size 0 is valid and selects all of the
- * data, as in onnxruntime and TensorFlow.
+ * Throws a RuleError for invalid index tuples of a gather or scatter. TC105: number of batch dims. TC103:
+ * extents of the batch dims, or size of the tuple.
  */
 export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchDims: number): void {
   const [r, q] = [data.length, indices.length];
@@ -440,9 +418,8 @@ export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchD
 }
 
 /**
- * Throws a RuleError (TC103) if the indices do not fit the data in a dim other than `axis`. If `exact`, the
- * extents must be equal, as in DirectML (decision D4). Otherwise no extent of the indices may be larger, as
- * in ONNX runtimes, torch and PyPTO.
+ * Throws a RuleError (TC103) if the indices do not fit the data in a dim other than `axis`. `exact`: true if
+ * the extents must be equal, as in DirectML (decision D4); false if extents of the indices may be smaller.
  */
 export function checkElements(inputs: OpInputs, axis: number, exact: boolean, who: string): void {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];

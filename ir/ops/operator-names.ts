@@ -5,12 +5,9 @@
 import { didYouMean } from "../did-you-mean.js";
 import type { OpDef, Operators } from "./op-def.js";
 
-/**
- * Returns the dialect of an operator: the part of its name before the dot. Operators that a user adds may
- * have a dialect that is not in `dialects`.
- */
+/** Returns the dialect of an operator: the part of the operator's name before the dot. */
 export const dialectOf = (def: OpDef): string => def.name.slice(0, def.name.indexOf("."));
-/** Returns the name of an operator without its dialect. */
+/** Returns the name of an operator without the dialect. */
 export const unqualifiedName = ({ name }: Pick<OpDef, "name">): string => name.slice(name.indexOf(".") + 1);
 
 /**
@@ -20,10 +17,8 @@ export const unqualifiedName = ({ name }: Pick<OpDef, "name">): string => name.s
 const letters = (word: string): string => word.toLowerCase().replaceAll(/[^a-z0-9_]|_(?!$)/g, "");
 
 /**
- * Returns the full names of the operators that an unknown name (`embedding`, `onnx.GatherElements`) probably
- * means; an empty list if none is similar. Candidates are operators with that name in the same dialect, with
- * that name in any dialect, of that kind, or with the most similar name. The first of these groups that is
- * not empty is returned.
+ * Returns the full names of the operators that a misspelled or unqualified name, such as
+ * `onnx.GatherElements`, probably means. The list is empty if no operator is similar.
  */
 export function operatorsMeant(name: string, operators: Operators): readonly string[] {
   const split = name.indexOf(".");

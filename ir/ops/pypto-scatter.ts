@@ -44,9 +44,8 @@ import { alphaSpec, scaled, slicesScatter } from "./slices-scatter.js";
 const cacheTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "i16", "i8"];
 
 /**
- * Returns the scatter of source rows into a cache, which has two dims, or four dims with pages of tokens. An
- * index is a slot of the cache: a row, or a token counted across all pages. Throws a RuleError if the source
- * does not fit.
+ * Returns the scatter of source rows into a cache of two dims, or of four dims with pages of tokens. An index
+ * selects a slot of the cache (row or token). Throws a RuleError if the source does not fit.
  */
 function slotScatter(inputs: OpInputs, who: string): Omit<Scatter, "combine"> {
   const [input, slots] = [inputs.data.shape, inputs.indices.shape];
@@ -128,8 +127,8 @@ const scatterAttrs = {
 } as const satisfies Readonly<Record<string, AttrSpec>>;
 
 /**
- * Returns the resolved operator of `pypto.scatter` or `pypto.scatter_`, which writes a number or the elements
- * of a tensor. Throws a RuleError for a broken rule. `who`: the operator's name.
+ * Returns the resolved operator of `pypto.scatter` or `pypto.scatter_`. Throws a RuleError for invalid inputs
+ * or attributes. `who`: name of the operator.
  */
 function resolveScatter(inputs: OpInputs, who: string): Resolved {
   checkDType(inputs, "data", scatterTypes, who);
@@ -197,10 +196,9 @@ const addAttrs = {
 } as const satisfies Readonly<Record<string, AttrSpec>>;
 
 /**
- * Returns the resolved operator of a PyPTO index_add, which adds slices of a source, times `alpha`, to the
- * slices that the index selects. Throws a RuleError for a broken rule. `types`: element types that the data
- * may have. `who`: the operator's name. `sharesDim`: true if a profile may fix the tile's extent along the
- * indexed dim.
+ * Returns the resolved operator of a PyPTO index_add. Throws a RuleError for invalid inputs or attributes.
+ * `types`: accepted element types of the data. `who`: name of the operator. `sharesDim`: true if a PyPTO rule
+ * profile may fix the tile's extent along the indexed dim.
  */
 function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, sharesDim = false): Resolved {
   checkDType(inputs, "data", types, who);
@@ -241,7 +239,7 @@ export const pyptoIndexAdd = defineOperator({
 
 /**
  * Operator pypto.index_add_ub: adds slices of a source, times alpha, to indexed slices of a copy of the
- * input. It does not accept elements of i8.
+ * input. Elements of type i8 are not accepted.
  */
 export const pyptoIndexAddUb = defineOperator({
   framework: "pypto",

@@ -30,8 +30,8 @@ import { axis, oobOf, oobSpec } from "./attributes.js";
 const dim = { ...axis, argument: "dim" } as const satisfies AttrSpec;
 
 /**
- * Definition of the attribute `level`: the version of PyPTO's rules that an operator is checked against.
- * Without it, the schedule's profile selects the version.
+ * Definition of the attribute `level`: the version of PyPTO's rules by which an operator is checked. By
+ * default, the PyPTO rule profile determines the version.
  */
 export const level = {
   key: "level",
@@ -116,17 +116,16 @@ const statedLevel = ({ attrs }: OpInputs): PyptoLevel | undefined =>
   pyptoLevels.find((name) => name === wordAttr(attrs, "level"));
 
 /**
- * Returns the version (level) of PyPTO's rules for a program: the operator's attribute `level`, else the
- * level of the program's profile. A program without a profile has the level `head`, the rules in PyPTO's
- * code.
+ * Returns the version (level) of PyPTO's rules for a program: the operator's attribute `level`, or the level
+ * of the PyPTO rule profile. A program without a profile has level `head`.
  */
 export const levelOf = (inputs: OpInputs): PyptoLevel =>
   statedLevel(inputs) ?? profileFacts[inputs.profile ?? "head"].level;
 
 /**
- * Returns a hint for an input that the program's version (level) of PyPTO's rules does not accept; an empty
- * string if no later level accepts it. The hint names the flag or attribute that selects the first later
- * level for which `takes` is true.
+ * Returns a hint with the flag or attribute that selects the first later version (level) of PyPTO's rules
+ * that accepts an input. The hint is empty if no later level accepts the input. `takes`: true if a level
+ * accepts the input.
  */
 export function laterLevel(inputs: OpInputs, takes: (level: PyptoLevel) => boolean): string {
   const stated = levelOf(inputs);
@@ -144,8 +143,8 @@ const cited = (inputs: OpInputs, page: Page, which: keyof typeof sentence): stri
   `${page.operator} at level ${levelOf(inputs)} (${page.prefix}${sentence[which]})`;
 
 /**
- * Throws a RuleError (TC104) if only the Ascend 950 supports the data's type and the target is another Ascend
- * core. On targets that are no Ascend core, the type is supported.
+ * Throws a RuleError (TC104) if the data's type is supported only by the Ascend 950 and the target is another
+ * Ascend core.
  */
 function checkChip(inputs: OpInputs, page: Page): void {
   const { target, data } = inputs;
@@ -161,8 +160,8 @@ function checkChip(inputs: OpInputs, page: Page): void {
 }
 
 /**
- * Throws a RuleError if a PyPTO operator does not support its inputs: an element type (TC104), an empty
- * tensor (TC103) or a rank (TC102). `page` holds the limits for each level (version of PyPTO's rules).
+ * Throws a RuleError if a PyPTO operator does not support an input: element type (TC104), empty tensor
+ * (TC103) or rank (TC102). `page`: limits for each level (version of PyPTO's rules).
  */
 function checkSupport(inputs: OpInputs, page: Page): void {
   const level = levelOf(inputs);

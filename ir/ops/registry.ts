@@ -128,26 +128,23 @@ const registered = [
 /** Definitions of all built-in operators, of every dialect. */
 export const opDefs: Operators = registered;
 
-/** Name of a built-in operator with its dialect: `onnx.gather`. */
+/** Name of a built-in operator with the dialect: `onnx.gather`. */
 export type OpName = (typeof registered)[number]["name"];
 /** Name of a framework whose operators are built in, such as `onnx`. */
 export type Dialect = OpName extends `${infer D}.${string}` ? D : never;
 type SpecOf<D> = D extends OpDef ? D["attrs"][keyof D["attrs"]] : never;
 type KeyOf<S> = S extends { readonly key: infer K extends string } ? K : never;
-/**
- * Key of an operator attribute in JSON files of test cases and in command-line flags. It is any key except
- * `oob`, the out-of-range policy.
- */
+/** Key of an operator attribute in flags and JSON files of test cases; any key but `oob`. */
 export type AttributeKey = Exclude<KeyOf<SpecOf<(typeof registered)[number]>>, "oob">;
 
-/** Returns the definition of the operator with a name such as `onnx.gather`; undefined if there is none. */
+/**
+ * Returns the definition of the operator with the given name, such as `onnx.gather`; undefined if there is
+ * none.
+ */
 export const findOp = (name: string, operators: Operators = opDefs): OpDef | undefined =>
   operators.find((def) => def.name === name);
 
-/**
- * Operator as a framework's program calls it, before its rules are applied: its name, attributes and input
- * types.
- */
+/** Operator as called in a framework's program: name, attributes and input types. */
 export interface SourceOp {
   readonly op: string;
   readonly attrs: Attrs;
@@ -163,8 +160,8 @@ export interface SourceOp {
 }
 
 /**
- * Returns the operator of a source function, as an argument for {@link resolveSource}. Without `target`,
- * rules that depend on a target are not checked.
+ * Returns the operator of a source function, as an argument for {@link resolveSource}. `target`: absent if
+ * target-dependent rules are not to be checked.
  */
 export const sourceOp = (func: SourceFunc, target?: Target): SourceOp => ({
   op: func.op,
@@ -183,10 +180,7 @@ export const sourceOp = (func: SourceFunc, target?: Target): SourceOp => ({
  */
 const resolvedBefore = new WeakMap<Attrs, { readonly source: SourceOp; readonly result: ResolveResult }>();
 
-/**
- * Returns the dialect-free operator of a source operator, or the diagnostics of the rules that it breaks. The
- * last result for an `attrs` object is cached.
- */
+/** Returns the dialect-free operator of a framework's operator, or the diagnostics of broken rules. */
 export function resolveSource(source: SourceOp): ResolveResult {
   const before = resolvedBefore.get(source.attrs);
   const same =
@@ -204,12 +198,9 @@ export function resolveSource(source: SourceOp): ResolveResult {
 }
 
 /**
- * Checks the element types and ranks of a gather at the access level by the rules of its framework operator.
- * Returns errors for broken rules and for an unknown operator, or a warning for a type on which the
- * framework's sources disagree.
- *
- * Returns an empty list if the gather names no framework operator, or if its schedule is complete (resolved)
- * but has no profile. For a source operator, {@link resolveSource} returns the same diagnostics.
+ * Returns the diagnostics for element types and ranks of an access-level gather that break the framework
+ * operator's rules. The list is empty for a gather without a framework operator. The list is also empty for a
+ * complete schedule without a PyPTO rule profile.
  */
 export function judgeTypes(gather: AccessFunc, target: Target): readonly Diagnostic[] {
   const { framework, frameworkOp, schedule, opSpan: span } = gather;
@@ -253,9 +244,8 @@ const unknownMask = (name: string, span: Span | undefined): Diagnostic =>
   });
 
 /**
- * Returns the changed attributes and all inputs of an operator after each boolean mask is replaced by index
- * inputs. Undefined if the operator accepts no masks, is given none or breaks a rule. {@link resolveSource}
- * reports broken rules.
+ * Returns the changed attributes and all inputs of an operator after boolean masks are replaced by index
+ * inputs. Undefined if the operator has no masks or breaks a rule.
  */
 export function expandMasks({
   op,
@@ -277,6 +267,7 @@ export function expandMasks({
   }
 }
 
+/** Returns the error (TC003) for an unknown operator, with a hint that names similar operators. */
 function unknownOperator(name: string, operators: Operators, span: Span | undefined): Diagnostic {
   const names = operators.map((def) => def.name);
   const [meant, ...others] = operatorsMeant(name, operators);
@@ -289,8 +280,8 @@ const boolHint =
   "cast bool to an integer type to count it as 0 and 1, or pass the positions at which a mask holds";
 
 /**
- * Returns the dialect-free operator of a source operator, without a cache. If the operator is unknown, has
- * wrong inputs or attributes, or breaks a rule, the result is a list of diagnostics.
+ * Returns the dialect-free operator of a framework's operator, or the diagnostics of faults such as broken
+ * rules.
  */
 function resolve(source: SourceOp): ResolveResult {
   const { operators = opDefs } = source;
@@ -333,14 +324,14 @@ function resolve(source: SourceOp): ResolveResult {
 }
 
 /**
- * Returns a diagnostic's notes on where an operator is defined; an empty object if the definition has no
+ * Returns the diagnostic notes that say where an operator is defined; an empty object for an operator without
  * `origin`.
  */
 export const originOf = ({ name, origin }: OpDef): { readonly notes?: readonly string[] } =>
   origin === undefined ? {} : { notes: [`${name} is ${origin}`] };
 
 /**
- * Returns the diagnostics for a wrong number of inputs (TC702) and for extents that are not whole numbers
+ * Returns the diagnostics for a wrong number of inputs (TC702) and for fractional or negative extents
  * (TC103); an empty list if there are none.
  */
 function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
@@ -359,8 +350,8 @@ function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
 }
 
 /**
- * Returns the diagnostics (TC105) for attributes that the operator lacks and for values that its attributes
- * do not accept; an empty list if there are none.
+ * Returns the diagnostics (TC105) for unknown attributes and for invalid attribute values; an empty list if
+ * there are none.
  */
 function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
   return Object.entries(source.attrs).flatMap(([name, value]) => {

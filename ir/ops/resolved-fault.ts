@@ -16,8 +16,8 @@ const kinds: Readonly<Record<Operator["op"], true>> = {
 const negatives: Readonly<Record<Resolved["negative"], true>> = { "from-end": true, illegal: true };
 
 /**
- * Returns a sentence that says what is wrong with the result of an operator's `resolve`. Undefined if nothing
- * is wrong, or only a fault that the verifier of access maps reports.
+ * Returns a sentence about the fault in the result of an operator's `resolve`; undefined if there is none.
+ * Faults that the verifier of access maps reports are ignored.
  */
 export function resolvedFault(resolved: Resolved, inputs: readonly TensorType[]): string | undefined {
   try {
@@ -28,8 +28,8 @@ export function resolvedFault(resolved: Resolved, inputs: readonly TensorType[])
 }
 
 /**
- * Returns a sentence that describes the first fault in the result of an operator's `resolve`; undefined if
- * there is none. It checks the operator, policies, shapes and axis.
+ * Returns a sentence about the first fault in the operator, policies, shapes or axis of the result of
+ * `resolve`; undefined if there is none.
  */
 function faultIn(resolved: Partial<Resolved> | undefined, inputs: readonly TensorType[]): string | undefined {
   const { operator, output, negative, oob, disputed } = resolved ?? {};

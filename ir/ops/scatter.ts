@@ -23,8 +23,7 @@ import { indexOperand, type IndexPolicy } from "./take.js";
 
 /**
  * Returns the definition of a scatter's attribute `oob`: the policy for an index that is out of range in the
- * written tensor. The policy `zero` is left out, because a scatter reads no element that could be zero
- * instead. `fallback` is the default.
+ * written tensor. `fallback`: default policy. The policy `zero` is not accepted.
  */
 export const writtenOobSpec = (fallback: OutOfBounds) =>
   ({
@@ -36,8 +35,8 @@ export const writtenOobSpec = (fallback: OutOfBounds) =>
   }) as const satisfies AttrSpec;
 
 /**
- * Parts of a scatter that a dialect's operator defines: domain, index operands, written coordinates, written
- * value and combination. {@link scatterOperator} makes an operator with an access map from them.
+ * Scatter as a dialect's operator defines the scatter: domain, index operands, written coordinates, written
+ * value and combination.
  */
 export interface Scatter {
   /** Extents of the points. */
@@ -56,8 +55,8 @@ export interface Scatter {
 }
 
 /**
- * Throws a RuleError (TC104) if elements of `dtype` cannot be combined, because tilec has no arithmetic on
- * that type. The combination `set` is allowed for every type. `who`: the operator's name.
+ * Throws a RuleError (TC104) if tilec cannot combine elements of type `dtype`. The combination `set` is
+ * allowed for every type. `who`: name of the operator.
  */
 export function checkCombine(inputs: OpInputs, combine: Combine, dtype: DType, who: string): void {
   if (combine === "set" || isValueType(dtype)) return;
@@ -70,7 +69,7 @@ export function checkCombine(inputs: OpInputs, combine: Combine, dtype: DType, w
 }
 
 /**
- * Throws a RuleError if the updates differ from the data in type (TC104), or do not have the given shape
+ * Throws a RuleError if the updates differ from the data in type (TC104), or do not have the shape `shape`
  * (TC103). `k`: position of the updates among the inputs, from 0. `name`: name of the updates. `who`: name of
  * the operator.
  */
@@ -102,8 +101,8 @@ export function checkBroadcast(inputs: OpInputs, k: number, shape: Shape, name: 
 }
 
 /**
- * Throws a RuleError (TC103) if the index is longer than the source in some dim, or has another rank. `who`:
- * the operator's name.
+ * Throws a RuleError (TC103) if the index has another rank than the source, or is longer along some dim.
+ * `who`: name of the operator.
  */
 export function checkReach(inputs: OpInputs, source: Shape, who: string): void {
   inputs.indices.shape.forEach((extent, k) => {
@@ -118,10 +117,9 @@ export function checkReach(inputs: OpInputs, source: Shape, who: string): void {
 }
 
 /**
- * Returns an expression for a number as a constant of an element type. Integers are exact. An f32 is the
- * nearest f32; an f16 or bf16 is that f32, rounded once more. Throws a RuleError for a type without
- * arithmetic in tilec (TC104), or for a number that an integer type cannot represent (TC105). `name`: the
- * attribute's name.
+ * Returns an expression for a number as a constant of an element type, rounded for floats. Throws a RuleError
+ * for an unsupported type (TC104), or for a number that an integer type cannot represent (TC105). `name`:
+ * name of the attribute.
  */
 export function numberAs(
   inputs: OpInputs,
@@ -144,9 +142,9 @@ export function numberAs(
 }
 
 /**
- * Returns the operator of a scatter into its first input, or into a tensor of zeros. `shapes`: the shapes of
- * the inputs, without padding dims. `zeros`: the shape of the tensor of zeros; absent for a scatter into the
- * first input.
+ * Returns the operator of a scatter into the first input, or into a tensor of zeros. `shapes`: shapes of the
+ * inputs, without padding dims. `zeros`: shape of the tensor of zeros; absent for a scatter into the first
+ * input.
  */
 export function scatterOperator(
   { domain, indices, to, from, value = { kind: "read", read: 0 }, combine, sharedDims }: Scatter,
@@ -173,9 +171,8 @@ export const dimsFrom = (first: number, count: number): Linear[] =>
   Array.from({ length: count }, (_, k) => dim(first + k));
 
 /**
- * Returns a scatter of elements along an axis of the output y, y[d0, …, i[d…], …] = u[d…]. Each element of
- * the indices i (input 1) selects where an update u (input 2) is written. Updates outside the shape of the
- * indices are not read. If `value` is given, it is written instead of the updates.
+ * Returns a scatter of elements along an axis of the output y: y[d0, …, i[d…], …] = u[d…]. Input 1 is the
+ * indices i; input 2 is the updates u. `value`: written value; by default the updates.
  */
 export function elementsScatter(
   data: Shape,
@@ -197,8 +194,8 @@ export function elementsScatter(
 }
 
 /**
- * Positions, from 0, of two inputs of a scatter by index tuples. `indices`: the input with the tuples.
- * `updates`: the input with the updates.
+ * Positions, from 0, of the inputs of a scatter by index tuples: the tuples (`indices`) and the updates
+ * (`updates`).
  */
 export interface TupleTables {
   readonly indices: number;
@@ -206,9 +203,8 @@ export interface TupleTables {
 }
 
 /**
- * Returns a scatter by index tuples, y[i[d…, 0], i[d…, 1], …, e…] = u[d…, e…], for each element of the
- * updates u. A tuple i selects an element or a slice of the data y. {@link tupleUpdates} gives the shape of
- * the updates.
+ * Returns a scatter by index tuples: y[i[d…, 0], i[d…, 1], …, e…] = u[d…, e…], with indices i and updates u.
+ * A tuple selects an element or a slice of the data y.
  */
 export function tuplesScatter(
   data: Shape,
@@ -232,8 +228,8 @@ export function tuplesScatter(
 }
 
 /**
- * Returns the shape that the updates of a scatter by index tuples must have. It is the shape of the indices
- * without the last dim, followed by the shape of the slice that a tuple selects.
+ * Returns the shape of the updates of a scatter by index tuples: indices[:-1], followed by the shape of a
+ * selected slice.
  */
 export const tupleUpdates = (data: Shape, indices: Shape): Shape => [
   ...indices.slice(0, -1),

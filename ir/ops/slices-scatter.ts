@@ -13,8 +13,8 @@ import { checkCombine, checkUpdates, dimsFrom, numberAs, scatterOperator } from 
 import { indexOperand } from "./take.js";
 
 /**
- * Rule by which {@link slicesScatter} writes an element of its source: the written value, and how it is
- * combined with the old element.
+ * Rule by which {@link slicesScatter} writes an element of a source: the written value, and the combination
+ * with the old element.
  */
 export interface SlicesWrite {
   readonly combine: Combine;
@@ -25,9 +25,9 @@ export interface SlicesWrite {
 }
 
 /**
- * Returns the resolved operator that writes slices of a source (input 2) to slices of the data, or combines
- * them. Input 1 selects the slices of the data along dim `along`. Throws a RuleError if an input does not
- * fit. `who`: the operator's name.
+ * Returns the resolved operator that writes or combines slices of a source (input 2) into slices of the data.
+ * Input 1 selects the slices along dim `along`. Throws a RuleError if an input does not fit. `who`: name of
+ * the operator.
  */
 export function slicesScatter(
   inputs: OpInputs,
@@ -61,10 +61,8 @@ export function slicesScatter(
 export const unchanged: Expression = { kind: "read", read: 0 };
 
 /**
- * Returns the expression for a source element times `alpha`; the element itself if `alpha` is 1. f16 and bf16
- * are multiplied in f32, and the product is rounded only after it is added. Integers are multiplied in 32
- * bits; the product is then cut to the low bits that fit the element type. Throws a RuleError (TC105) for an
- * `alpha` that the element type cannot represent.
+ * Returns the expression for a source element times `alpha`. Throws a RuleError (TC105) for an `alpha` that
+ * the element type cannot represent. `who`: name of the operator.
  */
 export function scaled(inputs: OpInputs, alpha: number, who: string): Expression {
   const { dtype } = inputs.data;
@@ -76,8 +74,8 @@ export function scaled(inputs: OpInputs, alpha: number, who: string): Expression
 }
 
 /**
- * Definition of the attribute `alpha` of index_add: the factor by which the source is multiplied before it is
- * added; default 1.
+ * Definition of the attribute `alpha` of index_add: the factor by which the source is multiplied before the
+ * addition; default 1.
  */
 export const alphaSpec = {
   key: "alpha",

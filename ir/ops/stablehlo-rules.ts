@@ -7,10 +7,8 @@ import { at, formatShape, type DType, type Shape } from "../types.js";
 import { RuleError, type AttrSpec, type OpInputs, type RuleCode } from "./op-def.js";
 
 /**
- * Element types of data in StableHLO's gather and scatter: the booleans, integers, floats and complex numbers
- * of at least one byte that tilec has.
- *
- * Source: openxla/stablehlo docs/spec.md, Types, TensorElementType.
+ * Element types of data in StableHLO's gather and scatter that tilec supports, all of at least one byte
+ * (openxla/stablehlo docs/spec.md, Types, TensorElementType).
  */
 export const dataTypes: readonly DType[] = [
   ...(["bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32"] as const),
@@ -19,8 +17,9 @@ export const dataTypes: readonly DType[] = [
 ];
 
 /**
- * Numbered constraint of the StableHLO specification (C1, C2, …), with the diagnostic code for breaking it.
- * `broken` returns the end of the error message if an operation breaks it; undefined otherwise.
+ * Numbered constraint of the StableHLO specification (C1, C2, …), with the diagnostic code for an operation
+ * that breaks the constraint. `broken`: returns the end of the error message; undefined if the constraint is
+ * satisfied.
  */
 export interface Constraint<Operation> {
   readonly number: `C${number}`;
@@ -28,19 +27,19 @@ export interface Constraint<Operation> {
   readonly broken: (operation: Operation) => string | undefined;
 }
 
-/** Returns `message` if `holds` is false; undefined otherwise. */
+/** Returns `message` if `holds` is false; undefined if `holds` is true. */
 export const unless = (holds: boolean, message: string): string | undefined => (holds ? undefined : message);
 
 /**
- * Returns an error message if a list has a dim twice; undefined otherwise. `name`: the list's name in the
- * message.
+ * Returns an error message if a list contains a dim twice; undefined for a valid list. `name`: name of the
+ * list in the message.
  */
 export const unique = (name: string, list: readonly number[]): string | undefined =>
   unless(new Set(list).size === list.length, `takes each dim once in ${name}, not ${formatShape(list)}`);
 
 /**
- * Returns an error message if the numbers of a list decrease somewhere; undefined otherwise. `name`: the
- * list's name in the message.
+ * Returns an error message if a list of numbers is not in ascending order; undefined for a valid list.
+ * `name`: name of the list in the message.
  */
 export const sorted = (name: string, list: readonly number[]): string | undefined =>
   unless(
@@ -49,8 +48,8 @@ export const sorted = (name: string, list: readonly number[]): string | undefine
   );
 
 /**
- * Returns an error message if a list has a number outside [0, `rank`); undefined otherwise. `name`: the
- * list's name in the message.
+ * Returns an error message if a list contains a number outside [0, `rank`); undefined for a valid list.
+ * `name`: name of the list in the message.
  */
 export const within = (name: string, list: readonly number[], rank: number): string | undefined =>
   unless(
@@ -67,8 +66,8 @@ export interface NamedDims {
 }
 
 /**
- * Returns an error message unless `index_vector_dim` is a dim of the indices or equal to their rank;
- * undefined if it is.
+ * Returns an error message if `index_vector_dim` is outside [0, rank of the indices]; undefined for a valid
+ * value.
  */
 export const vectorDim = (indexVectorDim: number, { length }: Shape): string | undefined =>
   unless(
@@ -77,7 +76,8 @@ export const vectorDim = (indexVectorDim: number, { length }: Shape): string | u
   );
 
 /**
- * Returns an error message if `index_vector_dim` is among the batch dims of the indices; undefined otherwise.
+ * Returns an error message if `index_vector_dim` is among the batch dims of the indices; undefined for a
+ * valid value.
  */
 export const vectorApart = (indexVectorDim: number, { name, dims }: NamedDims): string | undefined =>
   unless(
@@ -86,8 +86,8 @@ export const vectorApart = (indexVectorDim: number, { name, dims }: NamedDims): 
   );
 
 /**
- * Returns an error message unless an index map has one entry for each component of an index; undefined if it
- * has. `map`: the index map's name in the message.
+ * Returns an error message if an index map does not have one entry for each component of an index; undefined
+ * for a valid map. `map`: name of the index map in the message.
  */
 export function components(
   map: string,
@@ -102,7 +102,7 @@ export function components(
   );
 }
 
-/** Returns an error message if two lists of batch dims differ in length; undefined otherwise. */
+/** Returns an error message if two lists of batch dims differ in length; undefined for valid lists. */
 export const asMany = (a: NamedDims, b: NamedDims): string | undefined =>
   unless(
     a.dims.length === b.dims.length,
@@ -110,8 +110,8 @@ export const asMany = (a: NamedDims, b: NamedDims): string | undefined =>
   );
 
 /**
- * Returns an error message if a pair of batch dims has different extents in the two tensors; undefined
- * otherwise. Dims that a tensor does not have are ignored; {@link within} reports them.
+ * Returns an error message if a pair of batch dims has different extents in the two tensors; undefined for
+ * valid pairs. Dims that a tensor does not have are ignored.
  */
 export function sameSizes(a: NamedDims, b: NamedDims): string | undefined {
   const [sizes, others] = [a, b].map(({ dims, shape }) => dims.map((d) => shape[d])) as [
@@ -144,8 +144,8 @@ export function checkConstraints<Operation>(
 }
 
 /**
- * Returns the definition of an attribute that is a list of dims; default empty. `key`: its key in case files
- * (JSON).
+ * Returns the definition of an attribute that is a list of dims; default empty. `key`: key of the attribute
+ * in JSON files of test cases.
  */
 export const dims = <Key extends string>(key: Key, help: string) =>
   ({ key, kind: "ints", default: [], help }) as const satisfies AttrSpec;

@@ -250,9 +250,8 @@ function scatterOf({ data, indices, inputs, attrs }: OpInputs): Scatter {
 }
 
 /**
- * Returns the index operands of a StableHLO scatter, and the coordinates of the element that an update
- * writes: result_index = full_start_index + full_batching_index + full_window_index. The out-of-range policy
- * applies to the sum in each coordinate.
+ * Returns the index operands of a StableHLO scatter and the coordinates of the written element: result_index
+ * = full_start_index + full_batching_index + full_window_index.
  */
 function writtenBy(
   scatter: Scatter,

@@ -215,8 +215,8 @@ const constraints: readonly Constraint<Gather>[] = [
 const who = "stablehlo.gather";
 
 /**
- * Throws a RuleError (TC104) if the data is of StableHLO's integers of 2 or 4 bits. The specification has
- * them, but no target of tilec stores them. The hint names an element type that moves the same bits.
+ * Throws a RuleError (TC104) for data of StableHLO's integers with 2 or 4 bits, which no target of tilec
+ * supports.
  */
 function checkUnpacked(inputs: OpInputs, { operand, sliceSizes }: Gather): void {
   const { dtype } = inputs.data;

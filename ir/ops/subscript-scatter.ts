@@ -59,8 +59,8 @@ const arraysBetween = <
 const sevenArrays = ["i1", "i2", "i3", "i4", "i5", "i6", "i7"] as const;
 
 /**
- * Returns the resolved operator that writes values to the elements that a subscript selects. The values are
- * broadcast to the shape of the selection. Throws a RuleError for a broken rule.
+ * Returns the resolved operator that writes values to the elements that a subscript selects, broadcasting the
+ * values. Throws a RuleError for invalid inputs or attributes.
  */
 function resolveNamed(inputs: OpInputs, { who, values, combine, policy, items }: SubscriptScatter): Resolved {
   const { dtype, shape: data } = inputs.data;
@@ -129,18 +129,18 @@ export const jaxAtSet = jaxAt("jax.at_set", "set");
  */
 export const jaxAtAdd = jaxAt("jax.at_add", "add");
 /**
- * Operator jax.at_mul, JAX's `x.at[…].mul(y)`: in a copy of x, multiplies each element that a subscript
- * selects by a value of y.
+ * Operator jax.at_mul, JAX's `x.at[…].mul(y)`: multiplies the elements that a subscript selects by values of
+ * y, in a copy of x.
  */
 export const jaxAtMul = jaxAt("jax.at_mul", "mul");
 /**
- * Operator jax.at_min, JAX's `x.at[…].min(y)`. In a copy of x, it replaces each element that a subscript
- * selects by the minimum of the element and a value of y.
+ * Operator jax.at_min, JAX's `x.at[…].min(y)`: writes the minimum of x and y to the elements that a subscript
+ * selects, in a copy of x.
  */
 export const jaxAtMin = jaxAt("jax.at_min", "min");
 /**
- * Operator jax.at_max, JAX's `x.at[…].max(y)`. In a copy of x, it replaces each element that a subscript
- * selects by the maximum of the element and a value of y.
+ * Operator jax.at_max, JAX's `x.at[…].max(y)`: writes the maximum of x and y to the elements that a subscript
+ * selects, in a copy of x.
  */
 export const jaxAtMax = jaxAt("jax.at_max", "max");
 
@@ -176,9 +176,9 @@ function combineOf(inputs: OpInputs, who: string): Combine {
 }
 
 /**
- * Returns the subscript entries of an operator that accepts only index arrays: one entry for each array, then
- * an ellipsis. Throws a RuleError for an index whose type is not in `types` (TC104), or for more indices than
- * dims (TC102). `who`: the operator's name.
+ * Returns the subscript entries of an operator that accepts only index arrays. Throws a RuleError for an
+ * index with a type outside `types` (TC104), or for more indices than dims (TC102). `who`: name of the
+ * operator.
  */
 function arraysAlone(inputs: OpInputs, types: readonly DType[], who: string): readonly SubscriptItem[] {
   const arrays = inputs.inputs.slice(1, -1);
@@ -197,8 +197,8 @@ function arraysAlone(inputs: OpInputs, types: readonly DType[], who: string): re
 }
 
 /**
- * Operator torch.index_put: writes values to the elements that index tensors select, or adds them if
- * `accumulate` is 1, in a copy of the input.
+ * Operator torch.index_put: writes values to the elements that index tensors select, in a copy of the input.
+ * With `accumulate` 1, values are added.
  */
 export const torchIndexPut = defineOperator({
   name: "torch.index_put",
@@ -227,8 +227,8 @@ const putTypes: readonly DType[] = [
 const addedTypes: readonly DType[] = ["bf16", "f16", "f32", "i8", "i16", "i32"];
 
 /**
- * Operator pypto.index_put_: writes values to the elements that index tensors select, or adds them if
- * `accumulate` is 1, in place.
+ * Operator pypto.index_put_: writes values to the elements that index tensors select, in place. With
+ * `accumulate` 1, values are added.
  */
 export const pyptoIndexPutInPlace = defineOperator({
   framework: "pypto",

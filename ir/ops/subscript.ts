@@ -32,8 +32,8 @@ export type SubscriptItem =
 const slicePattern = /^(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?)?$/;
 
 /**
- * Operator with a subscript. Its first input is the data. The next `arrays` inputs are index arrays, which
- * the subscript names i0, i1, …. `who`: the operator's name in messages.
+ * Operator with a subscript. Input 0 is the data; the next `arrays` inputs are the index arrays i0, i1, … of
+ * the subscript. `who`: name of the operator in messages.
  */
 export interface Subscripted {
   readonly inputs: OpInputs;
@@ -45,7 +45,7 @@ const arrayName = (table: number): string => `i${table - 1}`;
 const arraysOf = ({ inputs, arrays }: Subscripted) => inputs.inputs.slice(1, 1 + arrays);
 
 /**
- * Returns an entry of a subscript, parsed from text. Throws a RuleError (TC105) if the text is no entry, or a
+ * Returns an entry of a subscript, parsed from text. Throws a RuleError (TC105) for an invalid text, or a
  * slice with step 0.
  */
 export function parseItem(subscripted: Subscripted, text: string): SubscriptItem {
@@ -77,8 +77,8 @@ export function parseItem(subscripted: Subscripted, text: string): SubscriptItem
 }
 
 /**
- * Returns the number of dims of x that an entry of a subscript indexes: the rank of a boolean mask, 0 for
- * newaxis and an ellipsis, else 1.
+ * Returns the number of dims of x that an entry of a subscript indexes: 1, or the rank for a boolean mask, or
+ * 0 for newaxis and an ellipsis.
  */
 export function dimsTaken({ inputs }: OpInputs, item: SubscriptItem): number {
   if (item.kind === "newaxis" || item.kind === "ellipsis") return 0;
@@ -87,9 +87,9 @@ export function dimsTaken({ inputs }: OpInputs, item: SubscriptItem): number {
 }
 
 /**
- * Returns the entries of the attribute `subscript`, with an ellipsis at the end if it has none. Throws a
- * RuleError (TC102) if the entries index more dims than the data has. Throws a RuleError (TC105) if an entry
- * is invalid, an ellipsis is repeated, or an index array is not used.
+ * Returns the entries of the attribute `subscript`, with an ellipsis. Throws a RuleError (TC102) if the
+ * entries index more dims than the data has. Throws a RuleError (TC105) for an invalid entry, a repeated
+ * ellipsis, or an unused index array.
  */
 export function itemsOf(subscripted: Subscripted): readonly SubscriptItem[] {
   const { inputs, who } = subscripted;
@@ -108,8 +108,8 @@ export function itemsOf(subscripted: Subscripted): readonly SubscriptItem[] {
 }
 
 /**
- * Returns the first index of a slice and its number of elements, as Python's `slice.indices` defines them.
- * `extent`: the length of the sliced dim, in elements.
+ * Returns the first index of a slice and the number of selected elements, as Python's `slice.indices`.
+ * `extent`: extent of the sliced dim, in elements.
  */
 function sliceRange(
   { start, stop, step }: Extract<SubscriptItem, { kind: "slice" }>,
@@ -124,8 +124,8 @@ function sliceRange(
 }
 
 /**
- * Elements of the data that a subscript selects: the shape of the selection, its index operands, and the
- * coordinates in the data of each selected element.
+ * Elements of the data that a subscript selects: the shape of the selection, the index operands, and the data
+ * coordinates of a selected element.
  */
 export interface NamedElements {
   readonly shape: Shape;
@@ -134,10 +134,8 @@ export interface NamedElements {
 }
 
 /**
- * Returns the elements that a subscript selects. The index arrays broadcast to one shape. The dims of that
- * shape replace the array and integer entries if these entries are adjacent; otherwise the dims come first in
- * the result. Throws a RuleError for index arrays that do not broadcast (TC103), or for an integer out of
- * range (TC105).
+ * Returns the elements that a subscript selects. Throws a RuleError for index arrays that do not broadcast
+ * (TC103), or for an integer out of range (TC105).
  */
 export function namedElements(
   subscripted: Subscripted,

@@ -18,9 +18,8 @@ export interface IndexPolicy {
 }
 
 /**
- * Returns the index operand that reads the operator's input `table` (position, from 0) at `coords`.
- * `extent`: the exclusive upper bound of the index. If the policy counts negative indices from the end,
- * `extent` is added to them.
+ * Returns the index operand that reads the operator's input `table` at `coords`. `table`: position of the
+ * input, from 0. `extent`: exclusive upper bound of the index.
  */
 export const indexOperand = (
   { negative, oob }: IndexPolicy,
@@ -37,8 +36,8 @@ export const indexOperand = (
 const fillOf = ({ fill }: IndexPolicy) => defined({ fill });
 
 /**
- * Returns the coordinates of an element in a tensor of `shape`. `number`: the element's position in row-major
- * order.
+ * Returns the coordinates of an element in a tensor of `shape`. `number`: position of the element in
+ * row-major order.
  */
 export function coordsOfFlat(shape: Shape, number: Linear): Linear[] {
   const by = strides(shape);
@@ -50,7 +49,7 @@ export function coordsOfFlat(shape: Shape, number: Linear): Linear[] {
 
 /**
  * Returns the operator of a `take`, whose output shape is data[:axis] + indices + data[axis+1:]. Without an
- * axis, it selects elements of the flattened data, and the output shape is that of the indices.
+ * axis, elements of the flattened data are selected.
  */
 export function takeOperator(inputs: OpInputs, axis: number | undefined, policy: IndexPolicy): Operator {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
@@ -73,9 +72,8 @@ export function takeOperator(inputs: OpInputs, axis: number | undefined, policy:
 }
 
 /**
- * Returns the operator of a `take_along_axis`: it selects one element for each index, along an axis. In the
- * other dims, data and indices are broadcast against each other. Throws a RuleError if they cannot be
- * (TC103), or if their ranks differ (TC102).
+ * Returns the operator of a `take_along_axis`, which selects one element for each index along an axis. Throws
+ * a RuleError for different ranks (TC102), or for other dims that do not broadcast (TC103).
  */
 export function takeAlongOperator(
   inputs: OpInputs,
@@ -107,7 +105,7 @@ export function takeAlongOperator(
 }
 
 /**
- * Returns the operator that selects elements of the flattened data by the flattened indices. Its output has
+ * Returns the operator that selects elements of the flattened data by the flattened indices. The output has
  * one dim.
  */
 export function takeFlatOperator(inputs: OpInputs, policy: IndexPolicy): Operator {

@@ -32,7 +32,7 @@ const oob = writtenOobSpec("error");
 
 /**
  * Returns the resolved operator of a scatter by index tuples into a copy of a tensor. Throws a RuleError for
- * a broken rule. `who`: the operator's name.
+ * invalid inputs. `who`: name of the operator.
  */
 function resolveTensor(inputs: OpInputs, combine: Combine, who: string): Resolved {
   checkDType(inputs, "data", dataTypes, who);
@@ -70,13 +70,13 @@ export const tfTensorScatterNdUpdate = tensorScatter("tf.tensor_scatter_nd_updat
  */
 export const tfTensorScatterNdAdd = tensorScatter("tf.tensor_scatter_nd_add", "add");
 /**
- * Operator tf.tensor_scatter_nd_min: updates a copy of a tensor at elements or slices that index tuples
- * select. Each selected element is replaced by the minimum of the element and its update.
+ * Operator tf.tensor_scatter_nd_min: replaces each element that index tuples select by the minimum of the
+ * element and an update, in a copy of the tensor.
  */
 export const tfTensorScatterNdMin = tensorScatter("tf.tensor_scatter_nd_min", "min");
 /**
- * Operator tf.tensor_scatter_nd_max: updates a copy of a tensor at elements or slices that index tuples
- * select. Each selected element is replaced by the maximum of the element and its update.
+ * Operator tf.tensor_scatter_nd_max: replaces each element that index tuples select by the maximum of the
+ * element and an update, in a copy of the tensor.
  */
 export const tfTensorScatterNdMax = tensorScatter("tf.tensor_scatter_nd_max", "max");
 

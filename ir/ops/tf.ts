@@ -24,9 +24,7 @@ import {
 import { indexOperand, type IndexPolicy } from "./take.js";
 
 /**
- * Element types of data in TensorFlow's gathers and scatters. They are booleans, strings, integers of at
- * least 8 bits, floats of at least 16 bits, and complex numbers. The other types of tf.dtypes, such as the
- * quantized types, are left out.
+ * Element types of data in TensorFlow's gathers and scatters that tilec supports, without quantized types.
  */
 export const dataTypes: readonly DType[] = [
   ...(["bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32"] as const),
@@ -50,8 +48,8 @@ const axis = {
 } as const satisfies AttrSpec;
 
 /**
- * Returns the number of batch dims from the attribute `batch_dims`. A negative value is counted from the rank
- * of the indices. Throws a RuleError (TC105) if it is outside [-rank, rank].
+ * Returns the number of batch dims from the attribute `batch_dims`. A negative attribute counts from the rank
+ * of the indices. Throws a RuleError (TC105) if `batch_dims` is outside [-rank, rank].
  */
 function batchDimsOf(inputs: OpInputs, who: string): number {
   const given = intAttr(inputs.attrs, "batch_dims") ?? 0;
@@ -66,8 +64,8 @@ function batchDimsOf(inputs: OpInputs, who: string): number {
 }
 
 /**
- * Returns the operator of a gather along dim `along` of the data. With no batch dims it is the dialect-free
- * `gather`. Otherwise it is an access map in which data and indices share the first `batch` dims.
+ * Returns the operator of a gather along dim `along` of the data. `batch`: number of leading dims that data
+ * and indices have in common.
  */
 function gatherOperator(
   inputs: OpInputs,
@@ -87,7 +85,9 @@ function gatherOperator(
   return { op: "mapped", map, inputs: [data, indices] };
 }
 
-/** Operator tf.gather: selects slices along an axis; data and indices may share leading batch dims. */
+/**
+ * Operator tf.gather: selects slices along an axis. Data and indices may have leading batch dims in common.
+ */
 export const tfGather = defineOperator({
   name: "tf.gather",
   kind: "gather",
@@ -119,8 +119,8 @@ export const tfGather = defineOperator({
 });
 
 /**
- * Operator tf.gather_nd: selects elements or slices by index tuples; data and indices may share leading batch
- * dims.
+ * Operator tf.gather_nd: selects elements or slices by index tuples. Data and indices may have leading batch
+ * dims in common.
  */
 export const tfGatherNd = defineOperator({
   name: "tf.gather_nd",

@@ -50,9 +50,8 @@ function checkTypes(inputs: OpInputs, who: string, indices: readonly DType[]): n
 }
 
 /**
- * Returns the resolved operator of torch.scatter or torch.scatter_add. For each element of the index, it
- * writes the number `value`, or the source element at the same coordinates. Throws a RuleError for a broken
- * rule. `who`: the operator's name.
+ * Returns the resolved operator of torch.scatter or torch.scatter_add. Throws a RuleError for invalid inputs
+ * or attributes. `who`: name of the operator.
  */
 function scattered(inputs: OpInputs, combine: Combine, who: string): Resolved {
   const along = checkTypes(inputs, who, ["i64"]);
@@ -77,7 +76,7 @@ function scattered(inputs: OpInputs, combine: Combine, who: string): Resolved {
 
 /**
  * Operator torch.scatter: writes a number or a tensor's elements along a dim, into a copy of the input. With
- * `reduce`, it adds or multiplies instead.
+ * `reduce`, elements are added or multiplied.
  */
 export const torchScatter = defineOperator({
   name: "torch.scatter",

@@ -34,10 +34,7 @@ const flatDim = {
 } as const satisfies AttrSpec;
 const oob = oobSpec("error");
 
-/**
- * Element types of tensors in torch's operators: torch.dtype without the unsigned types of 16 bits and more,
- * which have "limited support".
- */
+/** Element types of tensors in torch's operators, without the unsigned types of 16 bits and more. */
 export const tensorTypes: readonly DType[] = [
   ...(["bool", "u8", "i8", "i16", "i32", "i64"] as const),
   ...(["f16", "bf16", "f32", "f64", "c64", "c128"] as const),

@@ -29,17 +29,16 @@ import {
 } from "./symbols.js";
 
 /**
- * Result of binding sizes to the symbols (dynamic sizes) of a program: the program with the sizes, or the
- * diagnostics for wrong sizes.
+ * Result of binding sizes to the symbols (dynamic sizes) of a program: the program, or the diagnostics for
+ * wrong sizes.
  */
 export type BindResult =
   | { readonly ok: true; readonly func: Func }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Returns a program whose symbols (dynamic sizes) are replaced by `sizes`, in elements; diagnostics if that
- * is not possible. TC107 reports a symbol without a size, a size above a symbol's maximum, and an unknown
- * symbol. TC204 reports an access map that is illegal for some size up to the maximum, requested or not.
+ * Returns a program with symbols (dynamic sizes) replaced by `sizes`, in elements. Returns diagnostics for
+ * missing, too large or unknown sizes (TC107), or for an access map that is illegal for some size (TC204).
  */
 export function bindSizes(func: Func, sizes: Sizes): BindResult {
   const symbols = dynamicSymbols(func);
@@ -50,9 +49,8 @@ export function bindSizes(func: Func, sizes: Sizes): BindResult {
 }
 
 /**
- * Returns a program in which the symbols in `sizes` are replaced by sizes, in elements; the other symbols
- * stay dynamic. If that is not possible, it returns the diagnostics of {@link bindSizes}. A symbol without a
- * size is not an error here.
+ * Returns a program with the symbols in `sizes` replaced by sizes, in elements; other symbols stay dynamic.
+ * Returns diagnostics for invalid sizes or an illegal access map.
  */
 export function bindSome(func: Func, sizes: Sizes): BindResult {
   const missing = dynamicSymbols(func).filter(({ name }) => !Object.hasOwn(sizes, name));
@@ -71,10 +69,7 @@ export function bindSome(func: Func, sizes: Sizes): BindResult {
   return { ok: true, func: { ...(result.func as AccessFunc), symbolic } };
 }
 
-/**
- * Returns an access map in which each symbol that has a size in `env` is replaced by that size. An extent
- * that becomes negative is set to 0, so that no index value is in range.
- */
+/** Returns an access map with the symbols in `env` replaced by sizes. Negative extents become 0. */
 function substituted(map: SymbolicMap, env: Env): SymbolicMap {
   const placed = mapForms(map, (form) => bindSymbols(form, env));
   const size = (form: Linear): Linear => {
@@ -92,8 +87,8 @@ function substituted(map: SymbolicMap, env: Env): SymbolicMap {
 }
 
 /**
- * Returns a program with the maximum sizes of its symbols replaced by `sizes`, in elements. A symbol that is
- * not in `sizes` keeps its maximum. No size may exceed the symbol's present maximum.
+ * Returns a program with the symbols' maximum sizes lowered to `sizes`, in elements. Symbols without a size
+ * are unchanged. Sizes must not exceed the present maximum.
  */
 export function withMaxSizes(func: AccessFunc, sizes: Sizes): AccessFunc {
   const { symbolic } = func;
@@ -103,13 +98,13 @@ export function withMaxSizes(func: AccessFunc, sizes: Sizes): AccessFunc {
 }
 
 /**
- * Returns a diagnostic (TC107) for each symbol of a program that has no size; an empty list if the program
- * can run.
+ * Returns a diagnostic (TC107) for each symbol (dynamic size) of a program; an empty list for a program with
+ * fixed sizes.
  */
 export const unbound = (func: Func): Diagnostic[] =>
   sizeFaults(func.name, dynamicSymbols(func), {}, func.span);
 
-/** Returns sizes as text for the flag `--bind`: `N=37,V=100`. */
+/** Formats sizes as for the flag `--bind`: `N=37,V=100`. */
 export const formatSizes = (sizes: Sizes): string =>
   Object.entries(sizes)
     .map(([name, size]) => `${name}=${size}`)
@@ -155,8 +150,8 @@ function sizeFaults(
 }
 
 /**
- * Returns a program in which its symbols are replaced by sizes, in the operands and the access map. The
- * stated tiles of the inputs (`tiles`) are removed, also if the program has no symbols.
+ * Returns a program with symbols replaced by sizes, in the operands and the access map. The field `tiles` is
+ * removed.
  */
 function bound({ symbolic, tiles: _, ...func }: AccessFunc, sizes: Sizes): AccessFunc {
   if (symbolic === undefined) return func;
@@ -181,8 +176,8 @@ const domainAt = ({ domain, map }: Symbolic, sizes: Sizes): Shape =>
   map.domain.map((extent, d) => sizes[domain?.[d] ?? ""] ?? extent);
 
 /**
- * Returns an access map with its symbols replaced by sizes, in elements. Absent extents of index operands
- * become the largest that the coordinates allow. `output`: shape of the output; undefined at the tile level.
+ * Returns an access map with symbols replaced by sizes, in elements. Missing extents of index operands are
+ * filled in. `output`: shape of the output; undefined at the tile level.
  */
 export function bindMap(
   map: SymbolicMap,
@@ -207,8 +202,8 @@ export function bindMap(
 const noSizes: Env = new Map();
 
 /**
- * Returns the tile program that a program with symbols (dynamic sizes) becomes at fixed `sizes`, in elements.
- * `gather`: the access program, bound to these sizes by {@link bindSizes}.
+ * Returns a tile program with symbols (dynamic sizes) replaced by `sizes`, in elements. `gather`: the access
+ * program with the same sizes bound by {@link bindSizes}.
  */
 export function bindTile(dynamic: DynamicTile, gather: AccessFunc, sizes: Sizes): TileFunc {
   const { symbolic: _, ...program } = dynamic;
@@ -224,9 +219,8 @@ export function bindTile(dynamic: DynamicTile, gather: AccessFunc, sizes: Sizes)
 }
 
 /**
- * Returns a [name, value] pair for each index bound that depends on sizes. Such a bound is an index operand's
- * extent, or the amount by which its negative indices wrap. The name is that of the bound's runtime
- * parameter. `map`: the access map at the bound sizes, from which the values come.
+ * Returns the name and value of each index bound that depends on sizes. The name is the bound's runtime
+ * parameter. `map`: access map at fixed sizes, which has the values.
  */
 function namedBounds(dynamic: DynamicTile, map: AccessMap): [string, number][] {
   const indices = taskOfTile(dynamic).gather?.stmt.map.indices ?? [];
@@ -243,8 +237,8 @@ function namedBounds(dynamic: DynamicTile, map: AccessMap): [string, number][] {
 }
 
 /**
- * Returns the statements of a tile program with symbols replaced by sizes. Their access maps get the domain
- * and the index bounds of `map`.
+ * Returns the statements of a tile program with symbols replaced by sizes. Access maps in the statements get
+ * the domain and the index bounds of `map`.
  */
 function bodyAt(body: readonly Stmt[], map: AccessMap, env: Env): Stmt[] {
   const form = (symbolic: Linear): Linear => bindSymbols(symbolic, env);

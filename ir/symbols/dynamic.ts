@@ -10,8 +10,8 @@ import { invariant, maxElements, type TensorType } from "../types.js";
 import { sizeRanges, type Symbolic, type SymbolicIndex } from "./symbols.js";
 
 /**
- * Returns the access map of a program whose sizes stay dynamic. Each extent is the largest over all sizes. An
- * extent that depends on sizes also gets the name of a runtime parameter (`dynamic`). `inputs`: types of the
+ * Returns the access map of a program with dynamic sizes, in which extents are the largest over all sizes. An
+ * extent that depends on sizes also has the name of a runtime parameter (`dynamic`). `inputs`: types of the
  * inputs at the maximum sizes.
  */
 export function dynamicMap({ map, symbols }: Symbolic, inputs: readonly TensorType[]): AccessMap {
@@ -46,8 +46,8 @@ export function dynamicMap({ map, symbols }: Symbolic, inputs: readonly TensorTy
 }
 
 /**
- * Returns the names of the bounds of index operand number `s` that depend on sizes (`below0`, `from_end0`);
- * an empty object if none does.
+ * Returns the names of the size-dependent bounds of index operand `s`, such as `below0` and `from_end0`. The
+ * object is empty if no bound depends on sizes.
  */
 function dynamicBounds({ outOfRange, extent, wrapNegativeBy }: SymbolicIndex, s: number): DynamicBounds {
   const moves = (form: Linear | undefined): boolean => form === undefined || !isConstant(form);
@@ -59,16 +59,15 @@ function dynamicBounds({ outOfRange, extent, wrapNegativeBy }: SymbolicIndex, s:
 }
 
 /**
- * Returns the origin of a tile program at fixed sizes: the program with dynamic sizes, and the values of the
- * sizes and bounds. Undefined if the program has no such origin, or was changed since. Also undefined if a
- * tensor has no elements or an index operand has extent 0; the code for all sizes does not handle these
- * cases.
+ * Returns the program with dynamic sizes from which a tile program was made, and the values of sizes and
+ * bounds. Undefined if there is none, or if the tile program was changed. Also undefined if a tensor is empty
+ * or an index operand has extent 0.
  */
 export const dynamicFormOf = ({ dynamicForm, operands, body }: TileFunc): DynamicForm | undefined =>
   dynamicForm?.bound.operands === operands && dynamicForm.bound.body === body ? dynamicForm : undefined;
 
 /**
- * Returns the names of a tile program's runtime parameters, each once: its symbols, and the bounds of index
+ * Returns the names of a tile program's runtime parameters without duplicates: symbols, and bounds of index
  * operands that depend on sizes.
  */
 export function runtimeParamNames(func: TileFunc): string[] {
@@ -79,8 +78,8 @@ export function runtimeParamNames(func: TileFunc): string[] {
 }
 
 /**
- * Returns the values of the runtime parameters `names`, in that order. Throws an InternalError for a name
- * without a value.
+ * Returns the values of the runtime parameters `names`, in order. Throws an InternalError for a name without
+ * a value.
  */
 export const runtimeParamValues = (names: readonly string[], values: Env): number[] =>
   names.map((name) => {

@@ -13,15 +13,12 @@ export interface Sym {
   readonly most: number;
 }
 
-/**
- * True if a text is a valid name of a symbol (dynamic size). No name begins with X, because `x` separates
- * extents in text.
- */
+/** True if a text is a valid name of a symbol (dynamic size). Names do not begin with X. */
 export const isSymbolName = (text: string): boolean => /^[A-WYZ][A-Z0-9_]*$/.test(text);
 
 /**
- * Index operand whose extent may be a linear expression of symbols (dynamic sizes). If `extent` is absent and
- * the out-of-range policy is not `any`, the extent is the largest that the coordinates allow.
+ * Index operand whose extent may be a linear expression of symbols (dynamic sizes). An absent extent is
+ * derived from the coordinates.
  */
 export interface SymbolicIndex extends Omit<IndexOperand, "extent" | "wrapNegativeBy" | "dynamic"> {
   readonly extent?: Linear;
@@ -48,28 +45,28 @@ export interface Symbolic {
   readonly map: SymbolicMap;
 }
 
-/** Size of each symbol (dynamic size) in elements, by the symbol's name. */
+/** Sizes of symbols (dynamic sizes) in elements, by symbol name. */
 export type Sizes = Readonly<Record<string, number>>;
 
-/** True if a symbol may have this size, in elements: an integer from 0 to the symbol's maximum. */
+/** True if a size, in elements, is valid for a symbol: an integer from 0 to the symbol's maximum. */
 export const takesSize = ({ most }: Sym, size: number): boolean =>
   Number.isSafeInteger(size) && size >= 0 && size <= most;
 
 /** Returns a clause for messages with the sizes that a symbol may have: `dim N <= 4096 says 0 to 4096`. */
 export const sizesTaken = ({ name, most }: Sym): string => `dim ${name} <= ${most} says 0 to ${most}`;
 
-/** Returns the maximum size of each symbol, in elements, by the symbol's name. */
+/** Returns the maximum sizes of symbols, in elements, by symbol name. */
 export const maxSizes = (symbols: readonly Sym[]): Sizes =>
   Object.fromEntries(symbols.map(({ name, most }) => [name, most]));
 
 /**
- * Returns the extents of a tensor as linear expressions. The outermost extent is the symbol `outermost`; if
- * that is null, all extents are constants. `shape`: the extents at the symbol's maximum size, in elements.
+ * Returns the extents of a tensor as linear expressions. `shape`: extents at the symbol's maximum size, in
+ * elements. `outermost`: symbol of the outermost extent; null if all extents are constants.
  */
 export const extentsOver = (shape: Shape, outermost: string | null): readonly Linear[] =>
   shape.map((extent, d) => (d === 0 && outermost !== null ? symbol(outermost) : constant(extent)));
 
-/** Returns the range of each symbol's size in elements, from 0 to its maximum, by the symbol's name. */
+/** Returns the ranges of symbols' sizes, from 0 to the maximum, by symbol name. */
 export const sizeRanges = (
   symbols: readonly Sym[],
 ): ReadonlyMap<string, readonly [least: number, most: number]> =>
@@ -77,15 +74,12 @@ export const sizeRanges = (
 
 /**
  * Returns one loop for each symbol of a program, with the sizes from 1 to the symbol's maximum as iterations.
- * If a property holds in every iteration of these loops and of the program's loops, it holds for every size
- * from 1. Size 0 is left out, because code for the other sizes is not used for it ({@link dynamicFormOf}).
+ * Size 0 is excluded, because separate code handles size 0.
  */
 export const sizesAround = ({ symbolic }: { readonly symbolic?: Symbolic }): readonly ForStmt[] =>
   (symbolic?.symbols ?? []).map(({ name, most }) => sizeLoop(name, 1, most));
 
-/**
- * Returns one loop for each symbol, with a single iteration in which the loop variable is the symbol's size.
- */
+/** Returns one loop for each symbol, with the symbol's size as the only iteration. */
 export const sizesAt = (sizes: ReadonlyMap<string, number>): readonly ForStmt[] =>
   [...sizes].map(([name, size]) => sizeLoop(name, size, size));
 

@@ -6,10 +6,7 @@ export interface TaskRange {
   readonly to: number;
 }
 
-/**
- * Returns the tasks of core number `core` under a block partition of `tasks` tasks. Each core runs
- * consecutive tasks, and the first `tasks % cores` cores run one task more.
- */
+/** Returns the tasks of core number `core` under a block partition of `tasks` tasks over `cores` cores. */
 export function blockPartition(tasks: number, cores: number, core: number): TaskRange {
   const each = Math.floor(tasks / cores);
   const more = tasks % cores;

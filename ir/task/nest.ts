@@ -5,7 +5,7 @@ import { boundOf } from "../intervals/range.js";
 import { sizesAround, sizesAt } from "../symbols/symbols.js";
 import type { ForStmt, Stmt } from "../tile.js";
 
-/** Parallel loop whose iterations are tasks, with its largest trip count. */
+/** Parallel loop whose iterations are tasks, with the maximum trip count. */
 export interface ParallelLoop {
   readonly stmt: ForStmt;
   /**
@@ -15,10 +15,7 @@ export interface ParallelLoop {
   readonly trips: number;
 }
 
-/**
- * Nest of parallel loops whose iterations are distributed over the cores. One iteration of the nest is a
- * task, which runs `body`.
- */
+/** Nest of parallel loops whose iterations (tasks) are distributed over the cores. A task executes `body`. */
 export interface ParallelNest {
   /** Outermost first. */
   readonly loops: readonly ParallelLoop[];
@@ -29,19 +26,18 @@ export interface ParallelNest {
 }
 
 /**
- * Returns the nest of parallel loops with which a tile program begins, with trip counts at the maximum sizes
- * of its symbols. In hand-written programs, the nest ends at a loop whose bounds do not determine a trip
- * count.
+ * Returns the nest of parallel loops at the start of a tile program, with trip counts at the maximum sizes of
+ * symbols.
  */
 export const nestOf = (func: TileFunc): ParallelNest => nestIn(func.body, sizesAround(func));
 
-/** Returns a nest of parallel loops with its trip counts for given sizes of the program's symbols. */
+/** Returns a nest of parallel loops with the trip counts for given sizes of the program's symbols. */
 export const nestAt = ({ loops, body }: ParallelNest, sizes: Env): ParallelNest =>
   nestIn(loops[0] === undefined ? body : [loops[0].stmt], sizesAt(sizes));
 
 /**
- * Returns the nest of parallel loops with which a list of statements begins. The nest has no loops if the
- * statements do not begin with a parallel loop. `around`: the loops that enclose the statements.
+ * Returns the nest of parallel loops at the start of a list of statements. The nest has no loops if the first
+ * statement is not a parallel loop. `around`: enclosing loops.
  */
 function nestIn(body: readonly Stmt[], around: readonly ForStmt[]): ParallelNest {
   const rest = body.filter((stmt) => stmt.op !== "alloc");
@@ -54,8 +50,8 @@ function nestIn(body: readonly Stmt[], around: readonly ForStmt[]): ParallelNest
 }
 
 /**
- * Returns the largest trip count of a loop over all iterations of the loops around it; undefined if the
- * loop's bounds do not determine it.
+ * Returns the largest trip count of a loop over all iterations of the enclosing loops. Undefined if the
+ * loop's bounds do not determine a trip count.
  */
 function tripsOf({ lower, upper, step }: ForStmt, around: readonly ForStmt[]): number | undefined {
   const only = soleAtom(upper);

@@ -4,8 +4,7 @@ import { sizesAround } from "../symbols/symbols.js";
 import type { ForStmt, GatherStmt, Stmt } from "../tile.js";
 
 /**
- * Statement of a tile program with the loops that enclose it and its position in the list of statements that
- * contains it.
+ * Statement of a tile program with the enclosing loops and the position in the enclosing list of statements.
  */
 export interface Located<S extends Stmt = Stmt> {
   readonly stmt: S;
@@ -20,8 +19,8 @@ export interface Located<S extends Stmt = Stmt> {
 export const isGather = (located: Located): located is Located<GatherStmt> => located.stmt.op === "gather";
 
 /**
- * Returns every statement of a tile program with its enclosing loops, in program order. The statements in a
- * loop follow the loop.
+ * Returns every statement of a tile program with the enclosing loops, in program order. A loop precedes the
+ * statements of the loop's body.
  */
 export function statementsOf(func: TileFunc): readonly Located[] {
   const located: Located[] = [];

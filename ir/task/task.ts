@@ -7,8 +7,8 @@ import { nestOf, type ParallelNest } from "./nest.js";
 import { isGather, statementsOf, type Located } from "./statements.js";
 
 /**
- * Parts of a tile program that {@link taskOfTile} finds: its parallel loops, its gather, the loads for the
- * gather and the store of its result. A hand-written program may have more loads and stores.
+ * Parts of a tile program, as returned by {@link taskOfTile}: parallel loops, gather, loads for the gather,
+ * and store of the gather's result.
  */
 export interface Task {
   /** The loops whose iterations are tasks, and what one of them runs. */
@@ -31,7 +31,6 @@ const tasks = derivedOnce(newTask);
 
 /**
  * Returns the parallel loops, gather, loads and store of a tile program. The program need not be verified.
- * The result is cached by program.
  */
 export function taskOfTile(func: TileFunc): Task {
   checkArgument("taskOfTile", "tile program", func);
@@ -39,9 +38,8 @@ export function taskOfTile(func: TileFunc): Task {
 }
 
 /**
- * Returns the parallel loops and the gather of a tile program, with the loads of the buffers that the gather
- * reads and the store of its tile. A load or store is left out unless it is the only load or store of its
- * buffer.
+ * Returns the parallel loops, gather, loads and store of a tile program. Loads and stores of a buffer with
+ * several loads or stores are omitted.
  */
 function newTask(func: TileFunc): Task {
   const all = statementsOf(func);
@@ -61,8 +59,8 @@ function newTask(func: TileFunc): Task {
 }
 
 /**
- * True if a store comes after a gather in the list of statements that contains the gather. For a gather of
- * reduction chunks, the store must come after the loop over the chunks.
+ * True if a store follows a gather in program order. For a gather of reduction chunks, the store must follow
+ * the loop over the chunks.
  */
 function isAfter(store: Located, gather: Located<GatherStmt>): boolean {
   if (store.body === gather.body) return store.place > gather.place;
@@ -87,17 +85,16 @@ const feeds = (load: Located, gather: Located): boolean =>
   load.place < load.body.indexOf(gather.loops[load.loops.length] ?? gather.stmt);
 
 /**
- * Returns the region of the output, in global memory, that the gather's tile covers. The gather or a store
- * writes it. Undefined if there is no gather, or no store of its tile.
+ * Returns the region of the output, in global memory, to which the gather's tile is written. Undefined for a
+ * program without a gather or store.
  */
 export function outputRegion(func: TileFunc, { gather, store }: Task): Region | undefined {
   return gather?.stmt.to.buffer === outputOf(func).name ? gather.stmt.to : store?.stmt.to;
 }
 
 /**
- * Returns the name of the tensor that a gather reads through a region (`buffer`). `loaded`: the part of the
- * tensor that was loaded to the region's buffer in the unified buffer (UB). It is absent if the region is in
- * the tensor itself.
+ * Returns the name of the tensor that a gather reads through a region. `loaded`: part of the tensor that was
+ * loaded to the unified buffer (UB); absent if the region is in global memory.
  */
 export function tensorRegion(
   { loads }: Task,

@@ -4,10 +4,7 @@
  */
 import type { Linear, Term } from "../linear.js";
 
-/**
- * Part of a printed sum: the product of the number `by` and the value of the expression `text`. Code printers
- * for linear expressions use it.
- */
+/** Summand of a printed linear expression: the product of the number `by` and the expression `text`. */
 export interface Amount {
   readonly by: number;
   /** Absent: `by` alone. */
@@ -16,10 +13,7 @@ export interface Amount {
   readonly isTight?: boolean;
 }
 
-/**
- * Syntax of a target language for printing linear expressions: its number literals, its products and its
- * terms.
- */
+/** Syntax of a target language for printing linear expressions: number literals, products and atoms. */
 export interface FormLanguage {
   /** Returns the text of a number of either sign. */
   readonly literal: (value: number) => string;
@@ -38,10 +32,7 @@ interface Sum {
   readonly taken: readonly Amount[];
 }
 
-/**
- * Returns the added terms, the constant and the subtracted terms of a linear expression. Terms that the
- * language prints as numbers are part of the constant.
- */
+/** Returns the added terms, the constant and the subtracted terms of a linear expression. */
 function sumOfForm({ at, terms }: Linear, { amount, ordered = (entry) => entry }: FormLanguage): Sum {
   const [added, taken]: [Amount[], Amount[]] = [[], []];
   let number = at;
@@ -53,7 +44,7 @@ function sumOfForm({ at, terms }: Linear, { amount, ordered = (entry) => entry }
   return { added, number, taken };
 }
 
-/** Returns the text of a part of a sum: the product of its number and its expression, or the number alone. */
+/** Returns the text of a summand: the product of the number and the expression, or only the number. */
 export function amountText(
   { by, text, isTight = false }: Amount,
   { literal, product }: Pick<FormLanguage, "literal" | "product">,
@@ -63,13 +54,13 @@ export function amountText(
 }
 
 /**
- * Returns the text of a linear expression in a language: the added terms, the constant, then the subtracted
+ * Returns the text of a linear expression in a language. The order is: added terms, constant, subtracted
  * terms.
  */
 export const printForm = (form: Linear, language: FormLanguage): string =>
   sumText(sumOfForm(form, language), language);
 
-/** Returns the text of a sum: the added terms, the constant, then the subtracted terms. */
+/** Returns the text of a sum. The order is: added terms, constant, subtracted terms. */
 function sumText({ added, number, taken }: Sum, language: FormLanguage): string {
   const texts = (amounts: readonly Amount[]): string[] => amounts.map((entry) => amountText(entry, language));
   const { literal } = language;
@@ -78,10 +69,7 @@ function sumText({ added, number, taken }: Sum, language: FormLanguage): string 
   return [head, ...(number < 0 ? [literal(-number)] : []), ...texts(taken)].join(" - ");
 }
 
-/**
- * Returns a linear expression as text and a factor `by`; the factor is 0 if the expression is the constant 0.
- * Each atom is printed once, however deep expressions nest.
- */
+/** Returns a linear expression as text and a factor `by`. The factor is 0 for the constant 0. */
 export function amountOf(form: Linear, language: FormLanguage): Amount {
   const sum = sumOfForm(form, language);
   const { added, number, taken } = sum;
@@ -94,8 +82,8 @@ export function amountOf(form: Linear, language: FormLanguage): Amount {
 }
 
 /**
- * Returns the text that adds a linear expression to preceding summands: ` + 3 * t0`. An empty text if the
- * expression is 0.
+ * Returns the text that adds a linear expression to preceding summands: ` + 3 * t0`. The text is empty for
+ * the constant 0.
  */
 export function printAddend(form: Linear, language: FormLanguage): string {
   const { added, number, taken } = sumOfForm(form, language);
@@ -106,16 +94,15 @@ export function printAddend(form: Linear, language: FormLanguage): string {
 }
 
 /**
- * Returns the text of a linear expression as an operand of `*`, `/` or another operator that binds closer
- * than a sum. It has parentheses if they are needed.
+ * Returns the text of a linear expression as an operand of `*`, `/` or another operator that binds tighter
+ * than a sum. The text has parentheses if needed.
  */
 export const printOperand = (form: Linear, language: FormLanguage): string =>
   operandText(amountOf(form, language), language);
 
 /**
- * Returns the text of an amount, whose `by` must be 1, as an operand of `*`, `/` or another operator that
- * binds closer than a sum. It has parentheses if they are needed. Without `text`, the result is the literal
- * 0.
+ * Returns the text of a summand, whose `by` must be 1, as an operand of `*` or `/`. The text has parentheses
+ * if needed. A summand without `text` gives the literal 0.
  */
 export function operandText({ text, isTight }: Amount, { literal }: FormLanguage): string {
   if (text === undefined) return literal(0);

@@ -6,15 +6,14 @@ import { lex, type Comment } from "./lex.js";
 import { parseTokens } from "./parse.js";
 import { printModule } from "./print.js";
 
-/** Result of formatting the text of a `.tir` file: its canonical text, or the diagnostics of its errors. */
+/** Result of formatting the text of a `.tir` file: the canonical text, or the diagnostics of errors. */
 export type FormatResult =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Returns the canonical text of all functions in the text of a `.tir` file, with its comments, or the
- * diagnostics of its errors. A comment on a line without code stays before the line that follows. A comment
- * after code stays at the end of that line. `file` names the text in diagnostics.
+ * Returns the canonical text of the functions in a `.tir` text, with the comments, or the diagnostics of
+ * errors. `file`: name of the text in diagnostics.
  */
 export function formatText(text: string, file: string): FormatResult {
   checkArgument("formatText", "text", text);

@@ -6,16 +6,14 @@ import type { SymbolicMap, SymbolicIndex } from "../symbols/symbols.js";
 import { at } from "../types.js";
 
 /**
- * Index operand while the text of its access map is parsed. If `outOfRange` is absent, the text states no
- * policy for the operand; it may still state that negative indices count from the end. The policy is known
- * only when all uses of the operand are parsed.
+ * Index operand while the text of an access map is parsed. `outOfRange` is absent if the text has no policy
+ * for the operand.
  */
 export type Draft = Omit<SymbolicIndex, "outOfRange"> & { readonly outOfRange?: OutOfBounds };
 
 /**
- * List of the index operands of an access map whose text is being parsed. When all uses are parsed, `close`
- * gives a policy to each operand that has none in the text. The policy is that of the operation, or `any` for
- * an operand that is used only inside another index operand with a policy.
+ * List of the index operands of an access map whose text is being parsed. `close` gives a policy to operands
+ * without a policy, after all uses are parsed.
  */
 export class IndexList {
   private readonly drafts: Draft[] = [];

@@ -3,12 +3,12 @@ import { error, type Diagnostic } from "../diagnostic.js";
 import type { Span } from "../types.js";
 
 /**
- * Kind of a token of the text form (`.tir`). A shape such as `8x16xf32` is a `word`. A `number` has a decimal
- * point, or is 32 bits in hexadecimal.
+ * Kind of a token of the text form (`.tir`). A shape such as `8x16xf32` is a `word`. A `number` is a decimal
+ * fraction or 32 bits in hexadecimal.
  */
 export type TokenKind = "word" | "int" | "number" | "string" | "value" | "symbol" | "punct" | "end";
 
-/** Token of the text form (`.tir`) with its position in the text. */
+/** Token of the text form (`.tir`) with the position in the text. */
 export interface Token {
   readonly kind: TokenKind;
   /** Without the sigil of `%value` and `@symbol`, without the quotes of a string. */
@@ -43,8 +43,8 @@ export interface Lexed {
 }
 
 /**
- * Returns the tokens, comments and lexical errors of a text. `file` names the text in diagnostics. `from`:
- * the line and column at which the text begins, counted from 1.
+ * Returns the tokens, comments and lexical errors of a text. `file`: name of the text in diagnostics. `from`:
+ * line and column at which the text begins, from 1.
  */
 export function lex(text: string, file: string, from: Pick<Span, "line" | "column"> = start): Lexed {
   const tokens: Token[] = [];
@@ -114,8 +114,8 @@ const visible = (character: string): string =>
 const maxLexErrors = 5;
 
 /**
- * Returns the kind of a token, and its text without sigil (`%`, `@`) or quotes. `groups`: the groups of the
- * pattern that matched. Text that fits no other kind is punctuation.
+ * Returns the kind of a token, and the token's text without sigil (`%`, `@`) or quotes. `groups`: matched
+ * groups of the token pattern.
  */
 function classify(
   groups: Record<string, string | undefined>,

@@ -2,15 +2,12 @@
 import { soleAtom, type Atom, type Linear } from "../linear.js";
 import { assertNever } from "../types.js";
 
-/**
- * Maximum nesting depth of coordinates in a text. The parser rejects deeper nesting, so that no text
- * overflows the stack.
- */
+/** Maximum nesting depth of coordinates that the parser accepts, which prevents stack overflow. */
 export const maxDepth = 64;
 
 /**
- * Returns the nesting depth of coordinates in the text of a linear expression, at least 1. `indices`: the
- * nesting depth inside the text of each index operand; 0 where absent.
+ * Returns the nesting depth of coordinates in the text of a linear expression, at least 1. `indices`: nesting
+ * depths inside the texts of the index operands; 0 where absent.
  */
 export const depthOf = (form: Linear, indices: readonly number[] = []): number =>
   1 +
@@ -20,8 +17,8 @@ export const depthOf = (form: Linear, indices: readonly number[] = []): number =
   );
 
 /**
- * Returns the nesting depth of coordinates inside the text of an atom; 0 for a plain name. `indices`: the
- * nesting depth inside the text of each index operand; 0 where absent.
+ * Returns the nesting depth of coordinates inside the text of an atom; 0 for a plain name. `indices`: nesting
+ * depths inside the texts of the index operands; 0 where absent.
  */
 function inAtom(of: Atom, indices: readonly number[]): number {
   switch (of.kind) {

@@ -72,8 +72,7 @@ import { dtypeMeant } from "../element-type-names.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
 /**
- * Result of parsing the text of a `.tir` file: a module of the functions that were parsed without error, and
- * the diagnostics of the text.
+ * Result of parsing the text of a `.tir` file: a module of the functions without errors, and the diagnostics.
  */
 export interface ParseResult {
   readonly module: Module;
@@ -81,9 +80,8 @@ export interface ParseResult {
 }
 
 /**
- * Returns the functions in the text of a `.tir` file, at any level, and the diagnostics. `file` names the
- * text in diagnostics. `operators`: the operators that the text may name, as `operatorsWith` returns them; by
- * default the built-in operators.
+ * Returns the functions in the text of a `.tir` file, and the diagnostics. `file`: name of the text in
+ * diagnostics. `operators`: operators that the text may name; by default the built-in operators.
  */
 export function parseModule(text: string, file: string, operators?: Operators): ParseResult {
   checkArgument("parseModule", "text", text);
@@ -93,9 +91,8 @@ export function parseModule(text: string, file: string, operators?: Operators): 
 }
 
 /**
- * Returns the functions that a list of tokens contains, and the diagnostics. `lines`: for each line of the
- * canonical text, the line of the parsed text at which it begins. `operators`: the operators that may be
- * named; by default the built-in operators.
+ * Returns the functions in a list of tokens, and the diagnostics. `lines`: source line of each line of the
+ * canonical text. `operators`: operators that the tokens may name; by default the built-in operators.
  */
 export function parseTokens(
   tokens: readonly Token[],
@@ -138,8 +135,8 @@ export function parseTokens(
 }
 
 /**
- * Returns a schedule parsed from a text such as `tile = [8, 64], residency = gm`, in braces or without. If
- * there are diagnostics, the schedule is empty. `file` names the text in diagnostics.
+ * Returns a schedule parsed from a text such as `tile = [8, 64], residency = gm`, and the diagnostics. The
+ * schedule is empty if there are diagnostics. `file`: name of the text in diagnostics.
  */
 export function parseSchedule(
   text: string,
@@ -1247,8 +1244,8 @@ const writeKeys = Object.keys({
 const isWriteEntry = (text: string): text is WriteKey => writeKeys.some((key) => key === text);
 
 /**
- * Returns a scatter's treatment of the elements that it writes, from the entries in its text: combination,
- * duplicates and base. An absent entry gets its default.
+ * Returns a scatter's combination, duplicates policy and base, from the entries in the scatter's text. Absent
+ * entries get defaults.
  */
 function writeOf({ combine = "set", duplicates, base }: WriteEntries): Omit<Write, keyof Read> {
   return {

@@ -54,7 +54,7 @@ export function printModule(module: Module): string {
 }
 
 /**
- * Returns the canonical text of a function and of the symbols that it names. Parsing the text gives an equal
+ * Returns the canonical text of a function and of the function's symbols. Parsing the text gives an equal
  * function.
  */
 export const printFunc = (func: Func): string => printSymbols(dynamicSymbols(func)) + printAlone(func);
@@ -62,7 +62,7 @@ export const printFunc = (func: Func): string => printSymbols(dynamicSymbols(fun
 const printSymbols = (symbols: readonly Sym[]): string =>
   symbols.map(({ name, most }) => `dim ${name} <= ${most}\n`).join("");
 
-/** Returns the text of a function at any level, without the declarations of its symbols. */
+/** Returns the text of a function at any level, without the declarations of symbols. */
 function printAlone(func: Func): string {
   switch (func.level) {
     case "source":
@@ -123,8 +123,7 @@ const printOutside = (map: AccessMap): string[] => [
 ];
 
 /**
- * Returns the text entries for a scatter's write: base and combination if they differ from the defaults, and
- * the policy for duplicates if the write has one.
+ * Returns the text entries for a scatter's write. Base and combination are omitted if equal to the defaults.
  */
 function printWrite(write: Write): string[] {
   const { combine, duplicates } = write;
@@ -138,7 +137,7 @@ function printWrite(write: Write): string[] {
 
 const printNames = (values: readonly Value[]): string => values.map(({ name }) => `%${name}`).join(", ");
 
-/** Returns the types of the operands as text: `Vx5xf32`, with a symbol if it is the outermost extent. */
+/** Returns the types of the operands as text, such as `Vx5xf32` with a symbol V as the outermost extent. */
 export function printTypes(func: Func): string[] {
   const outermost = func.level === "source" ? [] : (func.symbolic?.outermost ?? []);
   return func.operands.map(({ type }, k) => {
@@ -150,8 +149,8 @@ export function printTypes(func: Func): string[] {
 }
 
 /**
- * Returns the first line of a source or access function, up to its body: name, parameters, result type,
- * target and schedule.
+ * Returns the text of a source or access function before the body: name, parameters, result type, target and
+ * schedule.
  */
 function printTensorHead(func: SourceFunc | AccessFunc): string {
   const types = printTypes(func).map((type) => `tensor<${type}>`);
@@ -178,10 +177,7 @@ function printTail(func: Func): string {
   return target + (schedule === "" ? "" : ` schedule {${schedule}}`);
 }
 
-/**
- * Returns the text of a schedule, as a user would write it, in a fixed order: `tile = [8, 64], profile =
- * strict`.
- */
+/** Returns the text of a schedule, with the entries in a fixed order: `tile = [8, 64], profile = strict`. */
 export function printSchedule(schedule: Schedule): string {
   const entries = Object.values(scheduleEntries).flatMap(({ key, text }) => {
     const value = schedule[key];
@@ -197,8 +193,8 @@ export function printSchedule(schedule: Schedule): string {
 const printKey = (name: string): string => (/^\d/.test(name) ? `%${name}` : name);
 
 /**
- * Returns the text of the value of a schedule entry: `[8, 64]`, `gm`, `2`, or a value for each operand, `{kv
- * = gm, bt = ub}`.
+ * Returns the text of the value of a schedule entry: `[8, 64]`, `gm`, `2`, or by operand `{kv = gm, bt =
+ * ub}`.
  */
 function printEntry(value: EntryValue): string {
   if (typeof value !== "object") return String(value);
@@ -224,8 +220,8 @@ function printAttrs(attrs: Attrs): string {
 const printNumber = (value: number): string => String(value).replace(/^(-?\d+)e/, "$1.0e");
 
 /**
- * Context in which {@link printMap} prints an access map: the names and types of the inputs, in the order of
- * their positions. `output`: shape of the output, given only if the map is over full tensors.
+ * Context in which {@link printMap} prints an access map: names and types of the inputs. `output`: shape of
+ * the output, given only for a map over full tensors.
  */
 export interface MapContext {
   readonly names: readonly string[];
@@ -237,9 +233,8 @@ export interface MapContext {
 }
 
 /**
- * Returns the text of an access map: `(d0, d1) -> (from_end(%i[d0, d1]), d1)`. An index operand is printed at
- * its use, or as `let s0 = …` if it has several uses. Its policy and extent are left out if the parser
- * derives them.
+ * Returns the text of an access map: `(d0, d1) -> (from_end(%i[d0, d1]), d1)`. An index operand with several
+ * uses is printed as `let s0 = …`.
  */
 export function printMap(map: AccessMap, context: MapContext): string {
   const bare = bareIndices(map, context);
@@ -256,7 +251,7 @@ export function printMap(map: AccessMap, context: MapContext): string {
 
 /**
  * Returns the text of an access map whose bounds are linear expressions of symbols (dynamic sizes). Absent
- * bounds are left out of the text.
+ * bounds are omitted.
  */
 function printSymbolic({ map, domain }: Symbolic, { names }: MapContext): string {
   const takes = takesPolicy(map);
@@ -297,8 +292,8 @@ const accessesInText = ({ reads, write }: Pick<Sited, "reads" | "write">): reado
   isScatter({ write }) ? [write, ...reads] : reads;
 
 /**
- * Returns the text of an access map from its parts. `names`: names of the inputs. `sizes`: text of each
- * extent of a scatter; null or absent for an extent that is printed as in the domain.
+ * Returns the text of an access map. `names`: names of the inputs. `sizes`: texts of the extents of a
+ * scatter; null or absent for an extent that is printed as in the domain.
  */
 function printShown(
   map: Omit<Shown, "indices"> & { readonly indices: readonly PrintedIndex[] },
@@ -340,8 +335,8 @@ function printShown(
 }
 
 /**
- * Returns the text of a reduction's range: `; r < 8`, or the ends of a segment. An empty text if there is no
- * reduction. `lets`: definitions of the index operands that the ends of a segment need.
+ * Returns the text of a reduction's range: `; r < 8`, or the ends of a segment. The text is empty without a
+ * reduction. `lets`: definitions of the index operands that the segment uses.
  */
 function printReduced(reduced: Reduced | undefined, words: readonly string[], lets: string): string {
   if (reduced === undefined) return "";
@@ -361,9 +356,8 @@ const endsOf = (reduced: Reduced | undefined): readonly number[] =>
   reduced?.segment === undefined ? [] : [reduced.segment.from, reduced.segment.to];
 
 /**
- * Returns a flag for each index operand: true if its text can be printed at its use. `wanted`: a flag for
- * each operand, true if that is wanted. The result is false if the text would nest coordinates deeper than
- * the parser accepts.
+ * Returns a flag for each index operand: true if the operand's text can be printed at the use, without
+ * exceeding the parser's nesting depth. `wanted`: flags of the operands to print at the use.
  */
 function readable({ indices, ...accesses }: Sited, wanted: readonly boolean[]): readonly boolean[] {
   const alone = [...wanted];
@@ -402,8 +396,8 @@ const inTextOrder = ({ terms }: Linear): readonly number[] =>
   );
 
 /**
- * Returns the positions of the index operands in their access map, in the order in which the text of the map
- * defines the operands. `inline`: a flag for each operand, true if the operand is printed at its use.
+ * Returns the positions of the index operands in the order in which the text of the map defines the operands.
+ * `inline`: true for each operand that is printed at the use.
  */
 function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
   const order: number[] = [];
@@ -425,10 +419,7 @@ function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
   return order;
 }
 
-/**
- * Returns a flag for each index operand: true if its text may omit its out-of-range policy. The policy must
- * be that of the operation, and a coordinate must use the operand.
- */
+/** Returns a flag for each index operand: true if the text may omit the operand's out-of-range policy. */
 function takesPolicy(map: {
   readonly indices: readonly (Pick<IndexOperand, "value" | "outOfRange" | "excluded"> & {
     readonly wrapNegativeBy?: unknown;
@@ -453,8 +444,8 @@ function takesPolicy(map: {
 }
 
 /**
- * Returns a flag for each index operand: true if the parser derives its policy and extent when its text has
- * neither.
+ * Returns a flag for each index operand: true if the text may omit the operand's policy and extent, which the
+ * parser then derives.
  */
 function bareIndices(map: AccessMap, { inputs, output }: MapContext): readonly boolean[] {
   let bare = takesPolicy(map);
@@ -479,9 +470,8 @@ const withoutBounds = ({ indices }: AccessMap, bare: readonly boolean[]): readon
   });
 
 /**
- * Returns the text of an index operand: its read or sum, enclosed in its policy and bound if these are
- * printed. `names`: names of the inputs. `inner`: texts of the other index operands. `r`: position of the
- * reduction dim among the dims.
+ * Returns the text of an index operand: a read or sum, with the policy and bound if printed. `names`: names
+ * of the inputs. `inner`: texts of the other index operands. `r`: position of the reduction dim.
  */
 function printIndex(
   { value, wrapNegativeBy, outOfRange, extent, excluded, bare }: PrintedIndex,
@@ -510,15 +500,15 @@ function printIndex(
 const printPolicy = (policy: OutOfBounds): string => (policy === "zero" ? "fill" : policy);
 
 /**
- * Returns the text of a linear expression. `indices`: texts of the index operands in it. `r`: position of the
- * reduction dim among the dims; that dim is printed as `r`.
+ * Returns the text of a linear expression. `indices`: texts of the index operands. `r`: position of the
+ * reduction dim, which is printed as `r`.
  */
 export const printLinear = (form: Linear, indices: readonly string[] = [], r?: number): string =>
   printForm(form, textForms(indices, r));
 
 /**
- * Returns the syntax of linear expressions in the text form (`.tir`). `indices`: texts of the index operands
- * of an access map. `r`: position of the reduction dim among the dims; that dim is printed as `r`.
+ * Returns the syntax of linear expressions in the text form (`.tir`). `indices`: texts of the index operands.
+ * `r`: position of the reduction dim, which is printed as `r`.
  */
 function textForms(indices: readonly string[], r: number | undefined): FormLanguage {
   const name = (text: string, by: number): Amount => ({ by, text, isTight: true });
@@ -551,10 +541,7 @@ function textForms(indices: readonly string[], r: number | undefined): FormLangu
 const printList = (forms: readonly Linear[]): string =>
   `[${forms.map((form) => printLinear(form)).join(", ")}]`;
 
-/**
- * Returns the text of a region, offsets before sizes as in MLIR's subviews, in elements: `%x[%t0, 0][64,
- * 16]`.
- */
+/** Returns the text of a region, with offsets before sizes, in elements: `%x[%t0, 0][64, 16]`. */
 export const printRegion = (region: Region): string =>
   `%${region.buffer}${printList(region.offsets)}${printList(region.sizes)}`;
 
@@ -562,8 +549,8 @@ const printUbType = (buffer: UbBuffer): string =>
   `ub<${formatType(buffer)}, row ${buffer.rowBytes}${buffer.buffers === 2 ? ", buffers 2" : ""}>`;
 
 /**
- * Returns the text of a statement without the statements in it, for reports and for comments in generated
- * code. `inputs`: types of the function's inputs, needed if the text will be parsed again.
+ * Returns the text of a statement without inner statements, for reports and comments. `inputs`: types of the
+ * function's inputs, needed if the text will be parsed again.
  */
 export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): string {
   switch (stmt.op) {

@@ -7,7 +7,7 @@ import { DiagnosticError, error, type Diagnostic } from "../diagnostic.js";
 import { at, maxElements } from "../types.js";
 import type { Token, TokenKind } from "./lex.js";
 
-/** Error that ends a parse at the first fault; it carries the diagnostic. */
+/** Error that ends a parse at the first fault, with the diagnostic of the fault. */
 export class ParseError extends DiagnosticError {
   constructor(readonly diagnostic: Diagnostic) {
     super([diagnostic]);
@@ -108,7 +108,7 @@ export class TokenReader {
   }
 }
 
-/** Returns a token's text for messages, with its sigil (`%`, `@`). */
+/** Returns a token's text for messages, including the sigil (`%`, `@`). */
 function describe({ kind, text }: Token): string {
   switch (kind) {
     case "end":

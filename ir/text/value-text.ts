@@ -15,10 +15,7 @@ const infix = { add: "+", sub: "-", mul: "*", div: "/" } as const satisfies Part
   Record<Operation, string>
 >;
 
-/**
- * Expression of a value while its text is parsed: its number literals have no types yet. A literal's type
- * follows from the other operand or the enclosing cast.
- */
+/** Expression of a value while the text is parsed, in which number literals have no types yet. */
 export type DraftValue =
   | { readonly kind: "read"; readonly read: number }
   | { readonly kind: "literal"; readonly token: Token; readonly text: string }
@@ -29,9 +26,8 @@ export type DraftValue =
 type Fail = (token: Token, message: string, hint: string, code: "TC104" | "TC205") => never;
 
 /**
- * Returns an expression with types for its number literals. A literal has the type of the other operand, or
- * of the enclosing cast. `reads`: element types of the reads. `fail` is called for a literal whose type is
- * unknown or cannot represent its value.
+ * Returns an expression with types for the number literals. `reads`: element types of the reads. `fail`:
+ * called for a literal whose type is unknown or cannot represent the number.
  */
 export function typedValue(draft: DraftValue, reads: readonly DType[], fail: Fail): Expression {
   const typeOf = (node: DraftValue): DType | undefined => {
@@ -71,8 +67,8 @@ export function typedValue(draft: DraftValue, reads: readonly DType[], fail: Fai
 }
 
 /**
- * Returns the type and bits of a number literal in an expression. It calls `fail` if the type is unknown or
- * not arithmetic, or if the type cannot represent the number.
+ * Returns the type and bits of a number literal in an expression. `fail`: called if the type is unknown, not
+ * arithmetic, or cannot represent the number.
  */
 function literal(
   token: Token,
@@ -101,9 +97,8 @@ function literal(
 const binding: Readonly<Record<Operation, number>> = { add: 1, sub: 1, mul: 2, div: 2, min: 3, max: 3 };
 
 /**
- * Returns the text of an expression; parsing the text gives an equal expression. `reads`: text of each read.
- * Parentheses are printed only where precedence needs them. A number's type is printed only if no other
- * operand determines it.
+ * Returns the text of an expression, with parentheses and number types only where needed. Parsing the text
+ * gives an equal expression. `reads`: text of each read.
  */
 export function printValue(value: Expression, reads: readonly string[]): string {
   /**
@@ -135,7 +130,7 @@ export function printValue(value: Expression, reads: readonly string[]): string 
   return printed(value, isOfNumbers(value));
 }
 
-/** True if an expression consists of numbers alone, so that no operand determines their type. */
+/** True if an expression consists of numbers only, without an operand that determines a type. */
 function isOfNumbers(node: Expression): boolean {
   switch (node.kind) {
     case "read":

@@ -28,8 +28,8 @@ export const doubles = (buffers: Buffers): boolean =>
   typeof buffers === "number" ? buffers === 2 : Object.values(buffers).includes(2);
 
 /**
- * True if an operand is the output and several iterations write each of its tiles. Only a loop over reduction
- * elements has this effect, because the output depends on every other loop.
+ * True if an operand is the output and several iterations write each tile of the output, as in a loop over
+ * reduction elements.
  */
 export const isWrittenInPieces = ({ loops }: Looped, { operand, dependsOn }: TiledOperand): boolean =>
   operand.role === "output" && loops.some(({ dim }) => !dependsOn.has(dim));
@@ -47,22 +47,21 @@ const isTransferred = ({ loops, target }: Looped, { dependsOn }: TiledOperand): 
   );
 
 /**
- * Returns the operands whose tiles in the unified buffer (UB) a loop changes, so that a second copy lets the
- * next tile arrive early. An output that several iterations write, and the operands of a scatter, are left
- * out.
+ * Returns the operands for which double buffering is useful: a loop changes the tile in the unified buffer
+ * (UB). Outputs that several iterations write, and operands of a scatter, are omitted.
  */
 export const streamedOperands = (tiling: Looped): readonly TiledOperand[] =>
   tiling.operands.filter((operand) => isStreamed(tiling, operand));
 
 /**
- * Returns the number of copies of an operand's tile in the unified buffer (UB). It is 2 if the schedule
- * requests a second copy and a loop changes the tile, else 1.
+ * Returns the number of copies (1 or 2) of an operand's tile in the unified buffer (UB). Two copies need a
+ * request in the schedule and a loop that changes the tile.
  */
 export const copiesOf = (tiling: Looped, operand: TiledOperand): Copies =>
   requestedFor(tiling.schedule.buffers, operand.operand) === 2 && isStreamed(tiling, operand) ? 2 : 1;
 
 /**
- * Returns the shortest `buffers` entry of a schedule that requests two copies of the tiles of the operands
+ * Returns the shortest `buffers` schedule entry that requests two copies of the tiles of the operands
  * `doubled`.
  */
 export function buffersOf(tiling: Looped, doubled: readonly TiledOperand[]): Buffers {
@@ -72,8 +71,7 @@ export function buffersOf(tiling: Looped, doubled: readonly TiledOperand[]): Buf
 }
 
 /**
- * Returns the operands for which a schedule requests two copies of the tile by name, although they can have
- * only one copy ({@link copiesOf}). An empty list if the schedule names no operands.
+ * Returns the operands that have only one copy of the tile although the schedule requests two copies by name.
  */
 export const keptSingle = (tiling: Looped): readonly TiledOperand[] =>
   typeof tiling.schedule.buffers === "number"

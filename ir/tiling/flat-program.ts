@@ -2,21 +2,18 @@
  * A gather of the class `flat` as plain data: the instructions of a strip, and what is kept in UB for them.
  */
 
-/**
- * Name of a buffer that the lowering of a gather adds to the unified buffer (UB), besides the program's
- * buffers.
- */
+/** Name of a buffer that the lowering of a gather adds to the unified buffer (UB). */
 export type AddedName = "addresses" | "base" | "pattern" | "seen" | "narrow" | "widened" | "border";
 
-/** Buffer that the lowering of a gather adds to the unified buffer (UB), with its size in bytes. */
+/** Buffer that the lowering of a gather adds to the unified buffer (UB), with the size in bytes. */
 export interface Added {
   readonly name: AddedName;
   readonly bytes: number;
 }
 
 /**
- * Start of a consecutive range of 32-bit words: the buffer that contains it, and the offset `from` in words.
- * For `index` and `output`, the offset counts from the start of the current chunk in that tile.
+ * Start of a range of 32-bit words: a buffer, and the offset `from` in words. Offsets in `index` and `output`
+ * are relative to the current chunk.
  */
 export interface WordRun {
   readonly in: AddedName | "index" | "output";
@@ -24,8 +21,8 @@ export interface WordRun {
 }
 
 /**
- * Dim of a chunk of the output tile, as it is laid out in one buffer. `stride`: distance between neighbours
- * along the dim in that buffer, in 32-bit words.
+ * Dim of a chunk of the output tile, as laid out in one buffer. `stride`: distance between neighbours along
+ * the dim, in 32-bit words.
  */
 export interface ChunkDim {
   /** The output dim whose size says how much of it is valid. */
@@ -37,8 +34,8 @@ export interface ChunkDim {
 }
 
 /**
- * Vector instruction of a `flat` gather, which gathers the rows of a tile as one long row. Its operands are
- * consecutive ranges of `int32_t` words.
+ * Vector instruction of a `flat` gather, which gathers the rows of a tile as one long row. Operands are
+ * ranges of `int32_t` words.
  */
 export type FlatStep =
   | {
@@ -95,8 +92,8 @@ export interface Seed {
 }
 
 /**
- * Instructions of a `flat` gather for one chunk of the tile, which is `entries` long in the dim along which
- * the tile is cut.
+ * Instructions of a `flat` gather for one chunk of the tile. `entries`: length of the chunk along the dim
+ * that is split into chunks.
  */
 export interface FlatChunk {
   readonly entries: number;
@@ -109,8 +106,8 @@ export interface FlatChunk {
 }
 
 /**
- * Program of a `flat` gather, which gathers the rows of a tile as one long row, chunk by chunk. It has the
- * instructions for the chunks, and the buffers that the instructions need in the unified buffer (UB).
+ * Program of a `flat` gather, which gathers the rows of a tile as one long row, in chunks. Has the
+ * instructions and the added buffers in the unified buffer (UB).
  */
 export interface FlatProgram {
   /** Bytes of a word of data and output, and words of an element. */

@@ -90,9 +90,8 @@ const block = 8;
 const beyond = 2 ** 26;
 
 /**
- * Returns a generator of `flat` programs, which gather a tile as one long row. It yields only programs that
- * fit in the free space of the unified buffer (UB), from few long chunks to many short chunks. If the gather
- * can have no `flat` program even with unlimited space, the result is the reason as text.
+ * Returns a generator of the `flat` programs that fit the unified buffer (UB), or the reason why there is
+ * none. A `flat` program gathers a tile as one long row. Programs with few long chunks come first.
  */
 export function flatPrograms(facts: LoweringFacts, target: Target): (() => Generator<FlatProgram>) | string {
   const form = formOf(facts, target);
@@ -107,9 +106,8 @@ export function flatPrograms(facts: LoweringFacts, target: Target): (() => Gener
 }
 
 /**
- * Returns the facts about a `flat` gather that are the same for every chunk, such as strides and index rules.
- * A `flat` gather gathers a tile as one long row. If the gather cannot be `flat`, the result is the reason as
- * text.
+ * Returns the facts about a `flat` gather that are equal for all chunks, such as strides and index rules.
+ * Returns the reason if the gather cannot be `flat`.
  */
 function formOf(facts: LoweringFacts, target: Target): Form | string {
   const { map, inputs, output, tile, ragged } = facts;
@@ -154,9 +152,8 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
 }
 
 /**
- * Returns the words as which the vector unit gathers an element of `bytes` bytes. A word has `wordBytes`
- * bytes, at most 4, and an element has `each` words. `gatheredBytes`: bytes of a word while it is gathered, 2
- * if 1-byte words are widened. If the vector unit cannot gather the words, the result is the reason as text.
+ * Returns the size and number of the words as which the vector unit gathers an element of `bytes` bytes.
+ * Returns the reason if the vector unit cannot gather the element.
  */
 function wordsOf(bytes: number, target: Target): Pick<Form, "wordBytes" | "gatheredBytes" | "each"> | string {
   const takes = target.vectorGatherBytes;
@@ -168,9 +165,8 @@ function wordsOf(bytes: number, target: Target): Pick<Form, "wordBytes" | "gathe
 }
 
 /**
- * Returns one rule for each index operand of a map: the treatment of negative and out-of-range index values.
- * If vector instructions cannot apply one of the rules, or the data has no elements, the result is the reason
- * as text.
+ * Returns the rule of each index operand, which determines the selected element. Returns the reason if vector
+ * instructions cannot apply a rule.
  */
 function rulesOf(map: AccessMap, dtype: ByteAlignedType): readonly IndexRule[] | string {
   // As 32-bit values, those of fewer bits are all themselves.
@@ -186,8 +182,7 @@ function rulesOf(map: AccessMap, dtype: ByteAlignedType): readonly IndexRule[] |
 
 /**
  * Returns the strides of the data tile, in words, by output dim (`data`) and by index operand (`strides`).
- * The stride is 0 for a dim or operand on which the data's coordinates do not depend. `steps`: strides along
- * each dim of the data tile, in words.
+ * `steps`: strides of the dims of the data tile, in words.
  */
 function dataSteps(
   map: AccessMap,
@@ -204,9 +199,9 @@ function dataSteps(
 }
 
 /**
- * Returns the strides of the index tile by output dim (`index`), 0 for a dim on which the tile does not
- * depend. Also returns the offset of each index operand's values in the index tile (`positions`). `steps`:
- * strides along each dim of the index tile. All are counted in index values as they are read.
+ * Returns the strides of the index tile by output dim (`index`), and the offsets of the index operands'
+ * values in the index tile (`positions`). Strides and offsets are counted in index values. `steps`: strides
+ * of the dims of the index tile.
  */
 function indexPositions(
   map: AccessMap,
@@ -232,11 +227,8 @@ interface Cut {
 }
 
 /**
- * Yields the ways to cut a tile into chunks. They do not depend on the free space in the unified buffer (UB).
- *
- * For each number of chunks there are up to three chunk lengths. Equal chunks need the least UB. Chunks of
- * full vector repeats waste no part of a repeat. The longest chunks leave the shortest last chunk. If that
- * chunk is a single row, its index values need neither the `pattern` nor the `base` buffer.
+ * Yields the ways to split a tile into chunks, for each number of chunks. The free space of the unified
+ * buffer (UB) is not considered.
  */
 function* cutsOf(form: Form): Generator<Cut> {
   const { tile } = form;
@@ -268,9 +260,8 @@ function* chunkCounts(max: number): Generator<number> {
 }
 
 /**
- * Returns the smallest number of entries along `dim` for which a chunk's addresses and index values both fill
- * whole repeats of the vector unit. The result is a power of two. It is at most the number of 32-bit words in
- * a repeat, even if no repeat is then filled.
+ * Returns the number of entries along `dim` for which a chunk's addresses and index values fill whole repeats
+ * of the vector unit. The result is a power of two, at most the number of 32-bit words of one repeat.
  */
 function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: number): number {
   const wordBytes = [4 * at(output, dim), 4 * at(index, dim)];
@@ -282,9 +273,8 @@ function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: numb
 }
 
 /**
- * Returns a number of entries along `dim`; the length of every chunk must be a multiple of it. Every chunk
- * then starts at a block boundary of the unified buffer (UB). Undefined if chunks along an outer dim do not
- * start at block boundaries.
+ * Returns the step, in entries along `dim`, by which chunk lengths must grow for alignment to blocks of the
+ * unified buffer (UB). Undefined if alignment is impossible.
  */
 function unitOf(
   { output, data, index, wordBytes, gatheredBytes, indexBytes, tile, target }: Form,
@@ -337,9 +327,8 @@ interface Sized {
 const isConverted = ({ indexBytes }: Form): boolean => indexBytes !== 4;
 
 /**
- * Returns the number of words from the start of a region to the end of its last element. `each`: words of an
- * element. `place`: offset of the first element from the start, in words. If there are several rows, the
- * result includes the padding of the last row.
+ * Returns the number of words from the start of a region to the end of the last element. `each`: words of an
+ * element. `place`: offset of the first element, in words.
  */
 function lengthOf(extents: readonly number[], strides: readonly number[], each: number, place = 0): number {
   let [rows, last] = [0, each + place];
@@ -352,9 +341,8 @@ function lengthOf(extents: readonly number[], strides: readonly number[], each: 
 }
 
 /**
- * Returns the lengths of a full chunk's output and index values, in words, for one way to cut a tile. Also
- * tells which buffers the chunk needs. `otherInOutput` is true if the part of the output tile of every chunk
- * can also hold a second range of addresses.
+ * Returns the lengths of a full chunk's output and index values, in words, for one way to split a tile.
+ * `otherInOutput`: true if the output tile has space for a second range of addresses.
  */
 function sizedOf(form: Form, cut: Cut): Sized {
   const sized = lengthsOf(form, cut);
@@ -369,7 +357,7 @@ function sizedOf(form: Form, cut: Cut): Sized {
 
 /**
  * Returns the lengths of one chunk's output (`length`), stored index values (`raw`) and resolved index values
- * (`resolved`), in words. Also tells which buffers the chunk needs.
+ * (`resolved`), in words.
  */
 function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
   const { tile, output, data, each, rules, indexPitch, positions, spreadFirst } = form;
@@ -420,9 +408,8 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
 }
 
 /**
- * Returns the consecutive ranges of words in the buffer `addresses`, and the buffer's size in bytes. A range
- * that the chunk does not need is undefined. The last range, `other`, is in the output's tile instead if it
- * fits there.
+ * Returns the ranges of words in the buffer `addresses`, and the buffer's size in bytes. A range that the
+ * chunk does not need is undefined. The range `other` may be in the output's tile instead.
  */
 function addressRuns(form: Form, sized: Sized) {
   const { resolved, length, same, mutable, needsOther, otherInOutput } = sized;
@@ -445,8 +432,8 @@ function addressRuns(form: Form, sized: Sized) {
 }
 
 /**
- * Returns the buffers that a `flat` gather needs in the unified buffer (UB) for one way to cut the tile, with
- * their bytes. Buffers of 0 bytes are left out.
+ * Returns the buffers that a `flat` gather needs in the unified buffer (UB) for one way to split the tile,
+ * with sizes in bytes.
  */
 function addsOf(form: Form, sized: Sized): readonly Added[] {
   const { rules, target } = form;
@@ -480,8 +467,8 @@ const widenedOutput = ({ dataWords, target }: Form): number => alignUp(2 * dataW
 const bytesOfAll = (adds: readonly Added[]): number => adds.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /**
- * Returns the instructions of a `flat` gather for one way to cut the tile into chunks. `adds`: the buffers
- * that it needs in the unified buffer (UB).
+ * Returns the program of a `flat` gather for one way to split the tile into chunks. `adds`: buffers that the
+ * gather needs in the unified buffer (UB).
  */
 function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgram {
   const { wordBytes, each, data, index, output, tile, rules } = form;
@@ -509,8 +496,7 @@ function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgra
 
 /**
  * Returns the instructions of a `flat` gather for one chunk of the tile. `sized`: lengths of the chunk.
- * `available`: lengths of a full chunk, which set the starts of the ranges in the buffers; a shorter chunk
- * uses a part of each range.
+ * `available`: lengths of a full chunk.
  */
 function chunkOf(form: Form, sized: Sized, available: Sized): FlatChunk {
   const { rules, indexBytes, strides, positions, indexPitch } = form;
@@ -592,9 +578,8 @@ interface Resolved {
 }
 
 /**
- * Appends to `steps` the vector instructions that resolve index values by a rule of `ir/policy.ts`. Returns
- * the range of words with the resolved values, each inside its extent. Under policy `zero`, it also returns
- * the range with the out-of-range flags of the values.
+ * Appends to `steps` the vector instructions that resolve index values by a rule. Returns the range of words
+ * with the resolved values and, under policy `zero`, the range with the out-of-range flags.
  */
 function resolvedBy(
   form: Form,
@@ -652,9 +637,8 @@ function resolvedBy(
 }
 
 /**
- * Appends to `steps` the vector instructions that multiply resolved index values by `stride`, the distance in
- * words between neighbours in the data tile. Returns the range of words with the products. If the
- * out-of-range flag of a value is set, its product is far outside the data tile.
+ * Appends to `steps` the vector instructions that multiply resolved index values by `stride`. Returns the
+ * range of words with the products. `stride`: distance in words between neighbours in the data tile.
  */
 function scaledBy(
   stride: number,
@@ -672,9 +656,8 @@ function scaledBy(
 }
 
 /**
- * Returns the dims along which the resolved index values of a chunk lie, outermost first. The instruction
- * that collects their out-of-range flags uses these dims. Adjacent dims are merged if the inner dim is
- * contiguous and has its full extent in every tile.
+ * Returns the dims of a chunk along which index values are resolved, outermost first, for collecting
+ * out-of-range flags. Contiguous dims are merged.
  */
 function outOfRangeDims(form: Form, { extents, index }: Sized): readonly ChunkDim[] {
   const { spreadFirst, output, each, tile, ragged } = form;
@@ -720,8 +703,8 @@ const maxBase = ({ data, each }: Form, { extents }: Sized): number =>
   extents.reduce((sum, extent, d) => sum + (extent - 1) * at(data, d), each - 1);
 
 /**
- * Returns the instructions that run before a core's first task. They fill the buffers `pattern`, `base`,
- * `seen` and `border`.
+ * Returns the instructions before a core's first task, which fill the buffers `pattern`, `base`, `seen` and
+ * `border`.
  */
 function setupOf(form: Form, sized: Sized, flagBytes: number): FlatProgram["setup"] {
   const { data, each, target, positions } = form;
@@ -755,8 +738,7 @@ interface Filling {
 
 /**
  * Appends the scalar writes (`seeds`) and vector instructions (`steps`) that fill a buffer. Each word is a
- * linear function of its coordinates in a chunk. The scalar unit writes one block; then each instruction
- * doubles the number of filled words.
+ * linear function of the word's coordinates in a chunk.
  */
 function fill(
   { each, output, tile }: Form,
@@ -799,8 +781,8 @@ function fill(
 }
 
 /**
- * Returns the instructions that combine the out-of-range flags in the buffer `seen` with OR, by halves, until
- * one block is left. `length`: number of flags, in 32-bit words.
+ * Returns the instructions that reduce the out-of-range flags in the buffer `seen` with OR to one block.
+ * `length`: number of flags, in 32-bit words.
  */
 function folded(length: number): FlatStep[] {
   const steps: FlatStep[] = [];

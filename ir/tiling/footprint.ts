@@ -21,16 +21,14 @@ import { sumsOf, temporariesOf, type Temporary } from "./temporaries.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
 /**
- * Use of a part of the unified buffer (UB). `operand`: the tile of an operand, given by the operand's
- * position from 0. `scratch`: scratch memory of PyPTO's vector gather. `added`: a buffer that the lowering
- * adds. `result`: a row of gathered elements or of a vector instruction's result. `sum`: a partial result of
- * a reduction.
+ * Use of a part of the unified buffer (UB). `operand`: tile of an operand, by operand position from 0.
+ * `scratch`: scratch memory of PyPTO's vector gather. `added`: buffer that the lowering adds. `result`: row
+ * of intermediate results. `sum`: partial result of a reduction.
  */
 export type FootprintUse = { readonly operand: number } | "scratch" | "added" | "result" | "sum";
 
 /**
- * Part of the unified buffer (UB) that a tile needs under any lowering, or that one kernel of the tile takes,
- * with its bytes. An example is the tile of one operand.
+ * Part of the unified buffer (UB) that a tile needs, such as the tile of one operand, with the size in bytes.
  */
 export interface FootprintEntry {
   /**
@@ -53,10 +51,7 @@ export interface FootprintEntry {
   readonly counted: number;
 }
 
-/**
- * Bytes of the unified buffer (UB) that a tile needs under any lowering, or that one kernel of the tile
- * takes. It lists each part, the total and the budget.
- */
+/** Bytes of the unified buffer (UB) that a tile or a kernel needs: the parts, the total and the budget. */
 export interface Footprint {
   readonly parts: readonly FootprintEntry[];
   /**
@@ -86,8 +81,8 @@ const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
 const setsBytes = 1024;
 
 /**
- * Returns the bytes of an innermost row of an operand's tile in the unified buffer (UB), padding included. If
- * index values select rows, the padding also keeps neighbouring rows in different banks or cache sets.
+ * Returns the size in bytes, with padding, of an innermost row of an operand's tile in the unified buffer
+ * (UB).
  */
 export function operandRowBytes(
   { gather, target, tile: output }: TiledGather,
@@ -125,17 +120,15 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
 }
 
 /**
- * Returns the bytes of the unified buffer (UB) that a tile may take: the schedule's budget or, under some
- * profiles, one byte less. Only PyPTO's index_select and gather_in_ub have such profiles: their documentation
- * requires less than the budget. The documentation of PyPTO's gather allows the whole budget.
+ * Returns the bytes of the unified buffer (UB) that a tile may take: the schedule's budget, or one byte less
+ * under some PyPTO rule profiles.
  */
 export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "schedule">): number =>
   countsResultAlone(gather) && profileOf(schedule).rowsUnderBudget ? schedule.ubBytes - 1 : schedule.ubBytes;
 
 /**
- * Returns the bytes of the unified buffer (UB) that a tile needs under any lowering. Every kernel of the tile
- * takes at least these bytes, and at least one kernel takes exactly these bytes. This comparison leaves out
- * PyPTO's scratch, which the result includes.
+ * Returns the bytes of the unified buffer (UB) that a tile needs with any lowering, including PyPTO's scratch
+ * memory.
  */
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
   const { gather, operands, schedule, target, tile } = tiling;
@@ -205,9 +198,8 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
 }
 
 /**
- * Returns the bytes of the unified buffer (UB) that a kernel takes. They are those that its tile needs,
- * without PyPTO's scratch, and the buffers `adds` of its lowering. Under the budget rule `spec`, the added
- * buffers do not count towards the total.
+ * Returns the bytes of the unified buffer (UB) that a kernel takes: the tile's bytes without PyPTO's scratch
+ * memory, plus the lowering's buffers `adds`.
  */
 export function withAdded({ parts, ...need }: Footprint, adds: readonly Added[]): Footprint {
   const kept = parts.filter(({ use }) => use !== "scratch");

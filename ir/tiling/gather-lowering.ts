@@ -8,15 +8,15 @@ import type { GatherClass } from "../schedule.js";
 import type { Added, FlatProgram } from "./flat-program.js";
 
 /**
- * Tensor as a gather accesses it: in a tile in the unified buffer (UB), or in global memory. `inTile`:
- * elements between neighbours along each dim of the tile; absent in global memory.
+ * Tensor that a gather accesses, in the unified buffer (UB) or in global memory. `inTile`: strides of the
+ * tile's dims in elements; absent in global memory.
  */
 export interface PlacedTensor {
   readonly type: TensorType;
   readonly inTile?: readonly number[];
 }
 
-/** Facts of a tiled gather on which the choice of its lowering (its instructions on the target) depends. */
+/** Facts about a tiled gather that determine the possible lowerings (instructions on the target). */
 export interface LoweringFacts {
   readonly map: AccessMap;
   /** By table: the data, then the tables of indices. */
@@ -35,7 +35,8 @@ export interface LoweringFacts {
 }
 
 /**
- * Numbers of vector instructions: `scalar` counts those on one tile and a scalar, `tile` those on two tiles.
+ * Numbers of vector instructions: `scalar` with a tile and a scalar as operands, `tile` with two tiles as
+ * operands.
  */
 export interface Steps {
   readonly scalar: number;
@@ -43,8 +44,8 @@ export interface Steps {
 }
 
 /**
- * Instructions of a gather for one lowering class, such as `flat` or `row-copy`. `adds`: the buffers that
- * they add to the unified buffer (UB). `steps`, `once` and `waits`: the work that they add.
+ * Instructions of a gather for one lowering class, such as `flat` or `row-copy`, with the added buffers and
+ * work.
  */
 export interface Instructions {
   readonly class: GatherClass;
@@ -62,7 +63,7 @@ export interface Instructions {
   readonly flat?: FlatProgram;
 }
 
-/** Instructions of a gather for one lowering class, with their estimated cycles. */
+/** Instructions of a gather for one lowering class, with the estimated cycles. */
 export interface TimedLowering extends Instructions {
   /** Cycles of the gather of one whole tile on one core. */
   readonly cycles: number;
@@ -70,7 +71,7 @@ export interface TimedLowering extends Instructions {
   readonly setup: number;
 }
 
-/** Lowering class that a gather cannot have, with the reason as text. */
+/** Lowering class that is impossible for a gather, with the reason as text. */
 export interface LackingClass {
   readonly class: GatherClass;
   readonly reason: string;
@@ -79,14 +80,14 @@ export interface LackingClass {
 }
 
 /**
- * Lowering class that was not chosen for a gather: a slower class with its cycles, or a class that the gather
- * cannot have.
+ * Lowering class that was not chosen for a gather: a slower class with the cycles, or an impossible class
+ * with the reason.
  */
 export type LostClass = Pick<TimedLowering, "class" | "cycles" | "setup"> | LackingClass;
 
 /**
- * Lowerings that a gather can have in the free space of the unified buffer (UB), and the classes that it
- * cannot have.
+ * Possible lowerings of a gather in the free space of the unified buffer (UB), and the impossible lowering
+ * classes.
  */
 export interface Lowerings {
   /** Each class; `flat` in the longest strips that there is room for. */

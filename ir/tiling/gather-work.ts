@@ -35,8 +35,8 @@ import type { PlacedTensor, Instructions } from "./gather-lowering.js";
 import { elementsTogether, liesInTile, programOfRows, readForm, readsOfSteps } from "./value-rows.js";
 
 /**
- * Returns the cycles from the start of a core until its scalar unit and its vector unit are ready for their
- * first gather. `once`: the work that a core does once, before its first gather.
+ * Returns the cycles from the start of a core until the scalar unit and the vector unit are ready for the
+ * first gather. `once`: work that a core does before the first gather.
  */
 export function readyCycles(
   once: Instructions["once"],
@@ -49,7 +49,7 @@ export function readyCycles(
   return { scalar, vector: scalar + filled + (scalar > 0 ? Math.ceil(target.syncCycles) : 0) };
 }
 
-/** Facts on which the work of a gather depends, besides the extents of its region. */
+/** Properties of a gather that determine the work, in addition to the extents of the region. */
 export interface GatherSetting {
   readonly map: AccessMap;
   /** By table. */
@@ -59,18 +59,15 @@ export interface GatherSetting {
 }
 
 /**
- * Returns the size of one transaction with global memory, in bytes. On targets with a DMA engine, it is the
- * block size of the unified buffer (UB). On other targets, it is the size of a cache line.
+ * Returns the size of one global memory transaction in bytes. The size is a UB block on targets with a DMA
+ * engine, and a cache line on other targets.
  */
 export const transactionBytes = (target: Target): number =>
   targetFacts[target.kind].dmaEngine ? target.blockBytes : target.burstBytes;
 
 /**
- * Returns the extents of a region after adjacent dims are merged, innermost first. Two dims are merged if
- * their elements are contiguous both in the tensor and in the tile. Extents of 1 are dropped.
- *
- * The first number is the length of a contiguous range in elements, the next is the number of such ranges,
- * and so on. `inTensor` and `inTile` are strides in elements.
+ * Returns the extents of a region after contiguous adjacent dims are merged, innermost first. Extents of 1
+ * are omitted. `inTensor`, `inTile`: strides in elements.
  */
 export function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
   const dims = [{ extent: 1, tensor: 1, tile: 1 }];
@@ -91,8 +88,8 @@ const lineOfThreads = 128;
 const warp = 32;
 
 /**
- * Returns the work of a gather of a region: its counts of instructions, bytes and waits. `sizes`: extents of
- * the region, in elements. The work is 0 for an empty region.
+ * Returns the work of a gather of a region: counts of instructions, bytes and waits. `sizes`: extents of the
+ * region, in elements.
  */
 export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
@@ -105,10 +102,8 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
 }
 
 /**
- * Returns the work of a gather that does arithmetic on the elements that it reads, row by row: its counts of
- * instructions, bytes and waits. The scalar unit reads index values, and elements that do not form rows. Each
- * row in global memory takes one load, and each arithmetic step is one instruction on the row. If
- * `least` is true, the result is a lower bound for all ways to cut the tile.
+ * Returns the work of a gather with arithmetic: counts of instructions, bytes and waits. `sizes`: extents of
+ * the region, in elements. `least`: true for a lower bound over all ways to split the region into tiles.
  */
 export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, least = false): Work {
   const { map, inputs } = setting;
@@ -168,9 +163,8 @@ const waitsOfValue = 4;
 const isOnTwo = (step: VectorStep): boolean => step.op !== "TEXPANDS" && !("kind" in step.of);
 
 /**
- * Returns the work to bring the elements of one read, for one row, to the unified buffer (UB): its counts of
- * instructions, bytes and waits. It is 0 if these elements already lie in a tile in UB as a row. `columns`:
- * elements of the row. If `least` is true, the result is a lower bound.
+ * Returns the work to bring the elements of one read, for one row, to the unified buffer (UB): counts of
+ * instructions, bytes and waits. `columns`: elements of the row. `least`: true for a lower bound.
  */
 function readWork(
   { map, inputs }: GatherSetting,
@@ -241,8 +235,8 @@ const reductionWork: Readonly<
 };
 
 /**
- * Returns the work of a gather that copies elements unchanged: its counts of instructions, bytes and waits,
- * which depend on the lowering class. `sizes`: extents of the region, in elements.
+ * Returns the work of a gather that copies elements unchanged: counts of instructions, bytes and waits.
+ * `sizes`: extents of the region, in elements.
  */
 function moveWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   const { map, inputs, lowering } = setting;
@@ -324,8 +318,8 @@ function moveWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
 }
 
 /**
- * Returns the vector work of a `flat` gather over all chunks of a tile: its counts of instructions, repeats
- * and gathered elements. A chunk that the end of the tile shortens counts as a full chunk.
+ * Returns the vector work of a `flat` gather over all chunks of a tile: counts of instructions, repeats and
+ * gathered elements. A shorter last chunk counts as a full chunk.
  */
 function flatWork(program: FlatProgram, sizes: Shape, target: Target): VectorWork {
   const { dim, extent, full, tail, widened } = program;
@@ -352,8 +346,8 @@ function flatWork(program: FlatProgram, sizes: Shape, target: Target): VectorWor
 type VectorWork = Pick<Work, "rows" | "repeats" | "gathered" | "steps" | "stepRepeats">;
 
 /**
- * Returns the vector work of `times` chunks of a `flat` gather: their steps, the final gather, and the
- * conversion of widened words back to bytes.
+ * Returns the vector work of `times` chunks of a `flat` gather, including the final gather and the conversion
+ * of widened words.
  */
 function chunkWork(
   { wordBytes, widened }: FlatProgram,
@@ -385,10 +379,7 @@ const beyondFirst = (elements: number, target: Target): number =>
 /** Repeats of the vector unit over so many 32-bit words. */
 const repeatsOf = (words: number, target: Target): number => Math.ceil((4 * words) / target.vectorBytes);
 
-/**
- * Returns the work of some steps of a `flat` gather: its counts of vector instructions, gathers, and repeats
- * over all tiles that they read.
- */
+/** Returns the work of steps of a `flat` gather: counts of vector instructions, gathers and repeats. */
 export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWork {
   let [rows, repeats, gathered, steps, stepRepeats] = [0, 0, 0, 0, 0];
   for (const step of list) {
@@ -447,9 +438,8 @@ export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWo
 }
 
 /**
- * Returns the work of the scalar unit to read `times` index values of each index operand in global memory. It
- * has the number of reads, the bytes of the values, and the bytes of the blocks that contain them. Index
- * operands in the unified buffer (UB) are not counted.
+ * Returns the work of the scalar unit to read `times` index values of each index operand in global memory:
+ * reads and bytes.
  */
 function lookups({ map, inputs }: GatherSetting, times: number, target: Target) {
   const sizes = map.indices.flatMap(({ value }) => {
@@ -465,8 +455,8 @@ function lookups({ map, inputs }: GatherSetting, times: number, target: Target) 
 }
 
 /**
- * Returns the bytes that global memory transfers for a burst of `bytes` bytes, whole sectors or lines
- * included. The bursts are the rows of a tensor, one row pitch apart.
+ * Returns the bytes that global memory transfers for a burst of `bytes` bytes, in whole sectors or lines. The
+ * bursts are rows of a tensor.
  */
 export function touchedBy(bytes: number, { type }: PlacedTensor, target: Target): number {
   const pitch = (type.shape.at(-1) ?? 1) * meanBytes(type.dtype);
@@ -474,9 +464,9 @@ export function touchedBy(bytes: number, { type }: PlacedTensor, target: Target)
 }
 
 /**
- * Returns the number of index lookups of a gather (`picks`), and the region that one lookup selects, with
- * contiguous dims merged. `burst`: elements of a contiguous range. `rows`: number of such ranges along the
- * next dim. `outer`: product of the remaining extents.
+ * Returns the number of index lookups of a gather (`picks`), and the region that one lookup selects. `burst`:
+ * elements of a contiguous range. `rows`: ranges along the next dim. `outer`: product of the remaining
+ * extents.
  */
 function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
   const first = rowDim(map);
@@ -494,10 +484,8 @@ function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
 const nearby = 1 / 12;
 
 /**
- * Returns the work of a gather of lowering class `direct`: its counts of instructions and bytes. The lanes of
- * a GPU or a core with caches execute it. It counts the start of each output row, and the copies. Rows are
- * copied vector by vector; rows of one element are copied element by element. Accesses to indices and output
- * count only in global memory.
+ * Returns the work of a gather of lowering class `direct` (for GPU lanes or a CPU core): counts of
+ * instructions and bytes.
  */
 function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Target): Work {
   const data = at(inputs, gatheredTable);
@@ -550,8 +538,8 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
 }
 
 /**
- * Returns a fraction, at most 1: the part of the output that a region covers along the dims on which the data
- * does not depend. Regions along these dims read the same data.
+ * Returns the fraction of the output, at most 1, that a region spans along the dims on which the data does
+ * not depend.
  */
 function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
   const dims = followedBy(map, gatheredTable);
@@ -563,8 +551,8 @@ function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
 
 /**
  * Returns the work to read or write a region of a tensor in global memory. `bytes`: bytes of the region.
- * `padded`: bytes of the whole transactions. `runs`: number of contiguous ranges. `sizes`: extents of the
- * region, in elements.
+ * `padded`: bytes of whole transactions. `runs`: number of contiguous ranges. `sizes`: extents of the region,
+ * in elements.
  */
 function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
   const elements = elementCount(sizes);

@@ -4,10 +4,8 @@ import { pinnedTiles, requiredView } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Returns the tile that the tiling rules check. Each entry of the schedule's tile is clipped to the view
- * (outer tile) and to the extent of its dim. If a profile (version of PyPTO's rules) fixes the entry of a
- * dim, the entry is clipped to {@link requiredView} instead. The entry for reduction elements, if present, is
- * clipped to the reduction tile.
+ * Returns the tile that the tiling rules check: the schedule's tile, clipped to the view tile and the output.
+ * An entry that the PyPTO rule profile fixes is clipped to {@link requiredView} instead.
  */
 export function judgedTile({ gather, schedule, cut, reductionTile }: Tiling): Shape {
   const pins = pinnedTiles(gather, schedule);

@@ -11,7 +11,7 @@ import { at } from "../types.js";
 import { dataResidency } from "./residency.js";
 import type { TiledGather } from "./tiled.js";
 
-/** Loop that a schedule creates over the views (outer tiles) or over the tiles along one dim. */
+/** Loop of a schedule along one dim, over view tiles (outer tiles) or over tiles. */
 export interface Loop {
   /** Output dim of the loop; the dim after the output dims for reduction elements. */
   readonly dim: number;
@@ -22,10 +22,9 @@ export interface Loop {
 }
 
 /**
- * Returns the loops of a schedule, outermost first: view loops (over outer tiles), tile loops, then the loop
- * over chunks of a reduction. View loops and tile loops are parallel; the chunk loop is serial. One exception
- * applies to data in the unified buffer (UB). The innermost tile loops are then serial, as long as the data
- * does not depend on the dim of the loop.
+ * Returns the loops of a schedule, outermost first: loops over view tiles, loops over tiles, then the loop
+ * over chunks of a reduction. The chunk loop is serial. Innermost tile loops are serial if the loops reuse
+ * data in the unified buffer (UB).
  */
 export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: TiledGather): Loop[] {
   const dims = followedBy(gather.map, gatheredTable);
@@ -55,8 +54,8 @@ export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: T
 }
 
 /**
- * Returns the mean trip count of a loop. It is extent / view for a loop over views (outer tiles), and view /
- * tile for a loop over tiles. The quotient is not rounded, so it may be a fraction.
+ * Returns the mean trip count of a loop, which may be a fraction: extent / view for view tiles, view / tile
+ * for tiles.
  */
 export function meanTrips(
   { dim, kind }: Loop,
@@ -68,8 +67,8 @@ export function meanTrips(
 }
 
 /**
- * Returns the number of tiles along one output dim; 0 if the extent is 0. `extent`, `view` and `tile` are in
- * elements. Each view (outer tile) is cut to tiles separately, so its last tile may be smaller.
+ * Returns the number of tiles along one output dim; 0 for an extent of 0. Every view tile is split
+ * separately. `extent`, `view`, `tile`: sizes in elements.
  */
 export function tilesAlong(extent: number, view: number, tile: number): number {
   if (extent === 0) return 0;
@@ -79,7 +78,7 @@ export function tilesAlong(extent: number, view: number, tile: number): number {
 }
 
 /**
- * Returns the number of views (outer tiles) along a dim; the last view may be shorter. Both arguments are in
- * elements.
+ * Returns the number of view tiles (outer tiles) along a dim, including a shorter last one. `extent`, `view`:
+ * sizes in elements.
  */
 export const viewsAlong = (extent: number, view: number): number => Math.ceil(extent / view);

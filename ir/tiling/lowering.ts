@@ -58,16 +58,14 @@ const nothing = {
 
 const gathers: readonly TimedLowering[] = [{ ...nothing, class: "direct", cycles: 0, setup: 0 }];
 /**
- * List of the lowerings (instruction sequences) that a gather can have on a target without Ascend cores. The
- * list has one lowering, the same for all gathers. It reads and writes operands in place, at an estimated
- * cost of 0 cycles.
+ * Possible lowerings (instruction sequences) of a gather on a target that is not an Ascend core: a single
+ * lowering, `direct`, with 0 estimated cycles.
  */
 export const direct: Lowerings = { lowerings: gathers, eligible: gathers, further: () => [], lacking: [] };
 
 /**
  * Returns the lowering (instruction sequence) of a gather with the fewest estimated cycles under a schedule.
- * Its list `lost` has the lowering classes that were not chosen. The estimate assumes that all cores gather
- * the same number of full-size tiles.
+ * `lost` in the result: the lowering classes that were not chosen.
  */
 export function likeliest({
   tile,
@@ -82,9 +80,8 @@ export function likeliest({
 }
 
 /**
- * Returns the properties of a tiled gather that determine its possible lowerings (instruction sequences).
- * They include the layouts of the tensors, the tile, the dims with a shorter last tile, and the free bytes of
- * the unified buffer (UB).
+ * Returns the properties of a tiled gather that determine the possible lowerings (instruction sequences),
+ * such as tensor layouts and free UB bytes.
  */
 export function loweringFacts(
   tiling: TiledGather & {
@@ -137,8 +134,8 @@ const only = (instructions: Instructions): Option => ({
 });
 
 /**
- * Returns the lowerings (instruction sequences) that a gather can have on a target, each with its estimated
- * cycles. The list `lacking` has the lowering classes that the gather cannot have, each with the reason.
+ * Returns the possible lowerings (instruction sequences) of a gather on a target, with the estimated cycles.
+ * `lacking` in the result: the impossible lowering classes, with the reasons.
  */
 export function loweringsOf(gather: LoweringFacts, target: Target): Lowerings {
   if (!targetFacts[target.kind].vectorUnit) return direct;
@@ -182,16 +179,15 @@ export function loweringsOf(gather: LoweringFacts, target: Target): Lowerings {
 }
 
 /**
- * Returns the lowerings (instruction sequences) sorted by total cycles, fewest first, for a core that gathers
- * `tiles` full-size tiles. The total includes the setup cycles.
+ * Returns the lowerings (instruction sequences) sorted by total cycles, setup included, for a core that
+ * gathers `tiles` full tiles.
  */
 export const fastestFirst = (lowerings: readonly TimedLowering[], tiles: number): readonly TimedLowering[] =>
   [...lowerings].sort((a, b) => tiles * (a.cycles - b.cycles) + a.setup - b.setup);
 
 /**
- * Returns the chosen lowering (instruction sequence) with a list `lost` of all other lowering classes. A
- * class that the gather can have is listed with the cycles of its fastest lowering, for one tile. A class
- * that the gather cannot have is listed with the reason.
+ * Returns the chosen lowering (instruction sequence) with a list `lost` of all other lowering classes. `lost`
+ * has the cycles for one tile, or the reason why a class is impossible.
  */
 export const loweringBy = (lowerings: Lowerings, chosen: TimedLowering): GatherLowering => ({
   ...chosen,
@@ -225,8 +221,8 @@ const inGm = ({ inputs }: LoweringFacts): boolean => at(inputs, gatheredTable).i
 const pipeOfGather = (gather: LoweringFacts): Pipe => (inGm(gather) ? "MTE2" : "V");
 
 /**
- * Returns the lowering classes (kinds of instruction sequences) that suit the memory of a gather's data: the
- * unified buffer (UB) or global memory. A class that the gather cannot have is listed with the reason.
+ * Returns the lowering classes (kinds of instruction sequences) for a gather, depending on the memory of the
+ * data. An impossible class is listed with the reason.
  */
 function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
   if (!isMove(gather.map)) return [only(ofValue(gather))];
@@ -252,9 +248,8 @@ function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
 }
 
 /**
- * Returns the lowering class `flat`: vector instructions compute addresses, and TGATHER fetches the elements.
- * The class has a generator of the instruction sequences that fit the free unified buffer (UB). If the gather
- * cannot have the class, the reason is returned instead.
+ * Returns the lowering class `flat`, in which vector instructions compute addresses and TGATHER fetches the
+ * elements. Returns the reason if the gather cannot have the class.
  */
 function flat(gather: LoweringFacts, target: Target): Option {
   const programs = flatPrograms(gather, target);
@@ -285,8 +280,8 @@ function onceOf({ setup, close }: FlatProgram, target: Target): Instructions["on
 }
 
 /**
- * Returns the only index operand of a plain access map ({@link isPlain}), if that operand selects along
- * exactly one data dim. Undefined for all other maps.
+ * Returns the only index operand of a plain access map ({@link isPlain}) that selects along exactly one data
+ * dim. Undefined for all other maps.
  */
 function onlyIndex(map: AccessMap): PlainIndex | undefined {
   if (!isPlain(map)) return undefined;
@@ -308,8 +303,8 @@ const hasIndicesOf = ({ inputs }: LoweringFacts, dtype: string): boolean =>
 const isRows = ({ map }: LoweringFacts): boolean => rowDim(map) < map.domain.length;
 
 /**
- * Returns the reason why the instruction MGATHER cannot perform a gather; undefined if it can. MGATHER
- * fetches rows of a rank-2 table by a list of 32-bit indices.
+ * Returns the reason why the instruction MGATHER cannot perform a gather; undefined if MGATHER can. MGATHER
+ * fetches rows of a rank-2 tensor by 32-bit indices.
  */
 function noTable(gather: LoweringFacts, target: Target): string | undefined {
   const { map, inputs, tile } = gather;
@@ -365,9 +360,9 @@ const scalar = (gather: LoweringFacts): Instructions => ({
 });
 
 /**
- * Returns the lowering class `mgather`: the instruction MGATHER after steps that wrap or clamp the index
- * values. These steps need a buffer for the changed index values. If the buffer exceeds the free unified
- * buffer (UB), the class has an empty list of instruction sequences.
+ * Returns the lowering class `mgather`, in which the instruction MGATHER follows steps that wrap or clamp the
+ * index values. The class has no instruction sequence if the changed index values exceed the free unified
+ * buffer (UB).
  */
 function mgather({ map, tile, spareBytes }: LoweringFacts, target: Target): Option {
   // MGATHER's own `zero` takes a negative index for a large one, which is outside as well.

@@ -7,11 +7,8 @@ import { TileSpace } from "./tile-space.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Returns legal tilings that are close to `tiling`, largest tile first; an empty list if no tile is legal.
- * Entries that a rule fixes are set first; if that makes the tiling legal, it is the only result. Otherwise
- * one dim of the tile is shrunk in each result. If no such tile is legal, outer dims are reduced to their
- * smallest entry. Tilings that fit the part of the unified buffer (UB) that libraries do not use are
- * preferred.
+ * Returns legal tilings that are close to `tiling`, largest tile first. The list is empty if no tile is
+ * legal.
  */
 export function nearestLegal(tiling: Tiling): Tiling[] {
   const start = pinned(tiling);
@@ -24,10 +21,7 @@ export function nearestLegal(tiling: Tiling): Tiling[] {
   return legalAround(start);
 }
 
-/**
- * Returns the legal tilings nearest to a tiling; an empty list if there is none. If a scatter's tile would
- * write elements out of order, the search starts from each nearest tile that preserves the order.
- */
+/** Returns the legal tilings nearest to a tiling; an empty list if there is none. */
 function legalAround(start: Tiling): Tiling[] {
   const { gather, schedule, extents } = start;
   const space = new TileSpace(start);
@@ -46,10 +40,8 @@ function legalAround(start: Tiling): Tiling[] {
 }
 
 /**
- * Returns legal tilings whose tile entries do not exceed those of `clipped`; an empty list if there are none.
- * Four kinds of tiles are tried, and the first kind with a legal tiling is returned. The kinds are `clipped`
- * itself; tiles with one dim shrunk, largest first; a tile whose outer dims have their smallest entry; and
- * the smallest tile.
+ * Returns legal tilings whose tile entries do not exceed the entries of `clipped`, largest first. The list is
+ * empty if there are none.
  */
 function legalUpTo(start: Tiling, space: TileSpace, clipped: Shape): Tiling[] {
   const full = start.with({ tile: clipped });

@@ -13,8 +13,8 @@ import { at, elementsInByte, rowsFillBytes, type DType, type Shape } from "../ty
 import { domainOf, type TiledGather } from "./tiled.js";
 
 /**
- * Constraint on the tile and view entries along one dim: they must be multiples of `step` elements. `dtype`:
- * the packed element type (several elements share a byte) that requires the step.
+ * Constraint on the tile and view entries along one dim, which must be multiples of `step` elements. `dtype`:
+ * packed element type (several elements in a byte) that requires the step.
  */
 export interface PackedStep {
   readonly step: number;
@@ -34,10 +34,7 @@ interface Packing {
 
 const packingsOf = derivedOnce((_: AccessFunc["operands"]) => new Map<AccessFunc["map"], Packing>());
 
-/**
- * Returns the constraints on a gather's tiles from packed elements (several elements share a byte). The
- * result is cached by operands and map.
- */
+/** Returns the constraints on a gather's tiles from packed elements (several elements in a byte). */
 export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const packings = packingsOf(operands);
   const existing = packings.get(map) ?? packing({ operands, map });
@@ -46,9 +43,8 @@ export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map"
 }
 
 /**
- * Computes the constraints on a gather's tiles from packed elements (several elements share a byte). The
- * result has the step for each output dim and for reduction elements. It also names an operand whose reads
- * start inside a byte, and lists operands whose rows end inside a byte.
+ * Computes the constraints on a gather's tiles from packed elements (several elements in a byte). The result
+ * has the steps of tile entries, and operands whose reads or rows do not align to bytes.
  */
 function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const steps: (PackedStep | undefined)[] = Array.from({ length: map.domain.length }, () => undefined);
@@ -90,10 +86,8 @@ function stepFor(factor: number, each: number): number {
 }
 
 /**
- * True if every tile starts to read packed elements at a byte boundary, provided that tile entries are
- * multiples of the required steps. The first parameter is the position along the innermost dim of the
- * operand. Along an output dim with a negative factor, the last element of a tile has the lowest position.
- * `each`: elements in a byte.
+ * True if every tile starts to read packed elements at a byte boundary. The first parameter is the position
+ * along the operand's innermost dim. `each`: elements in a byte.
  */
 function startsAtByte({ at: start, terms }: Linear, each: number, extents: Shape): boolean {
   let least = start;
@@ -109,30 +103,29 @@ function startsAtByte({ at: start, terms }: Linear, each: number, extents: Shape
 }
 
 /**
- * True if a tile entry is a multiple of `step`, or is at least `limit`. All three are in elements along one
+ * True if a tile entry is a multiple of `step`, or at least `limit`. Parameters are in elements along one
  * dim.
  */
 export const keepsStep = (entry: number, limit: number, step: number): boolean =>
   entry >= limit || entry % step === 0;
 
 /**
- * Returns the largest multiple of `step` that is at most `entry`; all arguments are in elements along one
- * dim. An entry of at least `limit` is returned unchanged. An entry below `step` becomes `step`, or `limit`
- * if that is smaller.
+ * Returns the largest permitted tile entry up to `entry`, in elements along one dim. An entry below `limit`
+ * is rounded down to a multiple of `step`. The result is at least the smaller of `step` and `limit`.
  */
 export const entryUpTo = (entry: number, limit: number, step: number): number =>
   entry >= limit ? entry : Math.min(limit, Math.max(step, step * Math.floor(entry / step)));
 
 /**
- * Returns the smallest permitted tile entry along an output dim, in elements: the step that packed element
- * types (several elements share a byte) require, else 1.
+ * Returns the smallest permitted tile entry along an output dim, in elements. The entry is above 1 only for
+ * packed element types (several elements in a byte).
  */
 export const leastEntry = (gather: Pick<AccessFunc, "operands" | "map">, dim: number): number =>
   packingOf(gather).steps[dim]?.step ?? 1;
 
 /**
- * Returns the largest useful tile entry along an output dim, in elements: the smaller of view and extent, at
- * least 1.
+ * Returns the largest useful tile entry along an output dim, in elements: the smaller of view entry and
+ * extent, at least 1.
  */
 export const limitOf = (
   { extents, schedule }: Pick<TiledGather, "extents" | "schedule">,

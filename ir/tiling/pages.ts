@@ -11,8 +11,8 @@ import { replaced } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Tile entry along one output dim that makes tiles cross page boundaries. `instead` has the nearest legal
- * entries that do not. Pages are the blocks into which a `div` or `mod` in a coordinate divides a dim.
+ * Tile entry along one output dim that makes tiles cross page boundaries. `instead`: nearest legal entries
+ * without crossing. Pages are the blocks into which a `div` or `mod` in a coordinate divides a dim.
  */
 export interface Straddled {
   readonly dim: number;
@@ -24,8 +24,8 @@ export interface Straddled {
 }
 
 /**
- * Returns the page sizes along each output dim, in elements; dims without pages are absent. A `div` or `mod`
- * by n in a coordinate divides a dim into pages of n elements.
+ * Returns the page sizes along each output dim, in elements; a dim without pages has no entry. A `div` or
+ * `mod` by n in a coordinate divides a dim into pages of n elements.
  */
 function pagesOf(map: AccessMap): ReadonlyMap<number, readonly number[]> {
   const blocks = new Map<number, number[]>();
@@ -49,9 +49,8 @@ function countedFrom(form: Linear, page: number): number | undefined {
 }
 
 /**
- * Returns an entry for each output dim along which tiles cross page boundaries. It has the tile entry, the
- * page sizes, and the nearest legal tile entries that avoid the crossing. Dims whose tile entry covers the
- * whole view (outer tile) are omitted. The list is empty if no tile crosses a boundary.
+ * Returns the output dims along which tiles cross page boundaries, with tile entries, page sizes, and nearest
+ * legal entries without crossing.
  */
 export function straddledPages(tiling: Tiling): readonly Straddled[] {
   const { gather, tile, schedule } = tiling;
@@ -78,7 +77,7 @@ export function straddledPages(tiling: Tiling): readonly Straddled[] {
   });
 }
 
-/** Returns the largest divisor of `of` that is at most `max`; both are positive integers. */
+/** Returns the largest divisor of `of` that is at most `max`; `of` and `max` are positive integers. */
 function largestDivisor(of: number, max: number): number {
   let best = 1;
   for (let n = 1; n * n <= of; n++) {

@@ -14,15 +14,14 @@ import {
 import { dimsOf, isConstant, soleAtom } from "../linear.js";
 
 /**
- * True if PTO-ISA gather instructions can perform a gather. Its access map must be plain ({@link isPlain}),
- * and its only inputs must be the data and one index tensor. `inputs`: count of the gather's inputs, data
- * included.
+ * True if PTO-ISA gather instructions can perform a gather: the access map is plain ({@link isPlain}) and
+ * there is one index tensor. `inputs`: number of inputs, including the data.
  */
 export const hasPtoForm = (map: AccessMap, inputs: number): boolean => inputs === 2 && isPlain(map);
 
 /**
- * Index operand that reads an index tensor at coordinates that are dims or constants. It has an out-of-range
- * policy and an exclusive upper bound (`extent`). Negative values, if accepted, count back from that bound.
+ * Index operand that reads an index tensor at coordinates that are dims or constants, with an out-of-range
+ * policy and an `extent`.
  */
 export interface PlainIndex extends IndexOperand {
   readonly value: Read;
@@ -38,17 +37,11 @@ const isPlainIndex = (index: IndexOperand): index is PlainIndex =>
   countsFromBound(index) &&
   index.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
 
-/**
- * True if an access map is that of a gather, gather_elements or gather_nd operator. The result is cached by
- * map.
- */
+/** True if an access map is the map of a gather, gather_elements or gather_nd operator. */
 export const isPlain = derivedOnce(plain);
 
 /**
- * True if an access map has the form of a gather, gather_elements or gather_nd operator without a fill value.
- * Each data coordinate must be an output dim or an index operand, and none is used twice. All index operands
- * must be plain ({@link PlainIndex}) and have the same out-of-range policy. Index operands that read the same
- * index tensor must read it at the same dims.
+ * True if an access map is the map of a gather, gather_elements or gather_nd operator without a fill value.
  */
 function plain(map: AccessMap): boolean {
   const { indices, fill } = map;
@@ -82,7 +75,7 @@ function plain(map: AccessMap): boolean {
 }
 
 /**
- * Returns the plain index operands ({@link PlainIndex}) of an access map. For a plain map ({@link isPlain})
- * these are all index operands.
+ * Returns the plain index operands ({@link PlainIndex}) of an access map; for a plain map ({@link isPlain}),
+ * all index operands.
  */
 export const plainIndices = (map: AccessMap): readonly PlainIndex[] => map.indices.filter(isPlainIndex);

@@ -8,8 +8,7 @@ import { at, type Shape } from "../types.js";
 
 /**
  * Returns the dims of a scatter's iteration space (domain) along which two iterations may write the same
- * element. A dim `d` is left out if a written coordinate is `a·d + b`. Iterations that differ in `d` then
- * write different elements.
+ * element.
  */
 export function carryingDims({ write, domain }: Pick<AccessMap, "write" | "domain">): readonly number[] {
   const separating = new Set(
@@ -22,7 +21,7 @@ export function carryingDims({ write, domain }: Pick<AccessMap, "write" | "domai
 }
 
 /**
- * Input of {@link orderFault}: a scatter, the tile of its iteration space (domain), and the dims along which
+ * Input of {@link orderFault}: a scatter, the tile of the iteration space (domain), and the dims along which
  * several iterations may write the same element.
  */
 export interface TiledPoints {
@@ -34,9 +33,8 @@ export interface TiledPoints {
 }
 
 /**
- * Pair of dims of a scatter's iteration space whose tile entries break the row-major order of writes to the
- * same element. The tile covers only part of dim `cut`. It has several iterations along `outer`, a dim
- * outside `cut`.
+ * Pair of dims of a scatter's iteration space along which a tile breaks the order of writes to the same
+ * element. `cut`: dim that the tile splits. `outer`: dim outside `cut` with several iterations in the tile.
  */
 export interface OrderFault {
   readonly cut: number;
@@ -44,8 +42,8 @@ export interface OrderFault {
 }
 
 /**
- * Returns the pair of dims whose tile entries make a scatter write out of row-major order. Undefined if the
- * order is preserved, or if it cannot affect the result.
+ * Returns the pair of dims along which a scatter's tile breaks the row-major order of writes. Undefined if
+ * the order is preserved or cannot affect the result.
  */
 export function orderFault({ scatter, tile, carrying }: TiledPoints): OrderFault | undefined {
   const { map } = scatter;

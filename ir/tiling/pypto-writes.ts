@@ -11,7 +11,7 @@ import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesFor, elementCount, type DType, type Shape } from "../types.js";
 import type { ScatterTile } from "./scatter-tile.js";
 
-/** Rules of PyPTO for the tile and view of one operator that writes (a scatter), with citations. */
+/** PyPTO's rules for the tile and view of a scatter operator, with citations. */
 export interface WriteRules {
   /** Profiles under which the tile along the dim that index and output share is as long as both. */
   readonly pinsTile: readonly Profile[];
@@ -73,10 +73,7 @@ const rules: Readonly<Record<string, WriteRules>> = {
   },
 };
 
-/**
- * Returns PyPTO's tile rules for the operator that a scatter comes from; undefined for scatters from any
- * other operator.
- */
+/** Returns PyPTO's tile rules for the operator of a scatter; undefined for operators that are not PyPTO's. */
 export const writeRulesOf = ({
   framework,
   frameworkOp,
@@ -86,9 +83,8 @@ export const writeRulesOf = ({
     : undefined;
 
 /**
- * Returns the number of slots of a sequence: the extent of dim 1 of the index tensor. It applies to a PyPTO
- * operator that writes to a cache (output) of rank 2. PyPTO requires that tile entry 0 is a multiple or a
- * divisor of that number. Undefined for other operators and outputs.
+ * Returns the number of slots (extent of dim 1 of the index tensor) by which PyPTO restricts tile entry 0 of
+ * a scatter into a rank-2 cache. Undefined for other operators and outputs.
  */
 export function slotsOf(func: AccessFunc): number | undefined {
   if (writeRulesOf(func)?.slots !== true || outputOf(func).type.shape.length !== 2) return undefined;
@@ -97,15 +93,15 @@ export function slotsOf(func: AccessFunc): number | undefined {
 }
 
 /**
- * True if a tile entry is a multiple or a divisor of `slots`, or if `slots` is 0. `slots`: number of slots of
- * a sequence ({@link slotsOf}).
+ * True if a tile entry is a multiple or a divisor of `slots`, or `slots` is 0. `slots`: result of {@link
+ * slotsOf}.
  */
 export const keepsSlots = (entry: number, slots: number): boolean =>
   slots === 0 || entry % slots === 0 || slots % entry === 0;
 
 /**
- * Part of the unified buffer (UB) that PyPTO counts in addition to the tiles of the kernel: its name, type,
- * shape and bytes.
+ * Part of the unified buffer (UB) that PyPTO counts in addition to the kernel's tiles: name, type, shape and
+ * bytes.
  */
 export interface PyptoEntry extends Omit<ScatterTile, "operand"> {
   readonly name: string;
@@ -125,9 +121,8 @@ interface CountedScatter {
 }
 
 /**
- * Returns the buffers in the unified buffer (UB) that PyPTO counts in addition to a scatter's tiles. They are
- * an input tile that does not share the result's bytes, a temporary for indices, and f32 copies of bf16
- * tiles. The list is empty if PyPTO counts no such buffers for the operator.
+ * Returns the buffers in the unified buffer (UB) that PyPTO counts in addition to a scatter's tiles. The list
+ * is empty if there are none.
  */
 export function countedByPypto({
   scatter: func,

@@ -21,14 +21,14 @@ import { anyLegal, largestGatherDims, smallest, smallestArithmetic, whyNone } fr
 import type { Tiling } from "./tiling.js";
 
 /**
- * Function that returns legal tilings under another profile (version of PyPTO's rules) or residency (memory
- * of the operands), with the flags that select them.
+ * Function that returns legal tilings under another PyPTO rule profile or residency (memory of the operands),
+ * with the flags that select the tilings.
  */
 export type Remedies = (tiling: Tiling) => readonly { readonly flags: string; readonly tiling: Tiling }[];
 
 /**
  * Returns the diagnostics of a schedule that breaks a rule; an empty list if the schedule satisfies the rule.
- * `remedies` supplies other schedules to suggest if no tile is legal.
+ * `remedies`: returns other schedules to suggest if no tile is legal.
  */
 export function refusals(rule: Rule, tiling: Tiling, remedies: Remedies = () => []): Diagnostic[] {
   const broken = rule.judge(tiling).filter((verdict) => !verdict.pass);
@@ -57,8 +57,8 @@ export function refusals(rule: Rule, tiling: Tiling, remedies: Remedies = () => 
 }
 
 /**
- * Returns the diagnostic for an operator that exceeds a WebGPU limit. It is an error about too many elements
- * for 32-bit positions (TC106) or about too many storage buffers (TC502).
+ * Returns the error for an operator that exceeds a WebGPU limit: too many elements (TC106) or too many
+ * storage buffers (TC502).
  */
 function beyondDevice({ gather, target }: Tiling, { rule, detail }: RuleVerdict): Diagnostic {
   if (rule === "element-positions") {
@@ -70,8 +70,8 @@ function beyondDevice({ gather, target }: Tiling, { rule, detail }: RuleVerdict)
 }
 
 /**
- * Returns the diagnostics of a schedule whose tile, view or other entries have an invalid shape or value
- * (TC302, TC303); an empty list if the shape is valid.
+ * Returns the diagnostics of a schedule with entries of invalid shape or value (TC302, TC303); an empty list
+ * for a valid schedule.
  */
 export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule, target: Target): Diagnostic[] =>
   shapeFaults(gather, schedule, target).map(({ code, detail, hint, data }) =>
@@ -82,8 +82,8 @@ export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule, targ
   );
 
 /**
- * Returns the command-line flags that change schedule `from` into schedule `to`: the tile, unless it is
- * empty, and each other entry that differs.
+ * Returns the command-line flags that change schedule `from` into schedule `to`. The flag for the tile is
+ * always included.
  */
 export function suggestionText(from: Schedule, to: Schedule): string {
   const flags = suggested.flatMap(({ key, flag }) => {
@@ -94,9 +94,8 @@ export function suggestionText(from: Schedule, to: Schedule): string {
 }
 
 /**
- * Returns a list with one note: the framework's call that sets the suggested tile, and the suggested view if
- * it differs from the schedule's view. The list is empty if the operator comes from no framework, or if
- * `nearest` is undefined.
+ * Returns a note with the framework's call that sets the suggested tile, as a list. The list is empty for an
+ * operator of no framework, or if `nearest` is undefined.
  */
 function callNotes({ gather, schedule }: Tiling, nearest: Tiling | undefined): string[] {
   if (gather.framework === undefined || nearest === undefined) return [];
@@ -113,7 +112,7 @@ const suggested = [true, false].flatMap((words) =>
 );
 
 /**
- * Returns the notes on the unified buffer (UB) that a tile needs, one line for each part: `data 3x2xf32 96 B
+ * Returns notes on the unified buffer (UB) that a tile needs, one line for each part: `data 3x2xf32 96 B
  * (gather dim 0 loaded whole)`.
  */
 export function footprintNotes({ gather, footprint }: Tiling): string[] {
@@ -144,8 +143,8 @@ const suggestionData = ({ schedule }: Tiling) => ({
 });
 
 /**
- * Returns the diagnostic (TC403) for a residency (memory of an operand) or a lowering that a schedule
- * requests but cannot have. Its hint suggests flags that are possible.
+ * Returns the error (TC403) for a requested residency (memory of an operand) or lowering that is impossible,
+ * with flags that are possible.
  */
 function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;
@@ -184,8 +183,8 @@ function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Di
 }
 
 /**
- * Returns the diagnostic (TC304) for a tile or a view that starts inside a byte of packed elements. Its hint
- * suggests the nearest legal tile, if there is one.
+ * Returns the error (TC304) for a tile or a view that starts inside a byte of packed elements. The hint
+ * suggests the nearest legal tile.
  */
 function insideByte(tiling: Tiling, broken: readonly RuleVerdict[]): Diagnostic {
   const { gather, schedule } = tiling;
@@ -206,9 +205,8 @@ function insideByte(tiling: Tiling, broken: readonly RuleVerdict[]): Diagnostic 
 }
 
 /**
- * Returns the diagnostic (TC301) for a tile that covers only part of a gather dim although a rule requires
- * the full extent. A gather dim is a data dim that indices select along. The hint suggests the nearest legal
- * tile. If no tile is legal, it suggests the tilings that `remedies` returns.
+ * Returns the error (TC301) for a tile that splits a gather dim although a rule requires the full extent. The
+ * hint suggests the nearest legal tile, or tilings from `remedies`.
  */
 function cutGatherDim(
   tiling: Tiling,
@@ -272,9 +270,8 @@ const tileData = (
 });
 
 /**
- * Returns the diagnostic (TC301) for a scatter whose tile breaks a store rule. Such a tile writes elements
- * out of order, or covers only part of a dim that must be stored in full. The hint suggests the nearest legal
- * tiles. If no tile is legal, it suggests the tilings that `remedies` returns.
+ * Returns the error (TC301) for a scatter whose tile writes elements out of order, or splits a dim that must
+ * be stored in full. The hint suggests the nearest legal tiles, or tilings from `remedies`.
  */
 function brokenStore(
   tiling: Tiling,
@@ -301,8 +298,8 @@ function brokenStore(
 }
 
 /**
- * Returns the diagnostic (TC401) for a tile that needs more bytes of the unified buffer (UB) than the budget.
- * Its hint suggests the nearest legal tiles, or other lowerings if the requested lowering needs the bytes.
+ * Returns the error (TC401) for a tile that needs more bytes of the unified buffer (UB) than the budget. The
+ * hint suggests the nearest legal tiles or other lowerings.
  */
 function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
   const { gather, schedule, target, footprint } = tiling;
@@ -346,8 +343,7 @@ function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
 }
 
 /**
- * Returns the diagnostic (TC402) for a gather or scatter that has no legal tile, with the reason and the
- * remedies.
+ * Returns the error (TC402) for a gather or scatter without a legal tile, with the reason and the remedies.
  */
 export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;
@@ -384,15 +380,13 @@ export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
 }
 
 /**
- * Hint for a gather that has no legal tile under any profile (version of PyPTO's rules) or residency (memory
- * of the operands).
+ * Hint for a gather without a legal tile under any PyPTO rule profile or residency (memory of the operands).
  */
 export const otherRemedies =
   "gather along a shorter dim, use a narrower element type, or raise the budget with --ub-bytes";
 
 /**
- * Hint for a scatter that has no legal tile under any profile (version of PyPTO's rules) or residency (memory
- * of the operands).
+ * Hint for a scatter without a legal tile under any PyPTO rule profile or residency (memory of the operands).
  */
 export const otherStoreRemedies =
   "store along a shorter dim, use a narrower element type, promise duplicates = unique, or raise the budget with --ub-bytes";

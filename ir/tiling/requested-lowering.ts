@@ -4,8 +4,8 @@ import { targetFacts, type Target } from "../target.js";
 import type { GatherLowering } from "./gather-lowering.js";
 
 /**
- * Reason why a gather cannot have the requested lowering class (kind of instruction sequence). `room` is true
- * if more free unified buffer (UB) would make the class available.
+ * Reason why a gather cannot have the requested lowering class (kind of instruction sequence). `room`: true
+ * if more free unified buffer (UB) would make the class possible.
  */
 export interface RefusedLowering {
   readonly reason: string;
@@ -14,7 +14,7 @@ export interface RefusedLowering {
 
 /**
  * Returns the reason why a gather cannot have the requested lowering class (kind of instruction sequence).
- * Undefined if the schedule requests no class, or if the gather can have the class.
+ * Undefined for a possible class, or without a request.
  */
 export function refusedLowering(
   { class: chosen, lost }: GatherLowering,
@@ -32,8 +32,8 @@ export function refusedLowering(
 }
 
 /**
- * Returns the lowering classes (kinds of instruction sequences) that a gather can have in the free unified
- * buffer (UB), fewest cycles for one tile first.
+ * Returns the possible lowering classes (kinds of instruction sequences) of a gather, fewest cycles for one
+ * tile first.
  */
 export function classesOf(lowering: GatherLowering): readonly GatherClass[] {
   const others = lowering.lost.flatMap((lost) => ("cycles" in lost ? [lost] : []));

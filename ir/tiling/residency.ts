@@ -18,8 +18,8 @@ import { byteCount } from "../types.js";
 const home = ({ kind }: Target): Residency => (targetFacts[kind].gathersInPlace ? "gm" : "ub");
 
 /**
- * Returns the residency of an operand (unified buffer or global memory) when a gather reads or writes it.
- * Operands that `residency` does not list have the target's default; unlisted data is in the unified buffer.
+ * Returns the residency (memory) of an operand: the unified buffer or global memory. Operands without an
+ * entry in `residency` have the target's default; data without an entry is in the unified buffer.
  */
 export function residencyOf(operand: Operand, residency: Residencies, target: Target): Residency {
   const named = typeof residency === "string" ? undefined : entryOf(residency, keyOf(operand));
@@ -28,8 +28,8 @@ export function residencyOf(operand: Operand, residency: Residencies, target: Ta
 }
 
 /**
- * Returns the residency (memory) of the data: `ub` if tiles of the data are loaded to the unified buffer
- * (UB), `gm` if rows are read from global memory.
+ * Returns the residency (memory) of the data: `ub` for tiles in the unified buffer, `gm` for rows in global
+ * memory.
  */
 export const dataResidency = (
   gather: Pick<AccessFunc, "operands">,
@@ -41,30 +41,30 @@ export const dataResidency = (
 
 /**
  * True if the coordinates at which an access map reads an input depend on index values. `table`: index of the
- * input (0-based).
+ * input, from 0.
  */
 export const isLookup = ({ map }: Pick<AccessFunc, "map">, table: number): boolean =>
   readsOf(map, table).some((coords) => coords.some((coord) => indicesOf(coord).length > 0));
 
 /**
- * True if the framework of an operator leaves the operator's inputs in global memory. The framework's limit
- * on buffer bytes then counts only the result. These operators are PyPTO's index_select and gather_in_ub.
- * Sources, in hicann/pypto at 883e7df (2026-08-22): framework/src/interface/operation/opcode.cpp, memory
- * types of GATHER and GATHER_IN_UB; docs/zh/api/operation/pypto-index_select.md, rule 5.
+ * True if an operator's framework leaves the inputs in global memory, as for PyPTO's index_select and
+ * gather_in_ub. Sources, in hicann/pypto at 883e7df (2026-08-22):
+ * framework/src/interface/operation/opcode.cpp, memory types of GATHER and GATHER_IN_UB;
+ * docs/zh/api/operation/pypto-index_select.md, rule 5.
  */
 export const countsResultAlone = ({ framework, sharedDims, map }: AccessFunc): boolean =>
   framework !== undefined && sharedDims.length === 0 && !isScatter(map);
 
 /**
- * True if the target is an Ascend core and the core reads the operator's inputs in global memory, as the
- * operator's framework requires (`countsResultAlone`).
+ * True if the target is an Ascend core that reads the operator's inputs in global memory, as required by the
+ * operator's framework.
  */
 export const readsInGm = (gather: AccessFunc, target: Target): boolean =>
   countsResultAlone(gather) && targetFacts[target.kind].vectorUnit;
 
 /**
- * Returns the index tensors that a schedule may either leave in global memory or load to the unified buffer
- * (UB), the largest first. The list is empty on targets that read all operands in place.
+ * Returns the index tensors that a schedule may leave in global memory or load to the unified buffer (UB),
+ * largest first. The list is empty on targets that read operands in place.
  */
 export function movableTables(gather: AccessFunc, target: Target): readonly Operand[] {
   if (targetFacts[target.kind].gathersInPlace) return [];
@@ -75,9 +75,8 @@ export function movableTables(gather: AccessFunc, target: Target): readonly Oper
 }
 
 /**
- * Returns a residency (memory of each operand) in its shortest form. It is a single word for the data if all
- * index tensors have the target's default memory. Otherwise it has an entry for the data and for each index
- * tensor in another memory. `of`: returns the memory of an operand.
+ * Returns a residency (memory of each operand) in the shortest form: a single word for the data if index
+ * tensors have default memory. `of`: returns the memory of an operand.
  */
 export function placed(gather: AccessFunc, target: Target, of: (operand: Operand) => Residency): Residencies {
   const [data, ...tables] = inputsOf(gather);
@@ -88,17 +87,15 @@ export function placed(gather: AccessFunc, target: Target, of: (operand: Operand
 }
 
 /**
- * Returns a residency (memory of each operand) in its shortest form. It is a single word for the data if all
- * index tensors have the target's default memory. Otherwise it has an entry for the data and for each index
- * tensor in another memory.
+ * Returns a residency (memory of each operand) in the shortest form: a single word for the data if index
+ * tensors have default memory.
  */
 export const shortest = (gather: AccessFunc, target: Target, residency: Residencies): Residencies =>
   placed(gather, target, (operand) => residencyOf(operand, residency, target));
 
 /**
- * Returns the residencies (memories of the operands) to try if a schedule states none, best first. `data`
- * lists the memories for the data, best first. For each of them, index tensors are first in the target's
- * default memory. Each further choice leaves one more index tensor in global memory, the largest first.
+ * Returns the residencies (memories of the operands) to try for a schedule without a residency, best first.
+ * `data`: memories to try for the data, best first.
  */
 export function residencyChoices(
   gather: AccessFunc,

@@ -10,8 +10,8 @@ import type { ScatterTiling } from "./scatter-tiling.js";
 import { at } from "../types.js";
 
 /**
- * Returns the bytes of the unified buffer (UB) that a scatter's tile needs, part by part and in total, with
- * the budget.
+ * Returns the bytes of the unified buffer (UB) that a scatter's tile needs: the parts, the total and the
+ * budget.
  */
 export function scatterFootprint(tiling: ScatterTiling): Footprint {
   const { scatter, schedule } = tiling;

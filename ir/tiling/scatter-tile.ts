@@ -2,7 +2,7 @@
 import type { DType, Shape } from "../types.js";
 
 /**
- * Tile of a scatter's operand in the unified buffer (UB), with its shape in elements and its size in bytes.
+ * Tile of a scatter's operand in the unified buffer (UB), with the shape in elements and the size in bytes.
  */
 export interface ScatterTile {
   /** Place of the operand in the function. */

@@ -23,8 +23,8 @@ import type { ScatterTile } from "./scatter-tile.js";
 import type { TiledOperand } from "./tiled.js";
 
 /**
- * Properties of a dim of a scatter's iteration space (domain) whose tiles run as parallel tasks. `output`:
- * the output dim whose written coordinate equals this dim.
+ * Properties of a dim of a scatter's iteration space whose tiles are parallel tasks. `output`: output dim
+ * whose written coordinate equals the dim.
  */
 export interface TaskDim {
   /** Dim of the output that it is. */
@@ -68,10 +68,9 @@ export interface ScatterTiling {
 }
 
 /**
- * Region of the output that a task fills with elements of the base (the scatter's initial output). Along each
- * dim listed in `after`, the region lies beyond the end of the scatter's iteration space (domain). Along all
- * other dims, its extent is that of the region that the task writes. `shape` and `bytes`: the part of the
- * region that is copied at once.
+ * Region of the output that a task fills with elements of the base (a scatter's initial output). `after`:
+ * dims along which the region lies beyond the iteration space. `shape`, `bytes`: part of the region that is
+ * copied at once.
  */
 export interface BaseCopy extends ScatterTile {
   /** Dims of the domain after which it lies. */
@@ -86,8 +85,8 @@ export const isInPlace = ({ operands }: Pick<AccessFunc, "operands">): boolean =
   operands.some(({ inout }) => inout === true);
 
 /**
- * Returns the dims of a scatter's iteration space (domain) whose tiles can run as parallel tasks, each with
- * its output dim. Such a dim equals one written coordinate and occurs in no other.
+ * Returns the dims of a scatter's iteration space whose tiles can be parallel tasks, with the corresponding
+ * output dims. A returned dim equals one written coordinate and is in no other coordinate.
  */
 export function taskDims(scatter: Pick<AccessFunc, "map" | "operands">): ReadonlyMap<number, TaskDim> {
   const { map, operands } = scatter;
@@ -110,9 +109,8 @@ const tileOfPoints = ({ domain }: AccessMap, { tile, view }: ResolvedSchedule): 
   domain.map((extent, d) => Math.max(1, Math.min(tile[d] ?? extent, view[d] ?? extent, extent)));
 
 /**
- * Returns the loops of a scatter over views (outer tiles) and tiles, outermost first: parallel loops over
- * tasks, then serial loops. Along each dim, the view loop encloses the tile loop, so that elements are
- * written in order.
+ * Returns the loops of a scatter over view tiles (outer tiles) and tiles, outermost first. Parallel loops
+ * precede serial loops.
  */
 function loopsOf(
   { domain }: AccessMap,
@@ -135,8 +133,8 @@ function loopsOf(
 }
 
 /**
- * True if a scatter reads an input, either for its value or for an index operand. `table`: index of the input
- * (0-based).
+ * True if a scatter reads an input, for the value or for an index operand. `table`: index of the input, from
+ * 0.
  */
 export const isTable = ({ map }: AccessFunc, table: number): boolean => readsOf(map, table).length > 0;
 
@@ -187,8 +185,8 @@ export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, tar
 
 /**
  * Returns the regions of the output that a task fills with elements of the base (the scatter's initial
- * output). The list is empty if the scatter writes in place. `free`: bytes of the unified buffer (UB) for all
- * copies, without the part that libraries use.
+ * output). The list is empty for an in-place scatter. `free`: bytes of the unified buffer (UB) for all
+ * copies.
  */
 function copiesOfBase(
   scatter: AccessFunc,
@@ -216,8 +214,8 @@ const copiedRest = ({ rest, restOfEach }: TaskDim, points: number): number =>
   Math.min(rest, restOfEach * points);
 
 /**
- * Returns the tiles in the unified buffer (UB) of the inputs that a scatter reads. On an Ascend core, these
- * are all inputs that the schedule does not leave in global memory. On other targets the list is empty.
+ * Returns the tiles in the unified buffer (UB) of the inputs that a scatter reads. The list is empty on
+ * targets other than Ascend cores.
  */
 function tablesInUb(
   scatter: AccessFunc,
@@ -248,8 +246,8 @@ function tileOf(operand: Operand, place: number, shape: Shape, target: Target): 
 }
 
 /**
- * Returns the largest part of a region that fits `free` bytes of the unified buffer (UB), as a tile. Outer
- * dims are divided before inner dims. If not even one element fits, the tile has one element.
+ * Returns the largest part of a region that fits `free` bytes of the unified buffer (UB), as a tile of at
+ * least one element.
  */
 function copiedAtOnce(region: Shape, free: number, tileFor: (shape: Shape) => ScatterTile): ScatterTile {
   let shape: Shape = region.map((extent) => Math.max(1, extent));
@@ -264,7 +262,7 @@ function copiedAtOnce(region: Shape, free: number, tileFor: (shape: Shape) => Sc
   return tileFor(shape);
 }
 
-/** Returns the operands of a scatter, each with the extents of the part that a tile reads or writes. */
+/** Returns the operands of a scatter, with the extents of the part that a tile reads or writes. */
 export function tiledTables({
   scatter,
   tile,

@@ -11,9 +11,9 @@ import { baseOf, isInPlace, isTable, type BaseCopy, type ScatterTiling } from ".
 import type { OperandTraffic, Traffic } from "./traffic.js";
 
 /**
- * Group of tiles of equal size along one dim of a scatter's iteration space (domain). `count`: number of
- * tiles. `size`: iterations in each tile. `rest`: output elements beyond the domain that each of these tiles
- * copies from the base.
+ * Group of tiles of equal size along one dim of a scatter's iteration space. `count`: number of tiles.
+ * `size`: iterations in a tile. `rest`: output elements beyond the iteration space that a tile copies from
+ * the base.
  */
 export interface LikeTiles {
   readonly count: number;
@@ -22,8 +22,8 @@ export interface LikeTiles {
 }
 
 /**
- * Returns the distinct tile sizes along one dim, in iterations, each with the number of tiles of that size.
- * Each view (outer tile) is divided separately. An extent of 0 has one tile of size 0.
+ * Returns the distinct tile sizes along one dim, in iterations, with the number of tiles of each size. An
+ * extent of 0 has one tile of size 0.
  */
 function sizesOf(extent: number, view: number, tile: number): readonly Omit<LikeTiles, "rest">[] {
   if (extent === 0) return [{ count: 1, size: 0 }];
@@ -44,8 +44,8 @@ function sizesOf(extent: number, view: number, tile: number): readonly Omit<Like
 }
 
 /**
- * Returns the tiles along dim `d` of a scatter's iteration space (domain). They are grouped by size and by
- * the number of output elements beyond the domain that each tile copies.
+ * Returns the tiles along dim `d` of a scatter's iteration space, grouped by size and by the number of base
+ * elements to copy.
  */
 export function tilesAlongDim(
   { scatter, schedule, tile, tasks }: ScatterTiling,
@@ -76,10 +76,7 @@ export function tilesAlongDim(
   ].filter(({ count }) => count > 0);
 }
 
-/**
- * Yields every combination of tile groups along `dims`, with the number of tiles in the combination. Along
- * other dims, only the first group is used, and its count is ignored.
- */
+/** Yields every combination of tile groups along `dims`, with the number of tiles in the combination. */
 function* choices(
   along: readonly (readonly LikeTiles[])[],
   dims: ReadonlySet<number>,
@@ -109,8 +106,8 @@ const both = (a: Transferred, b: Transferred): Transferred => ({
 });
 
 /**
- * Returns the traffic of a scatter between global memory and the cores under its schedule, by operand and in
- * total, in bytes and transfers.
+ * Returns the traffic of a scatter between global memory and the cores, by operand and in total, in bytes and
+ * transfers.
  */
 export function scatterTraffic(tiling: ScatterTiling): Traffic {
   const { scatter, loops, tile, written, isLoaded, copies } = tiling;
@@ -220,9 +217,8 @@ function copiedOf(
 }
 
 /**
- * Returns the number of consecutive iterations of a scatter's tile that write contiguous elements. It is the
- * tile's size along the innermost dim if the last written coordinate is that dim and no index value depends
- * on it. Otherwise it is 1.
+ * Returns the number of consecutive iterations of a scatter's tile that write contiguous elements; at least
+ * 1. `sizes`: extents of the tile in iterations.
  */
 export function rowPoints(map: AccessMap, sizes: Shape): number {
   const inner = sizes.length - 1;
@@ -231,12 +227,7 @@ export function rowPoints(map: AccessMap, sizes: Shape): number {
   return only?.kind === "dim" && only.dim === inner && !indexed(map).has(inner) ? at(sizes, inner) : 1;
 }
 
-/**
- * Returns the minimum number of elements that every schedule must transfer, for each operand of a scatter.
- * For an input, it is the number of distinct elements that are read. For the base (initial elements) and the
- * output, it is the size of the output. If the scatter writes in place, it is 0 for the base. For the output,
- * it is then the smaller of the number of iterations and the size.
- */
+/** Returns the minimum number of elements of each operand of a scatter that every schedule must transfer. */
 export function compulsoryElements({
   map,
   operands,

@@ -12,9 +12,9 @@ import { isLookup } from "./residency.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Largest size for which a schedule fits the unified buffer (UB), and the formula of the bytes that it takes
- * there. The size is the value of one symbol (dynamic extent) or the length of one lookup table. All other
- * symbols have their maximum, and the tile is that of the maximum sizes.
+ * Size limit of a schedule: the largest value of one symbol (dynamic extent), or length of one index tensor,
+ * that fits the unified buffer (UB). `formula`: bytes as a function of the size. Other symbols have maximum
+ * values.
  */
 export interface SizeVerdict {
   /** Variable of the formula: a symbol, or `len(bt)`, the number of elements of a table. */
@@ -27,10 +27,7 @@ export interface SizeVerdict {
   readonly fits: number | undefined;
 }
 
-/**
- * Returns a {@link SizeVerdict} as text, with the formula of the bytes and the largest size that fits: `96 N
- * + 64 <= 196608 bytes: legal for N <= 2047`.
- */
+/** Formats a {@link SizeVerdict}: `96 N + 64 <= 196608 bytes: legal for N <= 2047`. */
 export function formatSizeVerdict({ symbol, most, formula, fits }: SizeVerdict): string {
   if (fits === undefined) return `${formula} bytes: no size of ${symbol} fits`;
   const note = symbol.startsWith("len(") ? `; it is ${most}` : fits === most ? ", its maximum" : "";
@@ -38,8 +35,8 @@ export function formatSizeVerdict({ symbol, most, formula, fits }: SizeVerdict):
 }
 
 /**
- * Returns a {@link SizeVerdict} for each symbol (dynamic extent) and each lookup table whose size changes the
- * bytes in the unified buffer (UB). The list is empty if no size changes them.
+ * Returns the size limit for each symbol (dynamic extent) and index tensor whose size changes the bytes in
+ * the unified buffer (UB).
  */
 export function sizeVerdicts(tiling: Tiling): SizeVerdict[] {
   const { symbolic } = tiling.gather;
@@ -56,9 +53,8 @@ interface DynamicDim {
 }
 
 /**
- * Returns the {@link SizeVerdict} for one symbol (dynamic extent), in a list. The list is empty if the
- * symbol's size does not change the bytes in the unified buffer (UB). `outermost`: the symbol of each
- * operand's outermost dim, or null.
+ * Returns the size limit for one symbol (dynamic extent), as a list. The list is empty if the symbol does not
+ * change the bytes in the unified buffer (UB). `outermost`: symbol of each operand's outermost dim, or null.
  */
 function ofSymbol(tiling: Tiling, { name, most }: Sym, outermost: readonly (string | null)[]): SizeVerdict[] {
   const { gather } = tiling;
@@ -76,9 +72,8 @@ function ofSymbol(tiling: Tiling, { name, most }: Sym, outermost: readonly (stri
 }
 
 /**
- * Returns a {@link SizeVerdict} for each index tensor that is read at positions computed from index values.
- * Index tensors with several dims longer than 1 are left out. Index tensors with a symbol (dynamic extent) as
- * outermost dim are left out too, because {@link ofSymbol} covers them.
+ * Returns the size limit for each index tensor that is read at positions computed from index values. Index
+ * tensors with several dims longer than 1, or with a dynamic outermost extent, are omitted.
  */
 function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVerdict[] {
   const { gather } = tiling;
@@ -97,10 +92,9 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
 }
 
 /**
- * Returns a list with one pair. `formula` is the number of bytes in the unified buffer (UB), as a text in the
- * variable `name`, compared with the budget. `fitsUpTo(max)` returns the largest size up to `max` that fits.
- * The list is empty if no operand in UB has a dim of that size. `dynamic`: the dims that have the size.
- * `extent`: their extent in this tiling.
+ * Returns a list with the formula of the UB bytes in the variable `name`, and a function that returns the
+ * largest size that fits. The list is empty if no operand in UB has a dim of the size. `dynamic`: dims that
+ * have the size. `extent`: present size.
  */
 function verdict(tiling: Tiling, dynamic: readonly DynamicDim[], name: string, extent: number) {
   const { need, target } = tiling;

@@ -16,12 +16,12 @@ import { entryUpTo, leastEntry } from "./packed.js";
 import { holds, isLegal, judge, pinnedTiles, pinnedViews, requiredView, rules } from "./rules/index.js";
 import { Tiling } from "./tiling.js";
 
-/** Returns a copy of a shape in which one dim has another entry. */
+/** Returns a copy of a shape with the entry of one dim replaced. */
 export const replaced = (shape: Shape, dim: number, entry: number): number[] => shape.with(dim, entry);
 
 /**
- * Returns a tiling in which each entry that the full-load rule fixes has its required value, and views begin
- * at byte boundaries. If nothing changes, the tiling itself is returned.
+ * Returns a tiling with the entries that the full-load rule requires, and with views that begin at byte
+ * boundaries. Returns the same object if nothing changes.
  */
 export function pinned(tiling: Tiling): Tiling {
   const { gather, schedule } = tiling;
@@ -34,10 +34,8 @@ export function pinned(tiling: Tiling): Tiling {
 }
 
 /**
- * Returns the tiling with the smallest footprint (bytes of the unified buffer). Along a dim that no rule
- * fixes, the tile entry is 1; with packed types it is the number of elements in a byte. The entry of the last
- * dim is at least `lastEntry`, for targets that need whole blocks. If double buffering makes this tile too
- * large, tiles with the full extent along some dims are compared too.
+ * Returns the tiling with the smallest footprint (bytes of the unified buffer). `lastEntry`: smallest tile
+ * entry of the last dim, for targets that need whole blocks.
  */
 export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
   const { extents, schedule } = tiling;
@@ -61,16 +59,14 @@ export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
 }
 
 /**
- * True if at least one tile is legal under the schedule's other entries. It checks the smallest tile, because
- * that tile is legal if any tile is. `lastEntry`: smallest entry along the last dim, in elements.
+ * True if at least one tile is legal under the schedule's other entries. `lastEntry`: smallest tile entry
+ * along the last dim, in elements.
  */
 export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smallest(tiling, lastEntry));
 
 /**
- * Returns the largest extent of each gather dim (of a scatter: each stored dim) for which some tile is still
- * legal, in elements. Each dim is varied alone; if data and index share a dim, the index shrinks with the
- * data. The list is empty if the gather exceeds a device limit, and it omits dims for which no extent is
- * legal.
+ * Returns the largest extent, in elements, of each gather dim (or a scatter's stored dim) for which some tile
+ * is legal. Dims are varied one at a time. Dims without a legal extent are omitted.
  */
 export function largestGatherDims(
   tiling: Tiling,
@@ -90,11 +86,7 @@ export function largestGatherDims(
   });
 }
 
-/**
- * Returns a copy of a scatter in which the output, and the base if it is an operand, have another extent
- * along a dim. If index and output share the dim, the scatter's iteration space has at most that extent along
- * it.
- */
+/** Returns a copy of a scatter in which the output and an input base have another extent along a dim. */
 function withStoredDim(scatter: AccessFunc, dim: number, extent: number): AccessFunc {
   const { map } = scatter;
   const hasBase = baseFill(map.write) === undefined;
@@ -109,8 +101,8 @@ function withStoredDim(scatter: AccessFunc, dim: number, extent: number): Access
 }
 
 /**
- * Returns a copy of a gather in which the data has another extent along a dim. If data and index share the
- * dim, the index tensors and the output have at most that extent along it.
+ * Returns a copy of a gather in which the data has another extent along a dim. Index tensors and output are
+ * shortened if the dim is shared.
  */
 function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessFunc {
   const isShared = gather.sharedDims.includes(dim);
@@ -123,10 +115,7 @@ function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessF
   return { ...gather, operands };
 }
 
-/**
- * Returns the tiling with the smallest footprint (bytes of the unified buffer) under the view that the
- * schedule states. The view is not changed, even if it covers only part of a gather dim.
- */
+/** Returns the tiling with the smallest footprint (bytes of the unified buffer) under the schedule's view. */
 export function smallestInView(tiling: Tiling): Tiling {
   const { view } = tiling.schedule;
   const least = smallest(tiling);
@@ -134,15 +123,15 @@ export function smallestInView(tiling: Tiling): Tiling {
 }
 
 /**
- * Returns a tiling unchanged if the program states a tile, else the tiling with the smallest tile ({@link
+ * Returns a tiling unchanged if the program has a tile, or else the tiling with the smallest tile ({@link
  * smallestInView}).
  */
 export const statedOrSmallest = (tiling: Tiling): Tiling =>
   tiling.gather.schedule.tile === undefined ? smallestInView(tiling) : tiling;
 
 /**
- * Returns a text with the bytes of the unified buffer (UB) that the smallest tile needs, part by part, and
- * the excess over the budget: `data 4096x1xf32 131072 B + …`.
+ * Returns a text with the bytes of the unified buffer (UB) that the smallest tile needs, by part, and the
+ * excess over the budget: `data 4096x1xf32 131072 B + …`.
  */
 export function smallestArithmetic(tiling: Tiling): string {
   const least = smallest(tiling);
@@ -154,7 +143,7 @@ export function smallestArithmetic(tiling: Tiling): string {
     : `${head}, ${planned} B with padding and second buffers, over ${budget} B by ${planned - budget} B`;
 }
 
-/** First rule that the smallest tile breaks, with its numbers and its meaning in words. */
+/** First rule that the smallest tile breaks, with numbers and an explanation. */
 export interface SmallestRefusal {
   readonly rule: string;
   readonly detail: string;
@@ -176,10 +165,7 @@ export function smallestRefusal(tiling: Tiling): SmallestRefusal | undefined {
   return { rule: broken.rule, detail, meaning: broken.meaning };
 }
 
-/**
- * Returns the reason why no tile is legal, as a text: the explanation of the first rule that the smallest
- * tile breaks.
- */
+/** Returns the reason why no tile is legal, as a text about the first rule that the smallest tile breaks. */
 export function whyNone(tiling: Tiling): string {
   const broken = smallestRefusal(tiling);
   return broken === undefined || broken.rule.startsWith("ub-") ? smallestArithmetic(tiling) : broken.detail;

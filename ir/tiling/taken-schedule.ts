@@ -7,8 +7,8 @@ import { writeRulesOf } from "./pypto-writes.js";
 import { domainOf } from "./tiled.js";
 
 /**
- * True if a tile has more entries than the output has dims, and the schedule's profile (version of PyPTO's
- * rules) accepts that. A program shares such a tile among operators, and only the first entries apply.
+ * True if a tile has more entries than the output has dims, and the PyPTO rule profile accepts surplus
+ * entries.
  */
 export const isLongerTile = <S extends Schedule>(
   gather: AccessFunc,
@@ -21,8 +21,8 @@ export const isLongerTile = <S extends Schedule>(
   schedule.tile.length > domainOf(gather).length;
 
 /**
- * True if a tile or view has fewer entries than the output has dims, and the PyPTO operator accepts that. The
- * operator then uses the full extent of the missing dims.
+ * True if a tile or view has fewer entries than the output has dims, and the PyPTO operator accepts missing
+ * entries.
  */
 export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "tile" | "view"): boolean => {
   const { length } = schedule[name] ?? domainOf(gather);
@@ -30,9 +30,8 @@ export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "til
 };
 
 /**
- * Returns a schedule whose tile and view have one entry for each dim. Surplus entries are dropped if the
- * profile (version of PyPTO's rules) accepts them. Missing entries become full extents if the PyPTO operator
- * accepts fewer.
+ * Returns a schedule whose tile and view have one entry for each dim, if the PyPTO rules allow a correction.
+ * Surplus entries are dropped; missing entries become full extents.
  */
 export function takenSchedule<S extends Schedule>(gather: AccessFunc, schedule: S): S {
   const domain = domainOf(gather);

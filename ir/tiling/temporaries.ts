@@ -9,7 +9,7 @@ import { reductionsIn, typeOf } from "../values/expression.js";
 import { wordsOfSum } from "../values/ops.js";
 import { computedByRow, elementsTogether, liesInTile, programOfRows } from "./value-rows.js";
 
-/** Tile in the unified buffer (UB) that one gather both writes and reads, for an intermediate value. */
+/** Tile in the unified buffer (UB) for an intermediate value of one gather. */
 export interface Temporary {
   /** `gathered q`, `value 1`, `sum` */
   readonly part: string;
@@ -18,10 +18,9 @@ export interface Temporary {
 }
 
 /**
- * Returns the temporary tiles in the unified buffer (UB) for computing one row of an expression. Each read
- * has a tile of its element type, unless its elements are already a contiguous row in UB. Each intermediate
- * result has a tile of 4 bytes an element. The list is empty if the access map moves elements unchanged.
- * `inUb(k)`: true if input k is in UB. `tile`: the output tile.
+ * Returns the temporary tiles in the unified buffer (UB) for computing one row of an expression. The list is
+ * empty if the access map moves elements unchanged. `inUb(k)`: true if input k is in UB. `tile`: the output
+ * tile.
  */
 export function temporariesOf(
   map: AccessMap,
@@ -53,10 +52,8 @@ export function temporariesOf(
 }
 
 /**
- * Returns the temporary tiles for partial results of a reduction; an empty list if there is no reduction. A
- * partial result of several words has one plane for each word. `carried`: true if several executions of the
- * gather continue the same reduction. The tile then has the shape of the output tile instead of one row. If
- * the program does not determine the number of elements, a second tile counts them.
+ * Returns the temporary tiles for partial results of a reduction; an empty list without a reduction.
+ * `carried`: true if several executions of the gather continue the same reduction.
  */
 export function sumsOf(
   map: AccessMap,

@@ -7,14 +7,14 @@ import { replaced, smallestInView } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Function that returns true if a search accepts a tile. Acceptance is monotonic: if a tile is rejected, so
- * is every tile with larger entries.
+ * Function that returns true if a search accepts a tile. If a tile is rejected, tiles with larger entries
+ * must be rejected too.
  */
 export type TakesTile = (tile: Shape) => boolean;
 
 /**
- * Set of the tiles that a schedule may have while its other entries are unchanged. Along each output dim that
- * no rule fixes, entries are multiples of a step, or the size of the view (outer tile).
+ * Set of the tiles that a schedule may have while other entries are unchanged. Along a dim that no rule
+ * fixes, tile entries are multiples of a step, or the size of the view.
  */
 export class TileSpace {
   /** Entries that a tile has at most along each output dim. */

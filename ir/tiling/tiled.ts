@@ -17,8 +17,8 @@ import { at, type Shape } from "../types.js";
 import { residencyOf } from "./residency.js";
 
 /**
- * Operand of a gather or scatter with the tile that one output tile reads or writes. `inUb`: true if the tile
- * is in the unified buffer (UB).
+ * Operand of a gather or scatter with the tile that one output tile reads or writes. `inUb`: true for a tile
+ * in the unified buffer (UB).
  */
 export interface TiledOperand {
   readonly operand: Operand;
@@ -30,8 +30,8 @@ export interface TiledOperand {
 }
 
 /**
- * Result of cutting a gather to tiles by a schedule on a target: the output tile and the tile of each
- * operand.
+ * Result of splitting a gather into tiles by a schedule on a target: the output tile and the tiles of the
+ * operands.
  */
 export interface TiledGather {
   readonly gather: AccessFunc;
@@ -53,17 +53,17 @@ export interface TiledGather {
 }
 
 /**
- * Returns the extents that a schedule cuts to tiles: the iteration space (domain) of a scatter, or the output
- * of a gather.
+ * Returns the extents that a schedule splits into tiles: the iteration space (domain) of a scatter, or the
+ * output of a gather.
  */
 export const domainOf = (func: Pick<AccessFunc, "map" | "operands">): Shape =>
   isScatter(func.map) ? func.map.domain : outputOf(func).type.shape;
 
 /**
- * Returns the upper limits of tile entries, in elements, by output dim. Each limit is the extent of the
- * output. For a framework's gather, one tile entry applies to the data and the output along a dim that both
- * have. The limit is then the longer of the two extents. Source: hicann/pypto
- * framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), TiledGatherElementOperation.
+ * Returns the upper limits of tile entries, in elements, by output dim: the output's extents. For a
+ * framework's gather, the limit of a dim that data and output have in common is the longer extent. Source:
+ * hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22),
+ * TiledGatherElementOperation.
  */
 export function entryLimits(gather: AccessFunc): Shape {
   const { map, framework } = gather;
@@ -85,9 +85,7 @@ export function soleDim({ form, spread }: Followed): number | undefined {
   return atom?.kind === "dim" ? atom.dim : undefined;
 }
 
-/**
- * Returns the operands of a gather, each with its tile and whether the tile is in the unified buffer (UB).
- */
+/** Returns the operands of a gather, with the tiles and the memory of the tiles. */
 export function tiledOperands({
   gather,
   schedule,

@@ -40,7 +40,7 @@ interface Derived {
 
 /**
  * Result of applying a schedule to a gather or scatter on a target: tiles, loops, footprint, traffic and
- * lowerings. Each part is computed when it is first read.
+ * lowerings.
  */
 export class Tiling implements TiledGather {
   readonly extents: Shape;
@@ -168,10 +168,7 @@ export class Tiling implements TiledGather {
   }
 }
 
-/**
- * Cache of the latest tiling in one pipeline, as passes request the tiling of one gather and schedule
- * repeatedly.
- */
+/** Cache of the latest tiling in one pipeline, for passes that request the same tiling repeatedly. */
 export class Tilings {
   private latest: Tiling | undefined;
 
@@ -192,9 +189,8 @@ export class Tilings {
 }
 
 /**
- * Returns a tiling without the requests for double buffering that cannot be met. If the schedule requests a
- * second copy by operand name, only the operands that get a second copy remain. If all requests are met, the
- * tiling itself is returned.
+ * Returns a tiling without impossible requests for double buffering. Returns the same object if all requests
+ * are possible.
  */
 export function honoured(tiling: Tiling): Tiling {
   if (keptSingle(tiling).length === 0) return tiling;

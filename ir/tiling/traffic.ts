@@ -44,8 +44,8 @@ export interface Traffic {
 }
 
 /**
- * Returns the traffic of a gather between global memory and the cores under its schedule, by operand and in
- * total, in bytes and transfers.
+ * Returns the traffic of a gather between global memory and the cores, by operand and in total, in bytes and
+ * transfers.
  */
 export function trafficOf(tiling: Planned): Traffic {
   const { loops } = tiling;
@@ -68,9 +68,8 @@ export function trafficOf(tiling: Planned): Traffic {
 }
 
 /**
- * Returns the number of elements of an operand that computing the whole output needs, each counted once. It
- * can be less than the operand's size: an index may be shorter than the data. `k`: index of the operand
- * (0-based).
+ * Returns the number of distinct elements of an operand that computing the whole output needs. `k`: index of
+ * the operand, from 0.
  */
 function compulsoryElements(
   { gather, extents }: TiledGather,
@@ -89,17 +88,13 @@ function compulsoryElements(
 }
 
 /**
- * Returns the bytes of an operand's elements that computing the whole output needs, each counted once. `k`:
- * index of the operand (0-based).
+ * Returns the bytes of the distinct elements of an operand that computing the whole output needs. `k`: index
+ * of the operand, from 0.
  */
 export const compulsoryBytes = (tiling: TiledGather, operand: TiledOperand, k: number): number =>
   bytesFor(compulsoryElements(tiling, operand, k), operand.operand.type.dtype);
 
-/**
- * Returns the number of iterations of a set of nested loops; 0 if the output is empty. It is a product with
- * one factor for each dim that has a loop: the number of tiles, views (outer tiles) or reduction chunks. If a
- * dim has a view loop and a tile loop, the factor is the number of tiles in all views.
- */
+/** Returns the number of iterations of a set of nested loops; 0 if the output is empty. */
 function iterations(
   { gather, extents, schedule, tile, reductionTile }: TiledGather,
   kinds: readonly Loop[],
@@ -117,7 +112,7 @@ function iterations(
 
 /**
  * Returns the traffic of data that stays in global memory: one transfer for each row that an index selects.
- * `k`: index of the operand (0-based).
+ * `k`: index of the operand, from 0.
  */
 function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { gather, tile, extents } = tiling;
@@ -139,10 +134,9 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
 }
 
 /**
- * Returns the bytes of an operand that a set of loops transfers (`bytes`), and the bytes that every schedule
- * must transfer (`compulsory`). `each`: elements that one iteration transfers; by default, all elements that
- * the output needs. Packed elements are rounded up to bytes once, in the total. `k`: index of the operand
- * (0-based).
+ * Returns the bytes of an operand that a set of loops transfers (`bytes`), and that every schedule must
+ * transfer (`compulsory`). `each`: elements that one iteration transfers; by default, all needed elements.
+ * `k`: index of the operand, from 0.
  */
 function repeatedBytes(
   tiling: Planned,
@@ -158,9 +152,8 @@ function repeatedBytes(
 }
 
 /**
- * Returns the traffic of an operand that is read or written in place, in global memory. If an input does not
- * depend on the dim of a loop, each iteration of that loop transfers the input again. `k`: index of the
- * operand (0-based).
+ * Returns the traffic of an operand that is read or written in place, in global memory. `k`: index of the
+ * operand, from 0.
  */
 function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { role, type } = operand.operand;
@@ -176,8 +169,8 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
 }
 
 /**
- * Returns the traffic of an index tensor that is read element by element in global memory. Every tile counts
- * with the maximum number of elements that one tile can read. `k`: index of the operand (0-based).
+ * Returns an upper bound on the traffic of an index tensor that is read element by element in global memory.
+ * `k`: index of the operand, from 0.
  */
 function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;
@@ -195,9 +188,8 @@ function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): Opera
 }
 
 /**
- * Returns the number of elements of an operand that are loaded to the unified buffer (UB), each counted once.
- * They are the elements that the output needs. If a framework cuts the data by the output's tile, they
- * include data that the last tile loads beyond the end of the output. `k`: index of the operand (0-based).
+ * Returns the number of distinct elements of an operand that are loaded to the unified buffer (UB). `k`:
+ * index of the operand, from 0.
  */
 function loadedElements(tiling: Planned, operand: TiledOperand, k: number): number {
   const { gather, cut, schedule, extents } = tiling;
@@ -214,7 +206,7 @@ function loadedElements(tiling: Planned, operand: TiledOperand, k: number): numb
 
 /**
  * Returns the traffic of an operand whose tiles are loaded to, or stored from, the unified buffer (UB). `k`:
- * index of the operand (0-based).
+ * index of the operand, from 0.
  */
 function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;

@@ -10,30 +10,29 @@ import { valueSteps } from "../values/steps.js";
 import { vectorProgram, type VectorProgram, type VectorStep } from "../values/vector-steps.js";
 
 /**
- * True if all elements of an innermost output row have equal index values. Vector instructions then compute
- * the row at once.
+ * True if all elements of an innermost output row have equal index values, which allows vector instructions
+ * on whole rows.
  */
 export const computedByRow = (map: AccessMap): boolean =>
   map.domain.length > 0 && !indexed(map).has(map.domain.length - 1);
 
 /**
- * Returns the number of elements of a tile that are computed together: the length of an innermost row, or 1
- * if index values differ within a row.
+ * Returns the number of elements of a tile that are computed together: the length of an innermost row, or 1.
+ * Rows are computed together if all index values of a row are equal.
  */
 export const elementsTogether = (map: AccessMap, tile: Shape): number =>
   computedByRow(map) ? at(tile, map.domain.length - 1) : 1;
 
 /**
- * Layout in the input of the elements that a read needs for one row of the output. `row`: contiguous
- * elements. `still`: one element for the whole row. `pieces`: one element for every `by` consecutive output
- * elements. `elements`: any other layout.
+ * Layout, in an input, of the elements for one output row. `row`: contiguous elements. `still`: one element
+ * for the whole row. `pieces`: one element for every `by` consecutive output elements. `elements`: any other
+ * layout.
  */
 export type ReadForm =
   { readonly kind: "row" | "still" | "elements" } | { readonly kind: "pieces"; readonly by: number };
 
 /**
- * Returns the layout in the input of the elements that a read of an access map needs for one row of the
- * output.
+ * Returns the layout, in the input, of the elements that a read of an access map needs for one output row.
  */
 export function readForm(map: AccessMap, { at: coords }: Read): ReadForm {
   const last = map.domain.length - 1;
@@ -59,8 +58,8 @@ const dimsIn = (of: Linear["terms"][number]["of"]): readonly number[] =>
   dimsOf({ at: 0, terms: [{ by: 1, of }] });
 
 /**
- * True if each output row reads a contiguous row of the operand's tile in the unified buffer (UB). The row
- * can then be used there, without a copy.
+ * True if each output row reads a contiguous row of the operand's tile in the unified buffer (UB), which
+ * needs no copy.
  */
 export function liesInTile(map: AccessMap, read: Read): boolean {
   const last = read.at.length - 1;
@@ -73,7 +72,7 @@ export function liesInTile(map: AccessMap, read: Read): boolean {
 }
 
 /**
- * Returns the vector instructions that compute one output row of an access map's value. `types`: the element
+ * Returns the vector instructions that compute one output row of an access map's value. `types`: element
  * types of the inputs.
  */
 export const programOfRows = (map: AccessMap, types: readonly DType[]): VectorProgram =>
@@ -85,8 +84,8 @@ export const programOfRows = (map: AccessMap, types: readonly DType[]): VectorPr
   );
 
 /**
- * Returns the indices of the reads whose rows are operands of the vector instructions, ascending and without
- * duplicates. An index counts from 0 in the access map's list of reads.
+ * Returns the indices, from 0, of the reads whose rows are operands of the vector instructions, ascending and
+ * without duplicates.
  */
 export const readsOfSteps = (steps: readonly VectorStep[]): readonly number[] => {
   const rows = new Set<number>();

@@ -5,16 +5,14 @@ import { bitsOfNumber, isFloatValue, numberOf } from "./formats.js";
 import { castNumber, meaningOf } from "./ops.js";
 
 /**
- * Combination of a scatter that uses the present value of the element that is written, for example `add`;
- * every combination but `set`.
+ * Combination of a scatter that uses the old value of the written element, such as `add`; every combination
+ * but `set`.
  */
 export type Combination = Exclude<Combine, "set">;
 
 /**
- * Returns a function that combines an element of type `type` with a written value of type `from`. It takes
- * the bits of both and returns the bits of the new element. It computes in i32, u32 or f32 and rounds or
- * wraps the result once to `type`. For types of fewer than 32 bits, integers are computed in i32 and floats
- * in f32. For f16 and bf16, the written value may be any f32.
+ * Returns a function that combines the bits of an element of type `type` with the bits of a written value of
+ * type `from`. The function returns the bits of the new element. `how`: combining operation.
  */
 export function combination(
   how: Combination,

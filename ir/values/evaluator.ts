@@ -13,10 +13,7 @@ import {
 } from "./ops.js";
 import { valueSteps, type ValueStep } from "./steps.js";
 
-/**
- * Kind of a reduction and the steps (operations in evaluation order) that compute one reduction element. The
- * last step yields the element.
- */
+/** Kind of a reduction and the steps (operations in evaluation order) that compute one reduction element. */
 export type ReductionSteps = { readonly type: ArithmeticType; readonly steps: readonly ValueStep[] } & (
   | { readonly how: StepwiseReduction }
   /** Each term is a whole number of units, 2^`unit`. */
@@ -25,7 +22,7 @@ export type ReductionSteps = { readonly type: ArithmeticType; readonly steps: re
 
 /**
  * Steps (operations in evaluation order) that compute an output element; the last step yields the element.
- * `reduction`, if present, runs before them.
+ * `reduction`: steps of the reduction, executed first.
  */
 export interface ValuePlan {
   readonly steps: readonly ValueStep[];
@@ -33,8 +30,8 @@ export interface ValuePlan {
 }
 
 /**
- * Returns the steps (operations in evaluation order) that compute a well-typed expression. `reads`: the
- * element type of each read.
+ * Returns the steps (operations in evaluation order) that compute a well-typed expression. `reads`: element
+ * types of the reads.
  */
 export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan {
   const { steps, reduction } = valueSteps(value, reads);
@@ -48,14 +45,11 @@ export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan
 
 /**
  * Function that returns the bits of an element that an expression reads. `read`: index of the read in the
- * access map's list of reads.
+ * access map.
  */
 export type BitsAt = (read: number) => number;
 
-/**
- * State of a reduction after some of its elements: the accumulated result, and the count of the elements so
- * far.
- */
+/** State of a reduction: the accumulated result, and the number of elements combined. */
 export interface Taken {
   /** Sum of the terms; in an exact one, of those that are NaN or infinite. */
   sum: number;
@@ -65,8 +59,7 @@ export interface Taken {
 }
 
 /**
- * Functions that compute an output element and its reduction. They define the result that every backend must
- * reproduce with its own instructions.
+ * Functions that compute an output element and a reduction. The results are the reference for all backends.
  */
 export interface Evaluator {
   /** The bits of an output element; `taken` has its terms, where it has any. */
@@ -82,8 +75,8 @@ export interface Evaluator {
 }
 
 /**
- * Returns the functions that compute an output element and its reduction from their steps (operations in
- * evaluation order).
+ * Returns the functions that compute an output element and a reduction from steps (operations in evaluation
+ * order).
  */
 export function evaluator({ steps, reduction }: ValuePlan): Evaluator {
   let reduced = 0;
@@ -113,9 +106,8 @@ interface Taking extends Omit<Evaluator, "element"> {
 type ElementOf = (bitsAt: BitsAt) => number;
 
 /**
- * Returns the functions that execute a reduction: start, take one element, convert the state to and from
- * 32-bit words, and compute the result. The reduction applies one operation (such as `add`) to one element at
- * a time. `type`: type of the operation. `elementOf`: computes an element.
+ * Returns the functions that execute a reduction one element at a time: start, accumulate, convert from and
+ * to words, and result. `type`: type of the operation. `elementOf`: computes an element.
  */
 function stepwise(how: StepwiseReduction, type: ArithmeticType, elementOf: ElementOf): Taking {
   const { op, start } = accumulators[how];
@@ -133,10 +125,8 @@ function stepwise(how: StepwiseReduction, type: ArithmeticType, elementOf: Eleme
 }
 
 /**
- * Returns the functions that execute an exact sum: start, take one element, convert the state to and from
- * 32-bit words, and compute the result. Finite elements are added as multiples of 2^`unit`, in a 64-bit
- * integer. NaN and infinities are added separately, because their order does not matter. `elementOf`:
- * computes an element.
+ * Returns the functions that execute an exact sum: start, accumulate, convert from and to words, and result.
+ * Finite elements are added as multiples of 2^`unit`. `elementOf`: computes an element.
  */
 function exactSum(unit: number, elementOf: ElementOf): Taking {
   const scale = 2 ** -unit;
@@ -170,9 +160,8 @@ function computed(steps: readonly ValueStep[], reduced: () => number): (bitsAt: 
 }
 
 /**
- * Returns a function that computes the results of all steps (operations in evaluation order), as a list
- * indexed by step number. Each call overwrites the list of the previous call. `reduced`: returns the result
- * of the reduction.
+ * Returns a function that computes the results of all steps (operations in evaluation order), indexed by step
+ * number. Every call overwrites the previous list. `reduced`: returns the result of the reduction.
  */
 export function stepNumbers(
   steps: readonly ValueStep[],

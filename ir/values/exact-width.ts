@@ -8,8 +8,8 @@ import { valueSteps } from "./steps.js";
 const availableBits = 63;
 
 /**
- * Numbers of bits that an exact sum needs and has available, without the sign bit. The elements are integer
- * multiples of 2^`unit`; the numbers of bits are those of the integers.
+ * Numbers of bits that an exact sum needs and has available, without the sign bit. The summands are integer
+ * multiples of 2^`unit`.
  */
 export interface ExactWidth {
   readonly unit: number;
@@ -25,16 +25,16 @@ export interface ExactWidth {
 }
 
 /**
- * Result of a width analysis: the bits of an exact sum, or the reason (`why`) why no width can be given. A
- * width is missing if an operation on an element may round, overflow or wrap.
+ * Result of a width analysis: the bits of an exact sum, or the reason (`why`) why an exact sum is not
+ * guaranteed.
  */
 export type WidthResult =
   { readonly ok: true; readonly width: ExactWidth } | { readonly ok: false; readonly why: string };
 
 /**
- * Returns the width in bits of the exact sum in a well-typed expression, or the reason why it has none.
- * Undefined if the expression has no exact sum. `reads`: the element type of each read. `elements`: the
- * maximum number of elements in the sum.
+ * Returns the width in bits of the exact sum in a well-typed expression, or the reason why there is no width.
+ * Undefined for an expression without an exact sum. `reads`: element types of the reads. `elements`: maximum
+ * number of summands.
  */
 export function exactWidthOf(
   value: Expression,

@@ -18,22 +18,19 @@ export const valueTypes = ["i8", "u8", "i16", "u16", "i32", "u32", "f16", "bf16"
 /** Element type that the result of an expression may have and that the output may store. */
 export type ValueType = (typeof valueTypes)[number];
 
-/**
- * Type of 8-bit floats that expressions can read. HiF8 is excluded, because no document specifies its
- * arithmetic.
- */
+/** Type of 8-bit floats that expressions can read; all but HiF8. */
 export type Float8SourceType = Exclude<Float8Type, "hif8">;
 
 /**
- * Element type that expressions can read. Packed types (several elements in a byte) and 8-bit floats are cast
- * after the load and are never stored.
+ * Element type that expressions can read. Packed types (several elements in a byte) and 8-bit floats cannot
+ * be stored.
  */
 export type SourceType = ValueType | PackedType | Float8SourceType;
 
 /** True if tilec computes in an element type: i32, u32 or f32. */
 export const isArithmeticType = (dtype: DType): dtype is ArithmeticType =>
   arithmeticTypes.some((other) => other === dtype);
-/** True if the result of an expression may have an element type and the output may store it. */
+/** True if the result of an expression can have an element type. */
 export const isValueType = (dtype: DType): dtype is ValueType => valueTypes.some((other) => other === dtype);
 
 /** True if an element type is an 8-bit float that expressions can read: all but HiF8. */
@@ -48,7 +45,7 @@ export const isSourceType = (dtype: DType): dtype is SourceType =>
   isPacked(dtype) || isValueType(dtype) || isFloat8Source(dtype);
 
 const integerOperations = ["add", "sub", "mul", "min", "max"] as const;
-/** Operations on two values of one arithmetic type, with a result of that type. `div` is for f32 only. */
+/** Operations on two values of one arithmetic type, with a result of the same type. `div` is for f32 only. */
 export const operations = [...integerOperations, "div"] as const;
 /** Operation on two values: addition, subtraction, multiplication, division, minimum or maximum. */
 export type Operation = (typeof operations)[number];
@@ -59,23 +56,20 @@ export type IntegerOperation = (typeof integerOperations)[number];
 export const isIntegerOperation = (op: Operation): op is IntegerOperation => op !== "div";
 
 /**
- * Reductions that combine the reduction elements of an output element. `fold`: their sum, added in order from
- * +0. `exact`: their exact real sum, rounded once to f32. `mean`: the result of `fold` divided by their
- * number. `max`, `min`: the largest or smallest element. Without reduction elements, the result is +0.
+ * Reductions that combine the reduction elements of an output element. `fold`: sum, added in order. `exact`:
+ * exact sum, rounded once to f32. `mean`: `fold` divided by the number of elements. `max`, `min`: largest or
+ * smallest element. The result without elements is +0.
  */
 export const reductions = ["fold", "exact", "mean", "max", "min"] as const;
 /** Kind of reduction that combines the reduction elements of an output element. */
 export type Reduction = (typeof reductions)[number];
 
-/**
- * True if the result of a reduction depends on the number of its elements: `mean`, `max` and `min`. A sum
- * without elements equals its initial value, so it needs no count.
- */
+/** True if the result of a reduction depends on the number of reduction elements: `mean`, `max` and `min`. */
 export const countsItsElements = (how: Reduction): boolean => how !== "fold" && how !== "exact";
 
 /**
- * Expression tree for the value of an output element. A node is a read, a number, a cast, an operation or a
- * reduction. {@link typeOf} returns the type of a node.
+ * Expression tree for the value of an output element, with reads, numbers, casts, operations and reductions
+ * as nodes.
  */
 export type Expression =
   /** An element, by the number of its read in the map. */
@@ -96,15 +90,12 @@ export type Expression =
 export const castTo = (to: DType, from: DType, of: Expression): Expression =>
   to === from ? of : { kind: "cast", to, of };
 
-/**
- * Returns the maximum number of reduction elements of one output element: 2^24, or 2^24 - 1 for a mean. f32
- * represents every whole number up to 2^24, and a mean divides by the number of elements as an f32.
- */
+/** Returns the maximum number of reduction elements of one output element: 2^24, or 2^24 - 1 for a mean. */
 export const maxReductionElements = (how: Reduction): number => (how === "mean" ? 2 ** 24 - 1 : 2 ** 24);
 
 /**
- * Returns a copy of an expression in which each read is replaced. `of`: returns the replacement for a read,
- * given the index of the read in the access map's list of reads.
+ * Returns a copy of an expression with the reads replaced. `of`: returns the replacement for a read, given
+ * the read's index in the access map.
  */
 export function withReads(value: Expression, of: (read: number) => Expression): Expression {
   switch (value.kind) {
@@ -121,8 +112,8 @@ export function withReads(value: Expression, of: (read: number) => Expression): 
 }
 
 /**
- * Returns the indices of the reads in an expression, from left to right. An index counts from 0 in the access
- * map's list of reads. A read that occurs several times is listed each time.
+ * Returns the indices, from 0, of the reads in an expression, from left to right. A read that is used twice
+ * is listed twice.
  */
 export function readsIn(value: Expression): readonly number[] {
   switch (value.kind) {
@@ -152,10 +143,7 @@ export function operationsIn(value: Expression): number {
   }
 }
 
-/**
- * Returns the reductions in an expression; the inner reduction comes before the outer. A verified expression
- * has at most one. The list is empty if there is none.
- */
+/** Returns the reductions in an expression, innermost first. The list is empty if there is none. */
 export function reductionsIn(value: Expression): readonly Extract<Expression, { readonly kind: "reduce" }>[] {
   switch (value.kind) {
     case "read":
@@ -170,10 +158,7 @@ export function reductionsIn(value: Expression): readonly Extract<Expression, { 
   }
 }
 
-/**
- * Returns the element type of an expression. An operation has the type of its left operand, a reduction that
- * of its elements. `reads`: the element type of each read.
- */
+/** Returns the element type of an expression. `reads`: element types of the reads. */
 export function typeOf(value: Expression, reads: readonly DType[]): DType {
   switch (value.kind) {
     case "read":

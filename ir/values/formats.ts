@@ -7,7 +7,7 @@ import { isFloat8Source, type Float8SourceType, type SourceType, type ValueType 
 
 /**
  * Binary floating-point format of IEEE 754. `digits`: bits of the significand, with the implicit leading bit.
- * `least`: exponent of the smallest normal number. `infinity` and `nan`: bit patterns.
+ * `least`: exponent of the smallest normal number. `infinity`, `nan`: bit patterns.
  */
 export interface FloatFormat {
   readonly bits: 16 | 32;
@@ -34,7 +34,7 @@ export const isFloatValue = (type: SourceType): type is FloatValueType => Object
 export const isRealSource = (type: SourceType): type is FloatValueType | Float8SourceType =>
   isFloatValue(type) || isFloat8Source(type);
 
-/** Lowest and highest value of each integer element type, both inclusive. */
+/** Lowest and highest value of each integer element type, inclusive. */
 export const integerRanges = {
   u2: [0, 3],
   i2: [-2, 1],
@@ -69,8 +69,8 @@ function nearestEven(value: number): number {
 }
 
 /**
- * Returns the value of a float format that is nearest to a number, ties to even. Numbers beyond the range
- * become an infinity. Zeros keep their sign, and NaN is returned as it is.
+ * Returns the value of a float format nearest to a number, ties to even. Numbers beyond the range become an
+ * infinity; NaN and zeros are returned unchanged.
  */
 export function rounded(value: number, { digits, least, infinity, bits }: FloatFormat): number {
   if (!Number.isFinite(value) || value === 0) return value;
@@ -81,7 +81,7 @@ export function rounded(value: number, { digits, least, infinity, bits }: FloatF
   return Math.sign(value) * (near >= beyond ? Infinity : near);
 }
 
-/** Returns the number that the bits of an element represent, in the given type; NaN for the bits of a NaN. */
+/** Returns the number that the bits of an element represent in a type; NaN for the bits of a NaN. */
 export function numberOf(type: SourceType, bits: number): number {
   if (isFloat8Source(type)) return float8Value(type, bits);
   if (!isFloatValue(type)) {
@@ -100,10 +100,7 @@ export function numberOf(type: SourceType, bits: number): number {
   return sign * (exponent === 0 ? mantissa * unit : (mantissa + fraction) * unit * 2 ** (exponent - 1));
 }
 
-/**
- * Returns the bits of a number in a type; the type must represent the number exactly. All NaNs have one bit
- * pattern.
- */
+/** Returns the bits of a number that the type must represent exactly. All NaNs have the same bits. */
 export function bitsOfNumber(type: ValueType, value: number): number {
   if (!isFloatValue(type)) return value < 0 ? value + 2 * (integerRanges[type][1] + 1) : value;
   const { digits, least, infinity, nan, bits } = floatFormats[type];

@@ -23,8 +23,8 @@ import {
 import type { ValueStep } from "./steps.js";
 
 /**
- * Bounds of a value, derived before the value is computed. If finite, the value is n · 2^`lsb` for an integer
- * n from `low` to `high`, with at most `digits` significant bits.
+ * Bounds of a value, derived without computing the value. Finite values are n · 2^`lsb` for an integer n from
+ * `low` to `high`, with at most `digits` significant bits.
  */
 export interface ValueGrid {
   readonly lsb: number;
@@ -34,8 +34,8 @@ export interface ValueGrid {
 }
 
 /**
- * Result of an analysis: the bounds of a value, or the reason (`why`) why it has none. A value has none if
- * one of its operations may round, overflow or wrap.
+ * Result of an analysis: the bounds of a value, or the reason (`why`) why there are no bounds. A value has no
+ * bounds if an operation may round, overflow or wrap.
  */
 export type GridResult =
   { readonly ok: true; readonly grid: ValueGrid } | { readonly ok: false; readonly why: string };
@@ -44,15 +44,14 @@ const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** Returns the number of binary digits of a value without its sign; 0 for zero. */
+/** Returns the number of binary digits of a value without the sign; 0 for zero. */
 export const bitLength = (value: bigint): number => (value === 0n ? 0 : abs(value).toString(2).length);
 
 /** Returns the greatest absolute value within bounds, in the unit of the bounds (2^`lsb`). */
 export const reachOf = ({ low, high }: Pick<ValueGrid, "low" | "high">): bigint => max(abs(low), abs(high));
 
 /**
- * Returns the number of bits of the greatest absolute value within bounds. The value is taken as an integer
- * multiple of 2^`lsb`; the bits are those of the integer.
+ * Returns the number of bits of the greatest absolute value within bounds, as an integer multiple of 2^`lsb`.
  */
 export const bitsOfGrid = (grid: ValueGrid): number => bitLength(reachOf(grid));
 
@@ -93,10 +92,7 @@ function gridOfFloat8(type: Float8SourceType): ValueGrid {
     : gridFrom(lsb, -high, high, float8Formats[type].mantissa + 1);
 }
 
-/**
- * Returns the bounds of a single 32-bit number. Infinities and NaN have the bounds of 0, because bounds
- * describe finite values only.
- */
+/** Returns the bounds of a single 32-bit number. Infinities and NaN have the bounds of 0. */
 function gridOfNumber(value: number): ValueGrid {
   if (!Number.isFinite(value) || value === 0) return gridFrom(0, 0n, 0n);
   // Numbers of 32 bits are whole, or below 2^24 and multiples of 2^-149.
@@ -112,8 +108,8 @@ const inUnits = (lsb: number, grid: ValueGrid): ValueGrid => {
 };
 
 /**
- * Returns `value` times 2^`lsb`, rounded once to a float format and clamped to its largest finite magnitude.
- * The result is in units of the format's smallest subnormal, or of 2^`lsb` if that is larger.
+ * Returns `value` times 2^`lsb`, rounded to a float format and clamped to the largest finite magnitude. The
+ * unit of the result is the larger of the smallest subnormal and 2^`lsb`.
  */
 function roundedTo(format: FloatFormat, value: bigint, lsb: number): bigint {
   const [size, bound] = [abs(value), largest(format)];
@@ -157,8 +153,8 @@ function isInside(grid: ValueGrid, low: bigint, high: bigint): boolean {
 }
 
 /**
- * Returns the bounds of the exact result of an operation, before rounding or wrapping. `left` and `right`:
- * bounds of its operands.
+ * Returns the bounds of the exact result of an operation, before rounding or wrapping. `left`, `right`:
+ * bounds of the operands.
  */
 function combined(op: Exclude<Operation, "div">, left: ValueGrid, right: ValueGrid): ValueGrid {
   if (op === "mul") {
@@ -187,8 +183,8 @@ function combined(op: Exclude<Operation, "div">, left: ValueGrid, right: ValueGr
 }
 
 /**
- * Returns the reason why an operation may round, overflow or wrap in a type; undefined if its results are
- * always exact. `grid`: bounds of the exact results.
+ * Returns the reason why an operation may round, overflow or wrap in a type; undefined for an operation that
+ * is always exact. `grid`: bounds of the exact results.
  */
 function inexact(op: Operation, grid: ValueGrid, type: ValueType): string | undefined {
   if (op === "min" || op === "max") return undefined;
@@ -207,8 +203,8 @@ function inexact(op: Operation, grid: ValueGrid, type: ValueType): string | unde
 }
 
 /**
- * Returns the bounds of each step (one operation in evaluation order), indexed by step number. A step without
- * bounds has the reason instead. `reduced`: bounds of the reduction's result; undefined if no step uses it.
+ * Returns the bounds of each step (operation in evaluation order), or the reason why there are no bounds.
+ * `reduced`: bounds of the reduction's result; undefined if no step uses the reduction.
  */
 export function gridsOf(steps: readonly ValueStep[], reduced?: GridResult): readonly GridResult[] {
   const grids: GridResult[] = [];
@@ -217,14 +213,14 @@ export function gridsOf(steps: readonly ValueStep[], reduced?: GridResult): read
 }
 
 /**
- * Returns the bounds of the last step (operation in evaluation order), or the reason why it has none. No step
- * may use a reduction.
+ * Returns the bounds of the last step (operation in evaluation order), or the reason why there are no bounds.
+ * No step may use a reduction.
  */
 export const gridOfLast = (steps: readonly ValueStep[]): GridResult => at(gridsOf(steps), steps.length - 1);
 
 /**
- * Returns the bounds of a step (operation in evaluation order), or the reason why it has none. `before`: the
- * bounds of the steps before it. `reduced`: bounds of the reduction's result.
+ * Returns the bounds of a step (operation in evaluation order), or the reason why there are no bounds.
+ * `before`: bounds of earlier steps. `reduced`: bounds of the reduction's result.
  */
 function gridOfStep(
   step: ValueStep,
@@ -261,8 +257,8 @@ const checked = (op: Operation, grid: ValueGrid, type: ValueType): GridResult =>
 };
 
 /**
- * Returns the bounds of a sum of at most `elements` values that all have the bounds `element`. The result is
- * a reason instead if a partial sum may be inexact in f32, or may wrap.
+ * Returns the bounds of a sum of at most `elements` values with the bounds `element`. Returns a reason if a
+ * partial sum may be inexact or wrap.
  */
 export function gridOfSum(element: GridResult, elements: number, type: ArithmeticType): GridResult {
   if (!element.ok) return element;

@@ -17,8 +17,8 @@ export interface Dyadic {
 }
 
 /**
- * Bounds of a value whose operations may round. Finite values other than zero are multiples of 2^`unit` and
- * have a magnitude of at least 2^`least`. All finite values lie from `low` to `high`.
+ * Bounds of a value whose operations may round. Finite values are from `low` to `high`; nonzero values are
+ * multiples of 2^`unit` with a magnitude of at least 2^`least`.
  */
 export interface Magnitude {
   readonly unit: number;
@@ -32,8 +32,8 @@ export interface Magnitude {
 }
 
 /**
- * Bounds that the program promises for the elements of an operand. Each element is finite. Its magnitude is
- * 0, or at least 2^`least` and less than 2^`below`.
+ * Bounds that the program promises for the elements of an operand. Elements are finite; the magnitude of
+ * nonzero elements is from 2^`least` to below 2^`below`.
  */
 export interface ElementBounds {
   readonly least?: number;
@@ -88,7 +88,7 @@ function roundedAway({ units, exponent }: Dyadic, { digits, least }: FloatFormat
   return dyadic(units < 0n ? -kept : kept, exponent + drop);
 }
 
-/** Returns the bounds of a value after it is rounded to a float format. */
+/** Returns the bounds of a value after rounding to a float format. */
 function afterRounding(value: Magnitude, format: FloatFormat): Magnitude {
   const last = format.least - format.digits + 1;
   const rounds = value.unit < last;
@@ -110,8 +110,8 @@ const largestUnder = ({ digits, least }: FloatFormat, exponent: number): Dyadic 
 };
 
 /**
- * Returns the bounds of the elements of a type. `bounds`: promised bounds on float elements; without them,
- * floats may be infinite or NaN.
+ * Returns the bounds of the elements of a type. `bounds`: promised bounds of float elements; absent if
+ * infinities and NaN are possible.
  */
 export function magnitudeOfType(type: SourceType, bounds?: ElementBounds): Magnitude {
   if (isFloat8Source(type)) {
@@ -176,10 +176,7 @@ function truncated({ units, exponent }: Dyadic): bigint {
   return units < 0n ? -size : size;
 }
 
-/**
- * True if all values within bounds fit an integer type. Bounds with fractions are truncated toward zero
- * first.
- */
+/** True if all values within bounds fit an integer type after truncation toward zero. */
 export function fitsInteger({ low, high }: Magnitude, type: keyof typeof integerRanges): boolean {
   const [lowest, highest] = integerRanges[type];
   return truncated(low) >= BigInt(lowest) && truncated(high) <= BigInt(highest);
@@ -197,8 +194,8 @@ function castMagnitude(value: Magnitude, from: SourceType, to: ValueType): Magni
 }
 
 /**
- * Returns the bounds of the exact result of an operation, before it is rounded or wraps. `a` and `b`: bounds
- * of the operands.
+ * Returns the bounds of the exact result of an operation, before rounding or wrapping. `a`, `b`: bounds of
+ * the operands.
  */
 export function combined(op: Exclude<Operation, "div">, a: Magnitude, b: Magnitude): Magnitude {
   const finite = a.finite && b.finite;
@@ -248,8 +245,8 @@ export function combined(op: Exclude<Operation, "div">, a: Magnitude, b: Magnitu
 }
 
 /**
- * Returns the bounds of a result after it is converted to a type. For floats, the bounds are rounded. For
- * integers, they are the whole range of the type if the result may wrap.
+ * Returns the bounds of a result after conversion to a type. An integer result that may wrap has the whole
+ * range of the type as bounds.
  */
 export function inType(value: Magnitude, type: ValueType): Magnitude {
   if (isFloatValue(type)) return afterRounding(value, floatFormats[type]);
@@ -257,8 +254,8 @@ export function inType(value: Magnitude, type: ValueType): Magnitude {
 }
 
 /**
- * Returns the bounds of a sum of at most `count` elements that all have the bounds `element`. The elements
- * are added in order, from +0, and every partial sum is rounded.
+ * Returns the bounds of a sum of at most `count` elements with the bounds `element`, added in order with
+ * rounding.
  */
 export function foldMagnitude(element: Magnitude, count: number): Magnitude {
   const zeroed = { low: lower(element.low, zero), high: higher(element.high, zero) };
@@ -275,8 +272,7 @@ export function foldMagnitude(element: Magnitude, count: number): Magnitude {
 }
 
 /**
- * Returns the bounds of an exact sum of at most `count` elements that all have the bounds `element`, before
- * the sum is rounded.
+ * Returns the bounds, before rounding, of an exact sum of at most `count` elements with the bounds `element`.
  */
 export const exactSum = (element: Magnitude, count: number): Magnitude => ({
   ...element,
@@ -285,15 +281,15 @@ export const exactSum = (element: Magnitude, count: number): Magnitude => ({
 });
 
 /**
- * Input of an analysis of steps (operations in evaluation order): the promised bounds of the elements of each
- * read, and the bounds of the reduction's result. `bounds` returns undefined if nothing is promised.
+ * Input of an analysis of steps (operations in evaluation order): promised bounds of the elements that are
+ * read, and bounds of the reduction's result. `bounds`: undefined result if nothing is promised.
  */
 export interface MagnitudeOf {
   readonly bounds: (read: number) => ElementBounds | undefined;
   readonly reduced?: Magnitude;
 }
 
-/** Returns the bounds of each step (one operation in evaluation order), indexed by step number. */
+/** Returns the bounds of each step (operation in evaluation order), indexed by step number. */
 export function magnitudes(steps: readonly ValueStep[], of: MagnitudeOf): readonly Magnitude[] {
   const results: Magnitude[] = [];
   for (const step of steps) results.push(magnitudeOfStep(step, results, of));
@@ -301,8 +297,8 @@ export function magnitudes(steps: readonly ValueStep[], of: MagnitudeOf): readon
 }
 
 /**
- * Returns the bounds of a step (operation in evaluation order). `operands`: the bounds of all earlier steps,
- * indexed by step number. `of`: the bounds of reads and of the reduction's result.
+ * Returns the bounds of a step (operation in evaluation order). `operands`: bounds of earlier steps, by step
+ * number. `of`: bounds of reads and of the reduction's result.
  */
 function magnitudeOfStep(step: ValueStep, operands: readonly Magnitude[], of: MagnitudeOf): Magnitude {
   switch (step.kind) {

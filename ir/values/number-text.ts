@@ -3,16 +3,16 @@ import type { ArithmeticType } from "./expression.js";
 import { bitsOfNumber, floatFormats, integerRanges, numberOf, rounded } from "./formats.js";
 
 /**
- * Result of parsing a number in a type: its bits, or an error message with a hint. The error says that the
- * type cannot represent the number.
+ * Result of parsing a number in a type: the bits, or an error message with a hint if the type cannot
+ * represent the number.
  */
 export type ReadNumber =
   | { readonly ok: true; readonly bits: number }
   | { readonly ok: false; readonly message: string; readonly hint: string };
 
 /**
- * Parses a number. Returns its bits if the type represents the number exactly, otherwise an error message and
- * a hint. `text`: a whole number, a decimal, or `0x` with the 8 hexadecimal digits of the bits.
+ * Parses a number. Returns the bits if the type represents the number exactly, or an error message and a
+ * hint. `text`: a whole number, a decimal, or `0x` with 8 hexadecimal digits of the bits.
  */
 export function readNumber(text: string, type: ArithmeticType): ReadNumber {
   if (text.startsWith("0x")) return { ok: true, bits: Number.parseInt(text.slice(2), 16) };
@@ -78,8 +78,8 @@ function inexact(text: string, type: ArithmeticType, value: number): ReadNumber 
 }
 
 /**
- * Returns the text of a number, given its bits. For an integer other than -0, the text is decimal. For all
- * other values, it is `0x` and the bits in hexadecimal.
+ * Returns the text of a number, given the bits: decimal for an integer, or `0x` and the bits in hexadecimal
+ * for any other value.
  */
 export function printNumber(type: ArithmeticType, bits: number): string {
   const value = numberOf(type, bits);
