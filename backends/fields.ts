@@ -108,18 +108,18 @@ export const oneOf = (
   words,
 });
 
-/** Returns a validation rule that accepts an integer from `least` to `most`. */
+/** Returns a validation rule that accepts an integer from `min` to `max`. */
 export const integer = (
-  least: number,
+  min: number,
   code: Code = "TC702",
-  most = Infinity,
+  max = Infinity,
 ): Extract<Field, { readonly holds: unknown }> => ({
   code,
   takes:
-    least === -Infinity
+    min === -Infinity
       ? "a whole number"
-      : `a whole number, ${most === Infinity ? `${least} or more` : `${least} to ${most}`}`,
-  holds: (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
+      : `a whole number, ${max === Infinity ? `${min} or more` : `${min} to ${max}`}`,
+  holds: (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
 });
 
 /** Validation rule that accepts a function. */

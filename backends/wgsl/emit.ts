@@ -34,8 +34,9 @@ import { isNative } from "./value-proofs.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
 /**
- * Emits the WGSL kernel of a tile program. Throws a CompileError: TC505 for a scatter without a kernel, TC502 if the program
- * exceeds the device limits. TC502 also reports loops, sizes or values that a WGSL kernel cannot express.
+ * Emits the WGSL kernel of a tile program. Throws a CompileError: TC505 for a scatter without a kernel, TC502
+ * if the program exceeds the device limits. TC502 also reports loops, sizes or values that a WGSL kernel
+ * cannot express.
  */
 export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel {
   checkArgument("emitWgsl", "tile program", func);

@@ -86,19 +86,19 @@ export function parseCount(text: string, flag: string): number {
 }
 
 /**
- * Parses the value of a flag as a whole number from `least` to `most`. Throws a UsageError for any other
+ * Parses the value of a flag as a whole number from `min` to `max`. Throws a UsageError for any other
  * text. `example`: a value that the hint of the error shows.
  */
 export function parseCountFrom(
   text: string,
   flag: string,
-  least: number,
+  min: number,
   example: number,
-  most = Number.MAX_SAFE_INTEGER,
+  max = Number.MAX_SAFE_INTEGER,
 ): number {
   const value = parseCount(text, flag);
-  if (value >= least && value <= most) return value;
-  const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
+  if (value >= min && value <= max) return value;
+  const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
   throw new UsageError(`--${flag} must be ${range}, not ${value}`, `--${flag} ${example}`);
 }
 

@@ -137,10 +137,10 @@ function wordAt(
   { line, column }: TextPosition,
 ): { readonly word: string; readonly start: number } | undefined {
   const row = text.split("\n")[line] ?? "";
-  const found = [...row.matchAll(/%?[\w.-]+/g)].find(
+  const result = [...row.matchAll(/%?[\w.-]+/g)].find(
     ({ index, 0: word }) => index <= column && column <= index + word.length,
   );
-  return found === undefined ? undefined : { word: found[0], start: found.index };
+  return result === undefined ? undefined : { word: result[0], start: result.index };
 }
 
 /** Returns the function whose text holds a line. */
@@ -161,9 +161,9 @@ export function hover(
   settings: Settings = {},
 ): string | undefined {
   const func = funcAt(parseModule(text, file, settings.operators).module, place.line);
-  const found = wordAt(text, place);
-  if (func === undefined || found === undefined) return undefined;
-  const { word, start } = found;
+  const result = wordAt(text, place);
+  if (func === undefined || result === undefined) return undefined;
+  const { word, start } = result;
   if (word.startsWith("%")) return describeName(func, word.slice(1));
   const row = text.split("\n")[place.line] ?? "";
   const meaning = describeOfOperator(row, word, start, settings.operators) ?? describeWord(row, word, start);
