@@ -5,7 +5,7 @@
 import { fillBytes, isMove, isRead } from "../../ir/access.js";
 import { addressOf, type Place } from "../../ir/addressing.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
-import { evaluate, type Env } from "../../ir/linear.js";
+import { evaluate, type Env, type Linear } from "../../ir/linear.js";
 import { fillValue, noElement, outOfRange } from "../../ir/policy.js";
 import { firstTable, type Region, type ScatterStmt, type UbBuffer } from "../../ir/tile.js";
 import { at, invariant, isPacked, type DType } from "../../ir/types.js";
@@ -72,92 +72,15 @@ export function* scatterSteps<M extends PointMemory>(
   stmt: ScatterStmt,
 ): Generator<void> {
   const { func, env } = machine;
-  const { map } = stmt;
-  const inputs = func.operands.length - 1;
-  const first = firstTable(stmt, inputs);
-  const regionOf = (table: number): Region => at(stmt.from, table - first);
-  const place = (table: number): Place => machine.placeOf(regionOf(table));
-  const forms = map.indices.map(({ value }) =>
-    isRead(value) ? addressOf(value.at, place(value.table)) : value,
-  );
-  const walk = new IndexWalk(indexSteps(map, forms, func.operands));
-  const tables = func.operands.slice(0, inputs).map((_, table) => {
-    if (table < first) return undefined;
-    const memory = machine.memoryOf(regionOf(table).buffer);
-    const isIndex = map.indices.some(({ value }) => isRead(value) && value.table === table);
-    return {
-      memory,
-      reader: isIndex ? indexReader(memory.bytes.subarray(memory.first), memory.dtype) : undefined,
-      count: memory.ub === undefined ? machine.counting(table) : undefined,
-    };
-  });
-  let dims: readonly number[] = [];
-  const touch = (table: number, element: number): number => {
-    const entry = tables[table];
-    invariant(entry !== undefined, `input ${table} has a region`);
-    const { memory, count } = entry;
-    const byte = memory.first + element * memory.elementBytes;
-    machine.check(memory, Math.floor(byte), Math.ceil(memory.elementBytes), stmt, false);
-    count?.(byte, element);
-    return byte;
-  };
-  const taken = (step: IndexStep): number => {
-    if (step.table === undefined) return walk.takeSum(step, dims, env);
-    const position = walk.position(step, dims, env);
-    touch(step.table, position);
-    const reader = tables[step.table]?.reader;
-    invariant(reader !== undefined, `input ${step.table} has index values`);
-    return walk.take(step, reader(position), reader, position);
-  };
-  /** Takes the steps of a point in order: what ends it, or 0. */
-  const pointAt = (): number => {
-    walk.begin();
-    for (const step of walk.outerSteps) {
-      if (walk.lacks(step)) continue;
-      const element = taken(step);
-      if (walk.endsAt(step, element)) return element;
-    }
-    return walk.ended;
-  };
-  const readForms = map.reads.map(({ table, at: coords }) => addressOf(coords, place(table)));
-  const elementOf = (read: number): number =>
-    evaluate(at(readForms, read), env, { dims, indices: walk.indices });
-  const bitsAt = (read: number): number => {
-    const { table } = at(map.reads, read);
-    const element = elementOf(read);
-    const byte = touch(table, element);
-    const memory = tables[table]?.memory;
-    invariant(memory !== undefined, `input ${table} has a region`);
-    return isPacked(memory.dtype)
-      ? packedBits(memory.bytes, memory.dtype, element, memory.first)
-      : readBits(memory.view, byte, memory.elementBytes);
-  };
+  const { write } = stmt.map;
+  const reads = new PointReads(machine, stmt);
   const target = machine.memoryOf(stmt.to.buffer);
-  const targetPlace = machine.placeOf(stmt.to);
-  const written = addressOf(map.write.at, targetPlace);
-  const countWrite = target.ub === undefined ? machine.counting(inputs) : undefined;
-  const valueOf = pointValue(func, stmt, {
-    bitsAt,
+  const written = addressOf(write.at, machine.placeOf(stmt.to));
+  const countWrite = target.ub === undefined ? machine.counting(func.operands.length - 1) : undefined;
+  const writeValue = pointValue(func, stmt, reads, {
     move(byte) {
-      const { table } = at(map.reads, 0);
-      const from = touch(table, elementOf(0));
-      const memory = tables[table]?.memory;
-      invariant(memory !== undefined, `input ${table} has a region`);
+      const { memory, from } = reads.elementOf(0);
       copyBytes(target.bytes, byte, memory.bytes, from, target.elementBytes);
-    },
-    *reduction() {
-      const out = dims;
-      const [begin, end] = reductionRange(map, walk.indices);
-      for (let r = begin; r < end; r++) {
-        dims = [...out, r];
-        let ended = 0;
-        for (const step of walk.reductionSteps) {
-          ended = taken(step);
-          if (ended < 0) break;
-        }
-        if (ended !== noElement) yield ended;
-      }
-      dims = out;
     },
     old: (byte) => readBits(target.view, byte, target.elementBytes),
     put(byte, bits) {
@@ -171,29 +94,155 @@ export function* scatterSteps<M extends PointMemory>(
   let done = 0;
   for (const point of pointsOf(stmt.sizes.map((size) => Math.max(0, evaluate(size, env))))) {
     if (++done % pointsAtOnce === 0) yield;
-    dims = point;
     const inDomain = point.map((coord, d) => coord + at(origin, d));
-    const ended = pointAt();
+    const ended = reads.begin(point);
     if (ended === outOfRange) machine.rejected(inDomain);
     if (ended === outOfRange || ended === noElement) continue;
-    const element = evaluate(written, env, { dims, indices: walk.indices });
+    const element = reads.evaluate(written);
     const byte = target.first + element * target.elementBytes;
-    const coords = map.write.at.map((form) => evaluate(form, env, { dims, indices: walk.indices }));
     // A combination reads the element first.
-    if (map.write.combine !== "set") machine.check(target, byte, target.elementBytes, stmt, false);
+    if (write.combine !== "set") machine.check(target, byte, target.elementBytes, stmt, false);
     machine.check(target, byte, target.elementBytes, stmt, true);
     countWrite?.(byte, element);
-    machine.wrote(inDomain, coords);
-    if (valueOf(byte, ended === fillValue) === outOfRange) machine.rejected(inDomain);
+    machine.wrote(
+      inDomain,
+      write.at.map((form) => reads.evaluate(form)),
+    );
+    if (writeValue(byte, ended === fillValue) === outOfRange) machine.rejected(inDomain);
   }
 }
 
-/** Ways to the elements that a point's value is made from, and to the one that it writes, by its byte. */
-interface PointElements {
-  readonly bitsAt: (read: number) => number;
+/**
+ * Input of a scatter that its points read. `reader`: returns index values by position; undefined for data.
+ */
+interface PointTable<M> {
+  readonly memory: M;
+  readonly reader: ReturnType<typeof indexReader> | undefined;
+  /** Undefined for a buffer in the unified buffer (UB). */
+  readonly count: CountElement | undefined;
+}
+
+/**
+ * Checked and counted reads of index values and elements at one point of a scatter's domain after another.
+ */
+class PointReads<M extends PointMemory> {
+  private dims: readonly number[] = [];
+  private readonly walk: IndexWalk;
+  /** By input; undefined for an input without a region. */
+  private readonly tables: readonly (PointTable<M> | undefined)[];
+  /** Element numbers of the reads. */
+  private readonly elements: readonly Linear[];
+
+  constructor(
+    private readonly machine: ScatterMachine<M>,
+    private readonly stmt: ScatterStmt,
+  ) {
+    const { func } = machine;
+    const { map } = stmt;
+    const inputs = func.operands.slice(0, -1);
+    const first = firstTable(stmt, inputs.length);
+    const regionOf = (table: number): Region => at(stmt.from, table - first);
+    const addressIn = (table: number, coords: readonly Linear[]): Linear =>
+      addressOf(coords, machine.placeOf(regionOf(table)));
+    const forms = map.indices.map(({ value }) => (isRead(value) ? addressIn(value.table, value.at) : value));
+    this.walk = new IndexWalk(indexSteps(map, forms, func.operands));
+    this.tables = inputs.map((_, table) => {
+      if (table < first) return undefined;
+      const memory = machine.memoryOf(regionOf(table).buffer);
+      const isIndex = map.indices.some(({ value }) => isRead(value) && value.table === table);
+      return {
+        memory,
+        reader: isIndex ? indexReader(memory.bytes.subarray(memory.first), memory.dtype) : undefined,
+        count: memory.ub === undefined ? machine.counting(table) : undefined,
+      };
+    });
+    this.elements = map.reads.map(({ table, at: coords }) => addressIn(table, coords));
+  }
+
+  /**
+   * Takes the index values of a point in order. Returns the value with which one of them ended the point,
+   * such as `noElement`, or 0.
+   */
+  begin(point: readonly number[]): number {
+    const { walk } = this;
+    this.dims = point;
+    walk.begin();
+    for (const step of walk.outerSteps) {
+      if (walk.lacks(step)) continue;
+      const element = this.take(step);
+      if (walk.endsAt(step, element)) return element;
+    }
+    return walk.ended;
+  }
+
+  /** Yields the end of each reduction element that reads an element: 0, or the reason why it does not. */
+  *reduction(): Generator<number> {
+    const { walk, dims } = this;
+    const [begin, end] = reductionRange(this.stmt.map, walk.indices);
+    for (let r = begin; r < end; r++) {
+      this.dims = [...dims, r];
+      let ended = 0;
+      for (const step of walk.reductionSteps) {
+        ended = this.take(step);
+        if (ended < 0) break;
+      }
+      if (ended !== noElement) yield ended;
+    }
+    this.dims = dims;
+  }
+
+  /** Returns the value of a linear form at the current point. */
+  evaluate(form: Linear): number {
+    const { dims, walk } = this;
+    return evaluate(form, this.machine.env, { dims, indices: walk.indices });
+  }
+
+  /** Returns the element of a read: its memory, its number in the region, and the byte at which it begins. */
+  elementOf(read: number): { readonly memory: M; readonly element: number; readonly from: number } {
+    const { table } = at(this.stmt.map.reads, read);
+    const element = this.evaluate(at(this.elements, read));
+    return { memory: this.tableOf(table).memory, element, from: this.touch(table, element) };
+  }
+
+  /** Returns the bits of the element of a read. */
+  bitsAt(read: number): number {
+    const { memory, element, from } = this.elementOf(read);
+    return isPacked(memory.dtype)
+      ? packedBits(memory.bytes, memory.dtype, element, memory.first)
+      : readBits(memory.view, from, memory.elementBytes);
+  }
+
+  private tableOf(table: number): PointTable<M> {
+    const result = this.tables[table];
+    invariant(result !== undefined, `input ${table} has a region`);
+    return result;
+  }
+
+  /** Checks and counts the read of an element; returns the byte at which the element begins. */
+  private touch(table: number, element: number): number {
+    const { memory, count } = this.tableOf(table);
+    const byte = memory.first + element * memory.elementBytes;
+    this.machine.check(memory, Math.floor(byte), Math.ceil(memory.elementBytes), this.stmt, false);
+    count?.(byte, element);
+    return byte;
+  }
+
+  private take(step: IndexStep): number {
+    const { walk, dims } = this;
+    const { env } = this.machine;
+    if (step.table === undefined) return walk.takeSum(step, dims, env);
+    const position = walk.position(step, dims, env);
+    this.touch(step.table, position);
+    const { reader } = this.tableOf(step.table);
+    invariant(reader !== undefined, `input ${step.table} has index values`);
+    return walk.take(step, reader(position), reader, position);
+  }
+}
+
+/** Writes of the element that a point writes, by the byte at which the element begins. */
+interface PointWrites {
   /** Copies the element of the only read. */
   readonly move: (byte: number) => void;
-  readonly reduction: () => Iterable<number>;
   readonly old: (byte: number) => number;
   readonly put: (byte: number, bits: number) => void;
   readonly fill: (byte: number, bits: Uint8Array) => void;
@@ -206,7 +255,8 @@ interface PointElements {
 function pointValue(
   func: TileFunc,
   { map }: ScatterStmt,
-  { bitsAt, move, reduction, old, put, fill: putFill }: PointElements,
+  reads: PointReads<PointMemory>,
+  { move, old, put, fill: putFill }: PointWrites,
 ): (byte: number, isFill: boolean) => number {
   const { dtype } = outputOf(func).type;
   const types = map.reads.map(({ table }) => at(func.operands, table).type.dtype);
@@ -218,6 +268,7 @@ function pointValue(
       else move(byte);
       return 0;
     };
+  const bitsAt = (read: number): number => reads.bitsAt(read);
   const values = evaluator(valuePlan(map.value, types));
   const type = typeOf(map.value, types);
   invariant(isValueType(dtype) && isValueType(type), `values of ${dtype} and ${type}`);
@@ -228,7 +279,7 @@ function pointValue(
     const terms = values.start();
     let ended = 0;
     if (!isFill)
-      for (const term of reduction()) {
+      for (const term of reads.reduction()) {
         if (term === outOfRange) ended = term;
         else values.take(terms, bitsAt);
       }
