@@ -1,5 +1,5 @@
 /** wasm: tile programs as WebAssembly, and the executor that runs them. */
-export { emitFor, emitWasm, type WasmKernel } from "./emit.js";
+export { emitFor, emitWasm, hasTasks, type WasmKernel } from "./emit.js";
 export { encodeModule } from "./encode.js";
 export { FastExecutor, type FastOptions, type FastRun } from "./executor.js";
 export { KeptExecutors, keptExecutors } from "./cached-executors.js";

@@ -5,9 +5,8 @@ import type { AccessFunc, TileFunc } from "../../ir/func.js";
 import { mayReject } from "../../ir/policy.js";
 import { deviceLimits, webgpu, type Target } from "../../ir/target.js";
 import { printFunc, printSchedule } from "../../ir/text/print.js";
-import { isInPlace, scatterMapOf } from "../../backends/scatter-map.js";
-import { refuseScatter } from "../../backends/refuse-scatter.js";
-import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
+import { scatterMapOf } from "../../backends/scatter-map.js";
+import { emitWasm, encodeModule, hasTasks, planWasm } from "../../backends/wasm/index.js";
 import {
   beyondLimits,
   emitText,
@@ -24,7 +23,9 @@ import {
   printFacts,
   printLines,
   printObject,
+  printPoints,
   printTrips,
+  printWritten,
   isScatterProgram,
   moduleMap,
   moduleProgram,
@@ -42,17 +43,18 @@ export type Runtime = string;
 
 /**
  * Names of the runtimes that emitted modules contain: WebGPU with static sizes, WebGPU with dynamic sizes,
- * scatters on WebGPU, and WebAssembly.
+ * scatters on WebGPU, WebAssembly, and scatters on WebAssembly.
  */
-export const runtimes = ["gpu", "gpu-dynamic", "gpu-scatter", "cpu"] as const;
+export const runtimes = ["gpu", "gpu-dynamic", "gpu-scatter", "cpu", "cpu-scatter"] as const;
 
 /** Function from the name of a runtime, one of {@link runtimes}, to JavaScript source. */
 export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
 
 /**
  * Returns the JavaScript code and type declarations of a module that executes a kernel. Throws a CompileError
- * for an unsupported scatter (TC505), for exceeded device limits or missing bounds (TC502), or for an access
- * map that differs between tiles (TC702). `device`: WebGPU target for which the kernel may be compiled again.
+ * for a scatter without code for this kind (TC505), for exceeded device limits or missing bounds (TC502), or
+ * for an access map that differs between tiles (TC702). `device`: WebGPU target for which the kernel may be
+ * compiled again.
  */
 export function emitModule(
   kernel: Kernel,
@@ -65,7 +67,6 @@ export function emitModule(
     case "module":
       return emitGpu(kernel.forTarget(device), kernel, runtimeOf, arithmetic);
     case "module-cpu":
-      refuseScatter(kernel.tile, "a module of WebAssembly");
       return emitCpu(kernel, runtimeOf);
   }
 }
@@ -141,14 +142,19 @@ function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
   // The memory grows with what a run needs, whatever the sizes.
   const code = encodeModule({ ...module, memory: { pages: 1, shared: false } });
   const bytes = Array.from(code, (byte) => String.fromCharCode(byte)).join("");
+  const isWrite = isScatterProgram(program);
+  // Where two points that write one element reject the run, all index values are resolved again.
+  const isChecked = isWrite && scatterMapOf(program).write.duplicates === "error";
   const fields = {
-    ...printFacts(kernel, program, rejectsIndices(program)),
-    trips: printTrips(plan.gather === undefined ? [] : plan.nest.loops),
+    ...printFacts(kernel, program, isChecked || rejectsIndices(program)),
+    trips: printTrips(hasTasks(plan) ? plan.nest.loops : []),
+    ...(isWrite ? printPoints(program) : {}),
+    ...(isChecked ? printWritten(program) : {}),
     code: JSON.stringify(btoa(bytes)),
     bufferBytes: `${layout.bufferBytes}`,
     told: JSON.stringify(plan.params),
   };
-  const body = `${printPlan(fields)}${printRuntime(runtimeOf("cpu"))}export const create = () => runtime.create(plan);
+  const body = `${printPlan(fields)}${printRuntime(runtimeOf(isWrite ? "cpu-scatter" : "cpu"))}export const create = () => runtime.create(plan);
 `;
   return files(kernel, program, "module-cpu", body, "");
 }
@@ -158,9 +164,8 @@ const scatterFields = (
   program: TileFunc,
   { before = [] }: WgslKernel,
 ): Readonly<Record<string, string | undefined>> => ({
+  ...printPoints(program),
   before: JSON.stringify(before),
-  points: JSON.stringify(scatterMapOf(program).domain),
-  inPlace: `${isInPlace(program)}`,
 });
 
 /** True if a run of a program may end at an index value. */

@@ -29,6 +29,7 @@ import { coordinatesOf } from "../../ir/intervals/index-bounds.js";
 import { hasDynamicTrips, taskOfTile, type ParallelLoop } from "../../ir/task/index.js";
 import { at, bitsOf, elementTypes, isPacked, isSigned, maxElements, strides } from "../../ir/types.js";
 import { hasScatter } from "../../ir/tile.js";
+import { tellingPoints } from "../../backends/check-points.js";
 import { isInPlace, scatterMapOf } from "../../backends/scatter-map.js";
 import { pickedBy } from "../../backends/resolved-indices.js";
 import { indexSteps } from "../../backends/index-walk.js";
@@ -181,6 +182,26 @@ function printIndices(kernel: Kernel, program: ModuleProgram): string {
       });
     }),
   );
+}
+
+/** Returns the fields of `ScatterPlan` that every scatter has, as {@link printFacts} does. */
+export const printPoints = (program: ModuleProgram): Readonly<Record<string, string>> => ({
+  points: JSON.stringify(scatterMapOf(program).domain),
+  inPlace: `${isInPlace(program)}`,
+});
+
+/**
+ * Returns the fields of `CpuScatterPlan` by which the runtime finds two points that write one element, as
+ * {@link printFacts} does.
+ */
+export function printWritten(program: ModuleProgram): Readonly<Record<string, string>> {
+  const map = scatterMapOf(program);
+  const { shape } = outputOf(program).type;
+  const place = { offsets: shape.map(() => constant(0)), strides: strides(shape) };
+  return {
+    telling: JSON.stringify(tellingPoints(map)),
+    written: `(d,s)=>${printExactForm(addressOf(map.write.at, place))}`,
+  };
 }
 
 /**

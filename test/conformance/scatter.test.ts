@@ -5,7 +5,6 @@ import { FastExecutor } from "../../backends/sim/index.js";
 import { CompileError, parseModule, printModule } from "../../ir/index.js";
 import { caseProgram } from "../../src/formats/case-program.js";
 import { compile, type Kernel } from "../../src/index.js";
-import { emitModule } from "../../src/module/emit-module.js";
 import { readCases, type Case } from "../../src/formats/cases.js";
 import { checkCase, type CheckResult } from "../../src/testing/check-case.js";
 import { runnerOr } from "../support/gpu.js";
@@ -56,7 +55,6 @@ describe.each(readdirSync(folder).sort())("%s", (name) => {
       const kernel = kernelOf(test);
       expect(errorsOf(() => kernel.pto())).toEqual(["TC505"]);
       expect(errorsOf(() => kernel.pypto())).toEqual(["TC505"]);
-      expect(errorsOf(() => emitModule(kernel, "module-cpu", () => ""))).toEqual(["TC505"]);
     }
   });
 

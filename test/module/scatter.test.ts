@@ -10,7 +10,13 @@ import { emitModule } from "../../src/module/emit-module.js";
 import { runtimeOf } from "../../src/module/runtime-of.js";
 import { copies } from "../../src/testing/inouts.js";
 import { requireGpu } from "../support/gpu.js";
-import { arraysOf, loadModule, moduleOutcome, referenceOutcome } from "../support/modules.js";
+import {
+  arraysOf,
+  loadModule,
+  moduleOutcome,
+  referenceOutcome,
+  type LoadedGather,
+} from "../support/modules.js";
 
 const device = async (context: TestContext): Promise<GPUDevice> => {
   const gpu = await requireGpu();
@@ -20,11 +26,34 @@ const device = async (context: TestContext): Promise<GPUDevice> => {
 
 const folder = new URL("../conformance/scatter/", import.meta.url);
 /** Every sixth case that compiles; on a device all of them take half a minute. */
-const cases = readdirSync(folder)
+const compiled = readdirSync(folder)
   .sort()
   .flatMap((name) => readCases(readFileSync(new URL(name, folder), "utf8"), name))
-  .filter(({ expectedError }) => expectedError === undefined || /index|duplicate/.test(expectedError))
-  .filter((_, k) => k % 6 === 0);
+  .filter(({ expectedError }) => expectedError === undefined || /index|duplicate/.test(expectedError));
+const cases = compiled.filter((_, k) => k % 6 === 0);
+
+/** Compares a module of a case with the reference: outputs or errors, and what the inputs then hold. */
+async function compare(
+  test: (typeof compiled)[number],
+  kernel: Kernel,
+  made: Pick<LoadedGather, "run" | "dispose">,
+): Promise<void> {
+  const read = inputsOf(kernel.tile).map((operand) => {
+    const key = keyOf(operand);
+    return [key, asHost(key, test.inputs[operand.name]!.read())] as const;
+  });
+  const inputs = Object.fromEntries(read);
+  const given = copies(inputs);
+  const outcome = await moduleOutcome(() => made.run(arraysOf(given)));
+  expect(outcome, test.id).toEqual(await referenceOutcome(kernel, copies(inputs)));
+  for (const operand of inputsOf(kernel.tile)) {
+    const key = keyOf(operand);
+    const isWritten = operand.inout === true && Array.isArray(outcome);
+    const after = isWritten ? Uint8Array.from(outcome as number[]) : inputs[key]!.bytes;
+    if (inputs[key]!.strings === undefined) expect(given[key]!.bytes, test.id).toEqual(after);
+  }
+  made.dispose();
+}
 
 const kv = (rest: string): Kernel =>
   compile(
@@ -59,22 +88,7 @@ describe("a module of a scatter", () => {
       const program = caseProgram(test);
       if (!program.ok) throw new Error(JSON.stringify(program.diagnostics));
       const kernel = compile(program.func);
-      const read = inputsOf(kernel.tile).map((operand) => {
-        const key = keyOf(operand);
-        return [key, asHost(key, test.inputs[operand.name]!.read())] as const;
-      });
-      const inputs = Object.fromEntries(read);
-      const given = copies(inputs);
-      const made = await (await loadModule(kernel)).create(gpu);
-      const outcome = await moduleOutcome(() => made.run(arraysOf(given)));
-      expect(outcome, test.id).toEqual(await referenceOutcome(kernel, copies(inputs)));
-      for (const operand of inputsOf(kernel.tile)) {
-        const key = keyOf(operand);
-        const isWritten = operand.inout === true && Array.isArray(outcome);
-        const after = isWritten ? Uint8Array.from(outcome as number[]) : inputs[key]!.bytes;
-        if (inputs[key]!.strings === undefined) expect(given[key]!.bytes, test.id).toEqual(after);
-      }
-      made.dispose();
+      await compare(test, kernel, await (await loadModule(kernel)).create(gpu));
     }
   });
 
@@ -175,6 +189,56 @@ func @kv(%x: tensor<9x4xf32>, %i: tensor<Txi64>, %u: tensor<Tx4xf32>) -> tensor<
 `,
       "open.tir",
     ).module;
-    expect(() => emitModule(compile(funcs[0]!), "module", runtimeOf)).toThrow(/choose sizes: --bind/);
+    const kernel = compile(funcs[0]!);
+    for (const kind of ["module", "module-cpu"] as const)
+      expect(() => emitModule(kernel, kind, runtimeOf)).toThrow(/choose sizes: --bind/);
+  });
+});
+
+describe("a module of a scatter in WebAssembly", () => {
+  it("has the bits and the errors of the reference, and fits into 16 kB", async () => {
+    const counts = { run: 0, refused: 0 };
+    for (const test of compiled.filter((_, k) => k % 2 === 0)) {
+      const program = caseProgram(test);
+      if (!program.ok) throw new Error(JSON.stringify(program.diagnostics));
+      const kernel = compile(program.func);
+      let loaded;
+      try {
+        loaded = await loadModule(kernel, "module-cpu");
+      } catch (thrown) {
+        // Values that may lack an element, and terms with index values of their own, have no code.
+        expect(String(thrown), test.id).toMatch(/TC505.*there is no code of WebAssembly for it/);
+        counts.refused++;
+        continue;
+      }
+      expect(loaded.bytes, test.id).toBeLessThanOrEqual(16 * 1024);
+      await compare(test, kernel, await loaded.create());
+      counts.run++;
+    }
+    expect(counts.run).toBeGreaterThan(100);
+    expect(counts.refused).toBeLessThan(counts.run / 10);
+  });
+
+  it("writes in the caller's array, unless the run is rejected", async () => {
+    const made = await (await loadModule(kv("duplicates = error"), "module-cpu")).create();
+    const cache = new Uint8Array(counted(96, 1000).buffer);
+    const rows = new Uint8Array(counted(24, 1).buffer);
+    await expect(made.run({ cache, slot: Int32Array.of(3, 9, 3, 0), rows })).rejects.toMatchObject({
+      code: "TC607",
+      message: "TC607: points [0, 0] and [2, 0] both write output[3, 0]",
+      data: { point: [2, 0], earlier: [0, 0], element: 18 },
+    });
+    await expect(made.run({ cache, slot: Int32Array.of(3, 16, 3, 0), rows })).rejects.toMatchObject({
+      code: "TC601",
+      point: [1, 0],
+    });
+    expect(new Uint16Array(cache.buffer)).toEqual(counted(96, 1000));
+    const { outputs } = await made.run({ cache, slot: Int32Array.of(3, 9, 5, 0), rows });
+    expect(outputs["output"]).toBe(cache);
+    expect([...new Uint16Array(cache.buffer).subarray(30, 36)]).toEqual([13, 14, 15, 16, 17, 18]);
+    made.dispose();
+    await expect(made.run({ cache, slot: Int32Array.of(3, 1, 5, 0), rows })).rejects.toMatchObject({
+      code: "TC702",
+    });
   });
 });

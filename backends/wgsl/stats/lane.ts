@@ -571,7 +571,7 @@ export class LaneRunner {
   }
 }
 
-/** What an atomic makes of a word. */
+/** Function from a word, and the arguments of an atomic, to the word that the atomic writes. */
 type Change = (old: number, values: readonly number[]) => number;
 
 const atomics: Readonly<Record<string, Change>> = {

@@ -2,13 +2,6 @@
  * Modules for WebGPU that write points: in memory of their own, or in that of an input. It is built into one
  * expression, which the compiler prints beside the kernel.
  */
-import {
-  describeBadIndex,
-  describeDuplicate,
-  findBadIndex,
-  resolvingIndices,
-} from "../../../backends/bad-index.js";
-import type { ScatterPoint } from "../../../backends/bad-index.js";
 import { coordinates } from "../../../backends/memory.js";
 import { duplicateIn, noneBad, statusIn } from "../../../backends/webgpu/status.js";
 import { copyDstUsage, copySrcUsage, storageUsage } from "../../../backends/webgpu/usage.js";
@@ -25,7 +18,8 @@ import { readingBytes, type ReadIndex } from "./bad-index.js";
 import { GatherError } from "./gather-error.js";
 import { bufferFor, buffersRefused, createPipeline, workOfModule, type Gather } from "./gpu-gather.js";
 import { bytesOf, outputOf, sizedWith, type HostArray, type SizedOperand } from "./host.js";
-import type { ScatterPlan, ScatterIndex } from "./plan.js";
+import type { GpuScatterPlan } from "./plan.js";
+import { badPointIn, duplicateError, writtenOver } from "./scatter-points.js";
 
 export { GatherError };
 
@@ -35,11 +29,11 @@ type Arrays = Readonly<Record<string, HostArray>>;
  * Creates the scatter of a WebGPU module. Rejects with a GatherError if the device is lost (TC504), or if a
  * device limit is below the limit that the kernel requires (TC502).
  */
-export const create = async (device: GPUDevice, plan: ScatterPlan): Promise<Gather> => {
+export const create = async (device: GPUDevice, plan: GpuScatterPlan): Promise<Gather> => {
   const work = workOfModule(device);
   const pipeline = await createPipeline(work, plan);
   const owned = resourcesOn(work);
-  const { bindings, points, dispatch, before, bytes, sites, reduced } = plan;
+  const { bindings, points, dispatch, before, bytes, sites } = plan;
   const sized = sizedWith(plan, {});
   const { operands, output } = sized;
   const inputs = operands.slice(0, -1);
@@ -60,16 +54,8 @@ export const create = async (device: GPUDevice, plan: ScatterPlan): Promise<Gath
   };
   /** Throws the error for the first bad index of the points of a range, if there is one. */
   const throwBadIndex = async (from: number, to: number, read: ReadIndex): Promise<void> => {
-    const bad = await findBadIndex(
-      (point) =>
-        resolvingIndices({ operands, steps: sites, reduced, numbers: {}, scatter: startOf(sites) }, point),
-      points,
-      [from, to],
-      (table, position) => read(operands[table] as SizedOperand, table, position),
-    );
-    if (!bad) return;
-    const { message, data } = describeBadIndex(bad);
-    throw new GatherError("TC601", message, data);
+    const bad = await badPointIn(plan, sized, [from, to], read);
+    if (bad) throw bad;
   };
   /** Throws the error that status words name, if they name one. */
   const throwRejection = async (
@@ -80,8 +66,7 @@ export const create = async (device: GPUDevice, plan: ScatterPlan): Promise<Gath
     if (words === undefined || from === noneBad) return;
     const duplicate = duplicateIn(words);
     if (duplicate) {
-      const { message, data } = describeDuplicate(output, points, duplicate);
-      throw new GatherError("TC607", message, data);
+      throw duplicateError(output, points, duplicate);
     }
     if (read) await throwBadIndex(from, from + 1, read);
     const point = coordinates(from, points);
@@ -187,34 +172,3 @@ export const create = async (device: GPUDevice, plan: ScatterPlan): Promise<Gath
     },
   };
 };
-
-/** Returns the state of a scatter's iteration point before the first index value is resolved. */
-function startOf(indices: readonly ScatterIndex[]): ScatterPoint {
-  /** Index values without an element that only the value of the point needs. */
-  const missing = new Set<number>();
-  return {
-    lacks(index) {
-      const isLacking = indices[index]?.needs?.some((other) => missing.has(other)) ?? false;
-      if (isLacking) missing.add(index);
-      return isLacking;
-    },
-    endsAt(index, element) {
-      if (element !== -1 || indices[index]?.needs === undefined) return element < 0;
-      missing.add(index);
-      return false;
-    },
-    ended: () => -missing.size,
-  };
-}
-
-/** Overwrites the caller's array with an output, and returns the caller's array. */
-function writtenOver(given: HostArray | undefined, made: HostArray): HostArray {
-  if (ArrayBuffer.isView(given) && ArrayBuffer.isView(made)) {
-    const { buffer, byteOffset, byteLength } = made;
-    new Uint8Array(given.buffer, given.byteOffset, given.byteLength).set(
-      new Uint8Array(buffer, byteOffset, byteLength),
-    );
-    return given;
-  }
-  return Object.assign((given ?? []) as string[], made);
-}

@@ -80,15 +80,20 @@ export interface ScatterIndex extends IndexFunction {
   readonly needs?: readonly number[];
 }
 
-/** Description of a WebGPU module for a scatter. */
-export interface ScatterPlan extends FixedPlan {
+/** Plan of a module that writes points. */
+export interface ScatterPlan extends ModulePlan {
   readonly sites: readonly ScatterIndex[];
-  /** Dispatches before the last one. */
-  readonly before: readonly KernelStep[];
   /** Extents of the points. */
   readonly points: readonly number[];
   /** True if the first input is written, and is the output. */
   readonly inPlace: boolean;
+}
+
+/** Plan of a WebGPU module that writes points. */
+export interface GpuScatterPlan extends ScatterPlan, FixedPlan {
+  readonly sites: readonly ScatterIndex[];
+  /** Dispatches before the last one. */
+  readonly before: readonly KernelStep[];
 }
 
 /** Iterations of each parallel loop. */
@@ -117,4 +122,16 @@ export interface CpuPlan extends ModulePlan, Nest {
   readonly bufferBytes: number;
   /** Names of the parameters behind the first three. */
   readonly told: readonly string[];
+}
+
+/** Plan of a WebAssembly module that writes points. */
+export interface CpuScatterPlan extends ScatterPlan, CpuPlan {
+  readonly sites: readonly ScatterIndex[];
+  /** Extents of the points that tell whether two write one element. */
+  readonly telling?: readonly number[];
+  /**
+   * Returns the row-major position of the element that a point writes, from its coordinates and the elements
+   * that its index values name. Present where two points that write one element reject the run.
+   */
+  readonly written?: (d: readonly bigint[], s: readonly bigint[]) => bigint;
 }

@@ -1,0 +1,68 @@
+/**
+ * A module's scatter in WebAssembly. It is built into one function, which the compiler prints beside the
+ * code.
+ */
+import { noneBad } from "../../../backends/webgpu/status.js";
+import { entryCalled } from "../../../ir/entry-of.js";
+import { elementCount } from "../../../ir/types.js";
+import { readingBytes } from "./bad-index.js";
+import { GatherError } from "./gather-error.js";
+import type { Numbers } from "../../../backends/bad-index.js";
+import { sizedAt } from "./dynamic-sizes.js";
+import { bytesOf, outputOf, type HostArray } from "./host.js";
+import type { CpuScatterPlan, ModuleOperand } from "./plan.js";
+import { badPointIn, duplicateIn, writtenOver } from "./scatter-points.js";
+import { loadCode, runCode, type LoadedCode } from "./wasm-code.js";
+
+export { GatherError };
+
+type Arrays = Readonly<Record<string, HostArray>>;
+
+interface Scatter {
+  run(inputs: Arrays, sizes?: Numbers): Promise<{ readonly outputs: Arrays }>;
+  dispose(): void;
+}
+
+/**
+ * Creates the scatter of a WebAssembly module from its plan, as an object that runs the kernel. `run` rejects
+ * with a GatherError (TC502) if the memory cannot grow to hold the operands and buffers. A run that is
+ * rejected has written nothing: the points are written in the module's own memory first.
+ */
+export async function create(plan: CpuScatterPlan): Promise<Scatter> {
+  let code: LoadedCode | undefined = await loadCode(plan);
+  const inputs = plan.operands.slice(0, -1);
+  const keys = inputs.map(({ key }) => key);
+  return {
+    async run(arrays, sizes) {
+      if (code === undefined) throw new GatherError("TC702", `${plan.name} was disposed of`);
+      const sized = sizedAt(plan, sizes);
+      const { output } = sized;
+      const { bytes: given, strings } = bytesOf(sized, arrays);
+      const { bad: point, bytes } = runCode(plan, code, sized, given, plan.inPlace);
+      const read = readingBytes(given);
+      if (plan.sites.length > 0) {
+        // Without elements to write, the code looks at no point.
+        const [from, to] =
+          output.elements === 0
+            ? [0, elementCount(plan.points)]
+            : point === noneBad
+              ? [0, 0]
+              : [point, point + 1];
+        const bad = await badPointIn(plan, sized, [from, to], read);
+        if (bad !== undefined) throw bad;
+      }
+      const { written } = plan;
+      const duplicate = written === undefined ? undefined : await duplicateIn(plan, written, sized, read);
+      if (duplicate !== undefined) throw duplicate;
+      const made = outputOf(sized, bytes, strings);
+      const result = plan.inPlace
+        ? writtenOver(entryCalled(arrays, inputs[0] as ModuleOperand, keys), made)
+        : made;
+      return { outputs: { [output.key]: result } };
+    },
+
+    dispose() {
+      code = undefined;
+    },
+  };
+}

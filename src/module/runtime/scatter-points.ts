@@ -1,0 +1,118 @@
+/** Points of a module's scatter: their index values, and the elements that they write. */
+import {
+  describeBadIndex,
+  describeDuplicate,
+  findBadIndex,
+  resolvingIndices,
+  type DuplicatePoints,
+  type ScatterPoint,
+} from "../../../backends/bad-index.js";
+import { coordinates } from "../../../backends/memory.js";
+import { elementCount } from "../../../ir/types.js";
+import type { ReadIndex } from "./bad-index.js";
+import { GatherError } from "./gather-error.js";
+import type { HostArray, Sized, SizedOperand } from "./host.js";
+import type { CpuScatterPlan, ScatterIndex, ScatterPlan } from "./plan.js";
+
+/**
+ * Checks the index values of the points in `range` (row-major, end excluded). Resolves to an error (TC601)
+ * for the first index value that the out-of-range policy rejects; undefined if there is none.
+ */
+export async function badPointIn(
+  { points, reduced, sites }: ScatterPlan,
+  { numbers, operands }: Sized,
+  range: readonly [number, number],
+  read: ReadIndex,
+): Promise<GatherError | undefined> {
+  const bad = await findBadIndex(
+    (point) => resolvingIndices({ operands, steps: sites, reduced, numbers, scatter: startOf(sites) }, point),
+    points,
+    range,
+    (table, position) => read(operands[table] as SizedOperand, table, position),
+  );
+  if (!bad) return undefined;
+  const { message, data } = describeBadIndex(bad);
+  return new GatherError("TC601", message, data);
+}
+
+/**
+ * Resolves to an error (TC607) for the first point that writes an element which an earlier point wrote;
+ * undefined if there is none. No index value may be out of range.
+ */
+export async function duplicateIn(
+  { points, sites, telling = points }: CpuScatterPlan,
+  written: NonNullable<CpuScatterPlan["written"]>,
+  { numbers, operands, output }: Sized,
+  read: ReadIndex,
+): Promise<GatherError | undefined> {
+  const owners = new Map<number, number>();
+  for (let point = 0; point < elementCount(telling); point++) {
+    const place = coordinates(point, telling);
+    const state = startOf(sites);
+    const resolution = resolvingIndices({ operands, steps: sites, numbers, scatter: state }, place);
+    let step = resolution.next();
+    while (!step.done) {
+      const [table, position] = step.value;
+      step = resolution.next(await read(operands[table] as SizedOperand, table, position));
+    }
+    if (state.isOver()) continue;
+    const element = Number(written(place.map(BigInt), state.elements));
+    const earlier = owners.get(element);
+    if (earlier === undefined) owners.set(element, point);
+    else return duplicateError(output, telling, { point, earlier, element });
+  }
+  return undefined;
+}
+
+/** Creates the error (TC607) for two points that write one element. `extents`: those that number points. */
+export function duplicateError(
+  output: SizedOperand,
+  extents: readonly number[],
+  points: DuplicatePoints,
+): GatherError {
+  const { message, data } = describeDuplicate(output, extents, points);
+  return new GatherError("TC607", message, data);
+}
+
+/** State of a point, with the elements that its index values name, by their numbers. */
+interface PointState extends ScatterPoint {
+  readonly elements: readonly bigint[];
+  /** True if an index value ended the point, which writes nothing. */
+  isOver(): boolean;
+}
+
+/** Returns the state of a point before its first index value is resolved. */
+function startOf(indices: readonly ScatterIndex[]): PointState {
+  const elements: bigint[] = [];
+  let isOver = false;
+  /** Index values without an element that only the value of the point needs. */
+  const missing = new Set<number>();
+  return {
+    lacks(index) {
+      const isLacking = indices[index]?.needs?.some((other) => missing.has(other)) ?? false;
+      if (isLacking) missing.add(index);
+      return isLacking;
+    },
+    endsAt(index, element) {
+      elements[index] = BigInt(element);
+      if (element === -1 && indices[index]?.needs !== undefined) missing.add(index);
+      else isOver = element < 0;
+      return isOver;
+    },
+    elements,
+    isOver: () => isOver,
+    ended: () => -missing.size,
+  };
+}
+
+/** Writes an output over the caller's array, and returns that array. */
+export function writtenOver(given: HostArray | undefined, made: HostArray): HostArray {
+  if (ArrayBuffer.isView(given) && ArrayBuffer.isView(made)) {
+    const { buffer, byteOffset, byteLength } = made;
+    new Uint8Array(given.buffer, given.byteOffset, given.byteLength).set(
+      new Uint8Array(buffer, byteOffset, byteLength),
+    );
+    return given;
+  }
+  return Object.assign((given ?? []) as string[], made);
+}
