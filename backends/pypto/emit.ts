@@ -6,7 +6,6 @@
  * controlflow/pypto-loop.md, operation/pypto-view.md and pypto-assemble.md, operation/pypto-gather.md,
  * pypto-index_select.md and pypto-experimental-gather_in_ub.md, datatype/DataType.md.
  */
-import { refuseScatter } from "../refuse-scatter.js";
 import { inputTile, policyOf, readsOf } from "../../ir/access.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
 import { ofEach, inputOf, inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
@@ -15,32 +14,25 @@ import { resolveSource } from "../../ir/ops/registry.js";
 import type { Operator } from "../../ir/operator.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import type { Target } from "../../ir/target.js";
-import { printSchedule } from "../../ir/text/print.js";
-import { judge, Tiling } from "../../ir/tiling/index.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
-import { at, bitsOf, formatShape, invariant, type Shape } from "../../ir/types.js";
+import { at, bitsOf, invariant, type Shape } from "../../ir/types.js";
 import { ascendAnswer, computesValues, conditionText, type ElementCondition } from "../ascend-answer.js";
-import { Lines } from "../lines.js";
-import { Identifiers } from "../names.js";
-import { typeNames } from "./type-names.js";
+import type { Lines } from "../lines.js";
+import { emitLoops, maxTileEntries, programText, viewText } from "./program.js";
 import { pyptoValue } from "./values.js";
-
-/** Upper limit of the number of tile entries that `set_vec_tile_shapes` takes. */
-const maxTileEntries = 4;
 
 /**
  * Returns the PyPTO program (Python text) of a gather with a complete schedule. Throws a CompileError: TC505
  * if PyPTO cannot express the gather, TC1xx if the operation does not accept the element types.
  */
 export function emitPypto(gather: AccessFunc, operator: Operator, target: Target): string {
-  refuseScatter(gather, "PyPTO's text");
   const refusals = refusalsOf(gather, operator, target);
   if (refusals.length > 0) throw new CompileError(refusals);
   const axis = "axis" in operator ? operator.axis : 0;
   const { schedule } = gather;
   invariant(isResolved(schedule), "the schedule of a kernel is chosen");
   const call = callOf(operator, axis);
-  return programText(gather, target, [], {
+  return gatherText(gather, target, [], {
     begin: `pypto.set_vec_tile_shapes(${schedule.tile.join(", ")})`,
     call: (inputs) => call(inputs),
   });
@@ -51,7 +43,6 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
  * CompileError: TC505 if PyPTO cannot express the program or may give wrong bits, TC1xx for element types.
  */
 export function emitPyptoValue(gather: AccessFunc, target: Target): string {
-  refuseScatter(gather, "PyPTO's text");
   const { span, map, operands, schedule } = gather;
   invariant(isResolved(schedule), "the schedule of a kernel is chosen");
   const refuse = (message: string, hint: string): never => {
@@ -82,14 +73,14 @@ export function emitPyptoValue(gather: AccessFunc, target: Target): string {
       "PyPTO's operation reads its data in global memory, and this program has them in UB",
       "compile it with --residency gm; --emit pto takes both",
     );
-  return programText(gather, target, answer.assumes, {
+  return gatherText(gather, target, answer.assumes, {
     begin: `pypto.set_vec_tile_shapes(${schedule.tile.slice(0, shape.length).join(", ")})`,
     call: (inputs, out) => value.write(out, inputs),
   });
 }
 
-/** Returns the text of a PyPTO kernel. `call`: emits the computation of one view tile of the output. */
-function programText(
+/** Returns the text of a gather's kernel. `call`: emits the computation of one view tile of the output. */
+function gatherText(
   gather: AccessFunc,
   target: Target,
   assumes: readonly ElementCondition[],
@@ -98,39 +89,19 @@ function programText(
   const { schedule } = gather;
   invariant(isResolved(schedule), "the schedule of a kernel is chosen");
   const { shape } = outputOf(gather).type;
-  const identifiers = new Identifiers();
-  const names = gather.operands.map((operand) => identifiers.next("gm", operand.name));
-  const pieces = gather.operands.map((operand) => identifiers.next("view", operand.name));
   const views = schedule.order.filter((d) => at(schedule.view, d) < at(shape, d));
-  const out = new Lines("    ");
-  out.line(`# tilec emit pypto: @${gather.name} for ${target.name}`);
-  out.line(`# schedule: ${printSchedule(schedule)}`);
-  for (const { rule, detail, source } of judge(new Tiling(gather, schedule, target))) {
-    out.line(`# ${rule}: ${detail} (${source})`);
-  }
-  if (assumes.length > 0) {
-    out.line("# bits are those of the program where each element that index values name is");
-    for (const condition of assumes) out.line(`#   of ${conditionText(condition)}`);
-  }
   const extents = gather.map.indices.flatMap(({ extent }) => extent ?? []);
-  out.line(`# indices are 0 to ${(extents[0] ?? 0) - 1}: PyPTO checks none, and counts none from the end`);
-  out.line("import pypto");
-  out.line("");
-  out.line("");
-  out.line("@pypto.frontend.jit");
-  out.line(`def ${identifiers.next("tilec_kernel", gather.name)}(`);
-  gather.operands.forEach(({ type }, k) => {
-    const typeName = typeNames[type.dtype];
-    invariant(typeName !== undefined, `PyPTO's operations take no ${type.dtype}`);
-    out.line(`    ${at(names, k)}: pypto.Tensor[${formatShape(type.shape)}, pypto.${typeName}],`);
-  });
-  out.line("):");
-  const body = out.aside(() => {
+  const notes = [
+    ...(assumes.length === 0
+      ? []
+      : ["bits are those of the program where each element that index values name is"]),
+    ...assumes.map((condition) => `  of ${conditionText(condition)}`),
+    `indices are 0 to ${(extents[0] ?? 0) - 1}: PyPTO checks none, and counts none from the end`,
+  ];
+  return programText(gather, target, notes, ({ out, names, pieces }) => {
     out.line(begin);
     emitViews(out, { gather, view: schedule.view, views, names, viewNames: pieces, call });
   });
-  out.append(body);
-  return out.toString();
 }
 
 interface Loops {
@@ -168,33 +139,14 @@ function emitViews(out: Lines, loops: Loops): void {
     out.line(`${tensors.output}[:] = ${call(tensors.inputs, out)}`);
     return;
   }
-  /** The size of a view along an output dim as it is at its end. */
-  const sizes = shape.map((extent, d) => {
-    const entry = Math.min(at(view, d), extent);
-    return extent % entry === 0 ? String(entry) : `n${d}`;
-  });
-  const nest = (k: number): void => {
-    const d = views[k];
-    if (d !== undefined) {
-      const [extent, step] = [at(shape, d), at(view, d)];
-      const given = `0, ${extent}, ${step}, name="view_${d}", idx_name="v${d}"`;
-      out.line(`for v${d} in pypto.loop(${given}):`);
-      out.append(
-        out.aside(() => {
-          if (at(sizes, d).startsWith("n")) out.line(`n${d} = pypto.min(${step}, ${extent} - v${d})`);
-          nest(k + 1);
-        }),
-      );
-      return;
-    }
+  emitLoops(out, { extents: shape, view, views }, (sizes) => {
     inputsOf(gather).forEach((_, table) => {
       out.line(`${at(viewNames, table)} = ${viewOf(loops, table, sizes)}`);
     });
     out.line(`${tiles.output} = ${call(tiles.inputs, out)}`);
     const offsets = shape.map((_, other) => (views.includes(other) ? `v${other}` : "0"));
     out.line(`pypto.assemble(${tiles.output}, [${offsets.join(", ")}], ${tensors.output})`);
-  };
-  nest(0);
+  });
 }
 
 /**
@@ -215,10 +167,11 @@ function viewOf({ gather, view, views, names }: Loops, table: number, sizes: rea
     const only = soleAtom(coord);
     return only?.kind === "dim" && views.includes(only.dim) ? only.dim : undefined;
   });
-  const offsets = along.map((d) => (d === undefined ? "0" : `v${d}`));
-  const valid = along.map((d, k) => (d === undefined ? String(at(fullTile, k)) : at(sizes, d)));
-  const short = valid.some((size) => size.startsWith("n")) ? `, valid_shape=[${valid.join(", ")}]` : "";
-  return `pypto.view(${at(names, table)}, ${formatShape(fullTile)}, [${offsets.join(", ")}]${short})`;
+  return viewText(at(names, table), {
+    shape: fullTile,
+    offsets: along.map((d) => (d === undefined ? "0" : `v${d}`)),
+    valid: along.map((d, k) => (d === undefined ? String(at(fullTile, k)) : at(sizes, d))),
+  });
 }
 
 const dataInUb = (gather: AccessFunc): boolean => {

@@ -11,7 +11,7 @@ import {
 import { emitWgsl, type WgslKernel, type WgslOptions } from "../../backends/webgpu/index.js";
 import { arithmetics } from "../../backends/wgsl/index.js";
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
-import { emitPypto, emitPyptoValue } from "../../backends/pypto/index.js";
+import { emitPypto, emitPyptoScatter, emitPyptoValue } from "../../backends/pypto/index.js";
 import {
   defined,
   bindSizes,
@@ -62,6 +62,7 @@ import {
   type Tiling,
   type WgslLimits,
   isMove,
+  isScatter,
 } from "../../ir/index.js";
 import {
   decided,
@@ -355,6 +356,8 @@ function kernelOf(compiled: TileFunc, pieces: KernelFields): Kernel {
       return emitPto(this.tile, this.target);
     },
     pypto() {
+      if (access?.level === "access" && this.tile === compiled && isScatter(access.map))
+        return emitPyptoScatter(access, this.target);
       if (access?.level === "access" && this.tile === compiled && !isMove(access.map))
         return emitPyptoValue(access, this.target);
       if (access?.level !== "access" || resolved === undefined || this.tile !== compiled) {

@@ -39,6 +39,8 @@ class Tensor:
 
     def __setitem__(self, key, value):
         assert key == slice(None)
+        if value is self:
+            return
         assemble(value, [0] * len(value.shape), self)
 
 
@@ -81,8 +83,9 @@ def loop(start, stop, step, /, *, name, idx_name):
 
 
 def view(tensor, shape, offsets, *, valid_shape=None):
-    shape = valid_shape or shape
-    assert len(shape) == len(offsets) == len(tensor.shape)
+    declared, shape = shape, valid_shape or shape
+    assert len(declared) == len(shape) == len(offsets) == len(tensor.shape)
+    assert all(0 < s <= d for s, d in zip(shape, declared)), "more is valid than a view has"
     assert all(o + s <= e for o, s, e in zip(offsets, shape, tensor.shape)), "a view past its tensor"
     part = lambda point: tensor.at([o + k for o, k in zip(offsets, point)])
     return Tensor(filled(shape, part), tensor.dtype)
@@ -98,6 +101,83 @@ def index_select(tensor, dim, index):
     shape = [*tensor.shape[:dim], *index.shape, *tensor.shape[dim + 1 :]]
     picked = lambda point: [*point[:dim], index.at(point[dim : dim + rank]), *point[dim + rank :]]
     return Tensor(filled(shape, lambda point: tensor.at(picked(point))), tensor.dtype)
+
+
+def written(tensor, put):
+    """What a copy of a tensor is after put; put gets the copy."""
+    copy = Tensor(filled(tensor.shape, tensor.at), tensor.dtype)
+    put(copy)
+    return copy
+
+
+def scatter_update(tensor, dim, index, src):
+    """Into the tensor itself, slot by slot. A negative slot is skipped."""
+    assert dim == -2 and len(index.shape) == 2 and tensor.dtype == src.dtype
+    rows, columns = index.shape
+    for b in range(rows):
+        for s in range(columns):
+            slot = index.at([b, s])
+            if slot < 0:
+                continue
+            for k in range(src.shape[-1]):
+                if len(tensor.shape) == 2:
+                    tensor.put([slot, k], src.at([b * columns + s, k]))
+                else:
+                    pages, size, one, _ = tensor.shape
+                    assert one == 1
+                    tensor.put([slot // size, slot % size, 0, k], src.at([b, s, 0, k]))
+    return tensor
+
+
+def combined(dtype, reduce, element, value):
+    if reduce is None:
+        return value
+    return result(dtype, element + value if reduce == "add" else element * value)
+
+
+def scatter_(tensor, dim, index, src, *, reduce=None):
+    shape = tensor.shape
+    assert len(index.shape) == len(shape) <= 4 and reduce in (None, "add", "multiply")
+    assert tile_shapes[-1][dim] >= max(shape[dim], index.shape[dim]), "a tile cuts the dim"
+    others = [d for d in range(len(shape)) if d != dim]
+    number = None if isinstance(src, Tensor) else result(tensor.dtype, src if tensor.dtype in floats else int(src))
+    assert number is None or number == src, f"{src} is no {tensor.dtype}"
+    assert all(index.shape[d] <= shape[d] for d in others)
+    if isinstance(src, Tensor):
+        assert tensor.dtype == src.dtype and all(i <= s for i, s in zip(index.shape, src.shape))
+    for point in points(index.shape):
+        place = [*point[:dim], index.at(point), *point[dim + 1 :]]
+        value = src.at(point) if number is None else number
+        tensor.put(place, combined(tensor.dtype, reduce, tensor.at(place), value))
+    return tensor
+
+
+def scatter(tensor, dim, index, src, *, reduce=None):
+    return written(tensor, lambda copy: scatter_(copy, dim, index, src, reduce=reduce))
+
+
+def index_add_(tensor, dim, index, source, *, alpha=1):
+    assert len(index.shape) == 1 and index.shape[0] == source.shape[dim] and tensor.dtype == source.dtype
+    for point in points(source.shape):
+        place = [*point[:dim], index.at([point[dim]]), *point[dim + 1 :]]
+        tensor.put(place, result(tensor.dtype, tensor.at(place) + source.at(point) * alpha))
+    return tensor
+
+
+def index_add(tensor, dim, index, source, *, alpha=1):
+    return written(tensor, lambda copy: index_add_(copy, dim, index, source, alpha=alpha))
+
+
+index_add__ub = index_add_
+index_add_ub = index_add
+
+
+def index_put_(tensor, indices, values, accumulate=False):
+    assert isinstance(indices, tuple) and len(tensor.shape) + 1 == len(indices) + len(values.shape)
+    for point in points(values.shape):
+        place = [*[index.at([point[0]]) for index in indices], *point[1:]]
+        reduce = "add" if accumulate else None
+        tensor.put(place, combined(tensor.dtype, reduce, tensor.at(place), values.at(point)))
 
 
 def as_f32(value):

@@ -21,8 +21,12 @@ for job in json.load(sys.stdin):
         return float(values) if dtype in pypto.floats else values
 
     inputs = [pypto.Tensor(held(values, dtype), dtype) for values, dtype in zip(job["inputs"], types)]
-    output = pypto.Tensor(job["output"], types[-1])
-    scope[function.name](*inputs, output)
+    if job["inPlace"]:
+        output = inputs[0]
+        scope[function.name](*inputs)
+    else:
+        output = pypto.Tensor(job["output"], types[-1])
+        scope[function.name](*inputs, output)
     results.append(
         {
             "tiles": pypto.tile_shapes.copy(),

@@ -46,6 +46,7 @@ export function runPrograms(given: readonly Job[]): readonly Result[] {
   const jobs = given.map(({ kernel, inputs }) => ({
     program: kernel.pypto(),
     inputs,
+    inPlace: kernel.tile.operands.some(({ inout }) => inout === true),
     output: nested(outputOf(kernel.tile).type.shape, () => -1),
   }));
   const text = execFileSync("python3", [new URL("run.py", folder).pathname], {

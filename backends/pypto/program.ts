@@ -1,0 +1,132 @@
+/**
+ * The parts of a PyPTO program that gathers and scatters share: its head and parameters, the loops over
+ * views, and the views.
+ */
+import { inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
+import { isResolved } from "../../ir/schedule-entries.js";
+import type { Target } from "../../ir/target.js";
+import { printSchedule } from "../../ir/text/print.js";
+import { isInPlace, judge, Tiling } from "../../ir/tiling/index.js";
+import { at, formatShape, invariant, type Shape } from "../../ir/types.js";
+import { Lines } from "../lines.js";
+import { Identifiers } from "../names.js";
+import { typeNames } from "./type-names.js";
+
+/** Upper limit of the number of tile entries that `set_vec_tile_shapes` takes. */
+export const maxTileEntries = 4;
+
+/** Text that a kernel's body is written to, and the names that it uses, one for each operand. */
+export interface KernelBody {
+  readonly out: Lines;
+  readonly names: readonly string[];
+  /** Names of the operands' parts in a view. */
+  readonly pieces: readonly string[];
+}
+
+/**
+ * Returns the text of a PyPTO kernel. `notes`: comment lines below those of the rules. `body` writes the
+ * statements. An output that is written in place has the name of its input, and is no parameter.
+ */
+export function programText(
+  func: AccessFunc,
+  target: Target,
+  notes: readonly string[],
+  body: (kernel: KernelBody) => void,
+): string {
+  const { schedule } = func;
+  invariant(isResolved(schedule), "the schedule of a kernel is chosen");
+  const inPlace = isInPlace(func);
+  const [base] = inputsOf(func);
+  const params = inPlace ? inputsOf(func) : func.operands;
+  const shown = func.operands.map((operand) =>
+    inPlace && operand === outputOf(func) && base !== undefined ? base : operand,
+  );
+  const identifiers = new Identifiers();
+  const unique = new Map(params.map((operand) => [operand, identifiers.next("gm", operand.name)]));
+  const pieceNames = new Map(params.map((operand) => [operand, identifiers.next("view", operand.name)]));
+  const named = (of: ReadonlyMap<object, string>): readonly string[] =>
+    shown.map((operand) => of.get(operand) ?? "");
+  const names = named(unique);
+  const out = new Lines("    ");
+  out.line(`# tilec emit pypto: @${func.name} for ${target.name}`);
+  out.line(`# schedule: ${printSchedule(schedule)}`);
+  for (const { rule, detail, source } of judge(new Tiling(func, schedule, target))) {
+    out.line(`# ${rule}: ${detail} (${source})`);
+  }
+  for (const note of notes) out.line(`# ${note}`);
+  out.line("import pypto");
+  out.line("");
+  out.line("");
+  out.line("@pypto.frontend.jit");
+  out.line(`def ${identifiers.next("tilec_kernel", func.name)}(`);
+  for (const operand of params) {
+    const { dtype, shape } = operand.type;
+    const typeName = typeNames[dtype];
+    invariant(typeName !== undefined, `PyPTO's operations take no ${dtype}`);
+    out.line(`    ${unique.get(operand) ?? ""}: pypto.Tensor[${formatShape(shape)}, pypto.${typeName}],`);
+  }
+  out.line("):");
+  out.append(
+    out.aside(() => {
+      body({ out, names, pieces: named(pieceNames) });
+    }),
+  );
+  return out.toString();
+}
+
+/** Extents that loops over views divide. */
+interface Viewed {
+  /** Extents of the divided dims in elements. */
+  readonly extents: Shape;
+  /** Extents of a view. */
+  readonly view: Shape;
+  /** Dims that a loop walks, outermost first. */
+  readonly views: Shape;
+}
+
+/**
+ * Emits the loops over views (parts), with the statements that `body` writes inside. A loop over dim d has
+ * the variable `vD`. `body` gets the size of a view along each dim: a number, or the variable `nD` where the
+ * last view is shorter.
+ */
+export function emitLoops(
+  out: Lines,
+  { extents, view, views }: Viewed,
+  body: (sizes: readonly string[]) => void,
+): void {
+  const sizes = extents.map((extent, d) => {
+    const entry = Math.min(at(view, d), extent);
+    return extent % entry === 0 ? String(entry) : `n${d}`;
+  });
+  const nest = (k: number): void => {
+    const d = views[k];
+    if (d === undefined) {
+      body(sizes);
+      return;
+    }
+    const [extent, step] = [at(extents, d), at(view, d)];
+    const given = `0, ${extent}, ${step}, name="view_${d}", idx_name="v${d}"`;
+    out.line(`for v${d} in pypto.loop(${given}):`);
+    out.append(
+      out.aside(() => {
+        if (at(sizes, d).startsWith("n")) out.line(`n${d} = pypto.min(${step}, ${extent} - v${d})`);
+        nest(k + 1);
+      }),
+    );
+  };
+  nest(0);
+}
+
+/** Part of a tensor: its extents as they are declared, where it begins, and how much of it is valid. */
+export interface ViewOf {
+  readonly shape: Shape;
+  readonly offsets: readonly string[];
+  readonly valid: readonly string[];
+}
+
+/** Returns the PyPTO expression for a view (part) of a tensor. */
+export function viewText(tensor: string, { shape, offsets, valid }: ViewOf): string {
+  const isShort = valid.some((size, k) => size !== String(at(shape, k)));
+  const short = isShort ? `, valid_shape=[${valid.join(", ")}]` : "";
+  return `pypto.view(${tensor}, ${formatShape(shape)}, [${offsets.join(", ")}]${short})`;
+}

@@ -1,0 +1,459 @@
+/**
+ * pypto: a scatter and its schedule as a call of PyPTO's operator that writes.
+ *
+ * Sources, in hicann/pypto at 883e7df (2026-08-22): docs/zh/api/operation, the pages of scatter_update,
+ * scatter_, index_add_, index_add__ub and index_put_, and the programs of python/tests/st/operation/vector
+ * (test_scatterupdate_onboard.py and its neighbours), whose views these have.
+ */
+import { isOrderFree, isRead, type AccessMap, type Read } from "../../ir/access.js";
+import { canonicalMap } from "../../ir/canonical-map.js";
+import { CompileError, error } from "../../ir/diagnostic.js";
+import { equalFunc } from "../../ir/equal.js";
+import { inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
+import { indicesOf, soleAtom, type Linear } from "../../ir/linear.js";
+import { accessMap } from "../../ir/operator.js";
+import { resolveSource } from "../../ir/ops/registry.js";
+import { isResolved } from "../../ir/schedule-entries.js";
+import type { Target } from "../../ir/target.js";
+import { isInPlace } from "../../ir/tiling/index.js";
+import { dataResidency } from "../../ir/tiling/residency.js";
+import { at, invariant, isInteger, type Shape, type TensorType } from "../../ir/types.js";
+import type { Expression } from "../../ir/values/expression.js";
+import { numberOf } from "../../ir/values/index.js";
+import { emitLoops, maxTileEntries, programText, viewText, type ViewOf } from "./program.js";
+
+/** Operators of PyPTO that write, each in place and as a copy. */
+const writeOps = ["scatter_update", "scatter", "index_add", "index_add_ub", "index_put_"] as const;
+type WriteOp = (typeof writeOps)[number];
+
+/** Call of an operator of PyPTO that writes, with the attributes that it has here. */
+interface WriteCall {
+  readonly op: WriteOp;
+  /** Name in PyPTO: `scatter_` in place, `scatter` as a copy. */
+  readonly name: string;
+  /** Dim of the input that the index names. Absent: the operator states none. */
+  readonly dim?: number;
+  /** Number that is written, or that updates are multiplied by. Absent: none. */
+  readonly number?: number;
+}
+
+const pageOf = (name: string): string =>
+  `hicann/pypto docs/zh/api/operation/pypto-${name.replace("index_add_ub", "index_add__ub")}.md at 883e7df`;
+
+/** True if an operator has its input in the unified buffer (UB), whole along the dim that the index names. */
+const holdsInput = ({ op }: WriteCall): boolean => op === "scatter" || op === "index_add_ub";
+
+/** Returns the first number in an expression, as a number of Python; undefined if there is none. */
+function numberIn(value: Expression): number | undefined {
+  switch (value.kind) {
+    case "read":
+      return undefined;
+    case "number":
+      return numberOf(value.type, value.bits);
+    case "cast":
+    case "reduce":
+      return numberIn(value.of);
+    case "op":
+      return numberIn(value.of[0]) ?? numberIn(value.of[1]);
+  }
+}
+
+/** Returns the calls that a scatter may be, by its coordinates and its combination alone. */
+function callsFor(scatter: AccessFunc): readonly WriteCall[] {
+  const { write, value, reads } = scatter.map;
+  const inPlace = isInPlace(scatter);
+  const number = numberIn(value);
+  const given = number === undefined ? {} : { number };
+  const dims = write.at.flatMap((coord, k) => (indicesOf(coord).length > 0 ? [k] : []));
+  const suffix = inPlace ? "_" : "";
+  const adds = dims.flatMap((dim): readonly WriteCall[] => [
+    { op: "index_add", name: `index_add${suffix}`, dim, ...given },
+    { op: "index_add_ub", name: inPlace ? "index_add__ub" : "index_add_ub", dim, ...given },
+  ]);
+  const calls: readonly WriteCall[] = [
+    ...(inPlace ? [{ op: "scatter_update", name: "scatter_update" } as const] : []),
+    ...dims.map((dim) => ({ op: "scatter", name: `scatter${suffix}`, dim, ...given }) as const),
+    ...(reads.length > 0 ? adds : []),
+    ...(inPlace ? [{ op: "index_put_", name: "index_put_" } as const] : []),
+  ];
+  const named = scatter.frameworkOp?.name;
+  return [...calls.filter(({ name }) => name === named), ...calls.filter(({ name }) => name !== named)];
+}
+
+/** Words of PyPTO for combinations, where scatter has them. */
+const reductions = { set: "none", add: "add", mul: "multiply" } as const;
+
+/** Returns the source operator of a call. */
+function sourceOf(call: WriteCall, { map }: AccessFunc, inputs: readonly TensorType[], target?: Target) {
+  const { op, dim, number } = call;
+  const { combine } = map.write;
+  const reduce = combine === "min" || combine === "max" ? "none" : reductions[combine];
+  // PyPTO's index_add__ub is index_add_ub in place: its types and shapes are the same.
+  const attrs = {
+    scatter_update: {},
+    scatter: {
+      dim: dim ?? 0,
+      reduce,
+      ...(map.reads.length === 0 && number !== undefined ? { src: number } : {}),
+    },
+    index_add: { dim: dim ?? 0, alpha: number ?? 1 },
+    index_add_ub: { dim: dim ?? 0, alpha: number ?? 1 },
+    index_put_: { accumulate: combine === "add" ? 1 : 0 },
+  }[op];
+  return resolveSource({ op: `pypto.${op}`, attrs, inputs, target });
+}
+
+/**
+ * True if a map writes as `other` does: policies and duplicates apart, and the values too if `values` is
+ * false.
+ */
+function writesAs(scatter: AccessFunc, other: AccessMap, values: boolean): boolean {
+  const plain = (map: AccessMap): AccessMap => {
+    const { duplicates: _, ...write } = map.write;
+    const indices = map.indices.map(({ value, extent }) => ({
+      value,
+      outOfRange: "error" as const,
+      extent: extent ?? 0,
+    }));
+    return canonicalMap({
+      ...map,
+      indices,
+      write,
+      ...(values ? {} : { value: { kind: "number", type: "u32", bits: 0 } as const }),
+    });
+  };
+  return equalFunc({ ...scatter, map: plain(scatter.map) }, { ...scatter, map: plain(other) });
+}
+
+/**
+ * Returns the call that a scatter is. Throws a CompileError: TC505 if PyPTO has no such operator, TC1xx if
+ * the operator does not take the element types.
+ */
+function callOf(scatter: AccessFunc, target: Target): WriteCall {
+  const { map, span } = scatter;
+  const types = inputsOf(scatter).map(({ type }) => type);
+  const indices = new Set(map.indices.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
+  // Types that each operator takes, so that the places are compared first.
+  const stand = types.map(({ shape }, k) => ({ shape, dtype: indices.has(k) ? "i32" : "f32" }) as const);
+  for (const call of callsFor(scatter)) {
+    const placed = sourceOf(call, scatter, stand);
+    if (!placed.ok || !writesAs(scatter, accessMap(placed.resolved.operator, "illegal", "error"), false))
+      continue;
+    const typed = sourceOf(call, scatter, types, target);
+    if (!typed.ok) throw new CompileError(typed.diagnostics);
+    if (writesAs(scatter, accessMap(typed.resolved.operator, "illegal", "error"), true)) return call;
+  }
+  const { combine, base } = map.write;
+  const what =
+    combine === "min" || combine === "max"
+      ? `PyPTO combines by add and multiply, and this scatter by ${combine}`
+      : base !== undefined && "fill" in base
+        ? "PyPTO's operators write into an input, and this scatter starts from a fill"
+        : `PyPTO has no operator that writes as @${scatter.name} does: it has ${writeOps.join(", ")}`;
+  throw new CompileError([
+    error("TC505", what, {
+      span,
+      notes: [pageOf("scatter_"), pageOf("scatter_update"), pageOf("index_put_")],
+      hint: "write along one dim, or rows by their slots, as these operators do; reference, sim and webgpu run it as it is",
+    }),
+  ]);
+}
+
+/**
+ * Returns the PyPTO program (Python text) of a scatter whose schedule is complete. Throws a CompileError:
+ * TC505 if PyPTO has no operator that writes so, or the operator lacks the policy, the treatment of
+ * duplicates, the views or the tile; TC1xx if it does not take the element types.
+ */
+export function emitPyptoScatter(scatter: AccessFunc, target: Target): string {
+  const { map, schedule, span } = scatter;
+  invariant(isResolved(schedule), "the schedule of a kernel is chosen");
+  const number = numberIn(map.value);
+  if (number !== undefined && !Number.isFinite(number))
+    throw new CompileError([
+      error("TC505", `PyPTO's operators take finite numbers, and this program has ${number}`, {
+        span,
+        notes: [pageOf("scatter_")],
+        hint: "write a finite number, or the elements of a tensor",
+      }),
+    ]);
+  const call = callOf(scatter, target);
+  const refuse = (message: string, hint: string): never => {
+    throw new CompileError([error("TC505", message, { span, hint, notes: [pageOf(call.name)] })]);
+  };
+  if (scatter.symbolic !== undefined)
+    refuse(
+      `a PyPTO program states its shapes, and @${scatter.name} leaves sizes open`,
+      "give each size: --sizes n=8",
+    );
+  if (scatter.operands.some(({ type }) => type.shape.includes(0)))
+    refuse(
+      `pypto.${call.name} takes no empty tensors`,
+      "nothing is left to write: run it on reference, sim or webgpu",
+    );
+  const skips = call.op === "scatter_update";
+  for (const { outOfRange, excluded } of map.indices) {
+    if (excluded !== undefined)
+      refuse(
+        `pypto.${call.name} leaves out no index value, and this program leaves out ${excluded}`,
+        "write without but",
+      );
+    if (outOfRange !== "error" && outOfRange !== "unchecked" && !(skips && outOfRange === "skip"))
+      refuse(
+        `pypto.${call.name} takes indices inside their extent, and this program says oob = ${outOfRange}`,
+        `oob = ${skips ? "skip, " : ""}error or unchecked, for indices that are inside`,
+      );
+  }
+  if (map.write.duplicates === "error")
+    refuse(
+      `pypto.${call.name} reports no duplicates, and this program says duplicates = error`,
+      "duplicates = last, or unique where no two points write one element",
+    );
+  const { tile } = schedule;
+  if (tile.length > maxTileEntries)
+    refuse(
+      `the tile has ${tile.length} entries, and set_vec_tile_shapes takes at most ${maxTileEntries}`,
+      "merge dims that the index does not name, by a reshape before it",
+    );
+  const fault = tileFault(scatter, call) ?? viewFault(scatter, call);
+  if (fault !== undefined) return refuse(fault.message, fault.hint);
+  return programText(scatter, target, notesOf(scatter, call), ({ out, names, pieces }) => {
+    out.line(`pypto.set_vec_tile_shapes(${tile.join(", ")})`);
+    // Slots are taken in the order of the index: the loops over it ascend, whatever the order of the
+    // schedule.
+    const order = skips ? [...map.domain.keys()] : schedule.order;
+    const views = order.filter((d) => at(schedule.view, d) < at(map.domain, d));
+    emitLoops(out, { extents: map.domain, view: schedule.view, views }, (sizes) => {
+      const taken = inputsOf(scatter).map((_, table): ViewOf =>
+        pieceOf({ scatter, call, views, sizes }, table),
+      );
+      const inputs = taken.map((entry, table) => {
+        const full = inputsOf(scatter).at(table)?.type.shape ?? [];
+        const isFull = entry.shape.every(
+          (extent, k) => extent === full[k] && entry.valid[k] === String(extent),
+        );
+        if (isFull) return at(names, table);
+        out.line(`${at(pieces, table)} = ${viewText(at(names, table), entry)}`);
+        return at(pieces, table);
+      });
+      const [input = "", ...others] = inputs;
+      const base = at(names, 0);
+      const text = `pypto.${call.name}(${[input, ...argumentsOf(scatter, call, others)].join(", ")})`;
+      const output = at(names, names.length - 1);
+      const offsets = at(taken, 0).offsets.join(", ");
+      if (call.op === "scatter_update") out.line(`${base}[:] = ${text}`);
+      else if (isInPlace(scatter)) {
+        out.line(text);
+        if (input !== base) out.line(`pypto.assemble(${input}, [${offsets}], ${base})`);
+      } else if (input === base) out.line(`${output}[:] = ${text}`);
+      else {
+        const piece = at(pieces, pieces.length - 1);
+        out.line(`${piece} = ${text}`);
+        out.line(`pypto.assemble(${piece}, [${offsets}], ${output})`);
+      }
+    });
+  });
+}
+
+/** Returns the arguments of a call behind its input. `others`: the names of the other inputs. */
+function argumentsOf(
+  { map }: AccessFunc,
+  { op, dim, number }: WriteCall,
+  others: readonly string[],
+): readonly string[] {
+  const { combine } = map.write;
+  switch (op) {
+    case "scatter_update":
+      return ["-2", ...others];
+    case "scatter": {
+      const reduce = combine === "add" || combine === "mul" ? [`reduce="${reductions[combine]}"`] : [];
+      const source = map.reads.length === 0 && number !== undefined ? [pythonFloat(number)] : [];
+      return [String(dim), ...others, ...source, ...reduce];
+    }
+    case "index_add":
+    case "index_add_ub":
+      return [String(dim), ...others, ...(number === undefined ? [] : [`alpha=${number}`])];
+    case "index_put_": {
+      const indices = others.slice(0, -1);
+      const values = others.slice(-1);
+      return [
+        `(${indices.join(", ")}${indices.length === 1 ? "," : ""})`,
+        ...values,
+        ...(combine === "add" ? ["True"] : []),
+      ];
+    }
+  }
+}
+
+/** Returns the text of a number as a float of Python. */
+const pythonFloat = (value: number): string =>
+  Object.is(value, -0)
+    ? "-0.0"
+    : Number.isInteger(value) && Math.abs(value) < 1e21
+      ? `${value}.0`
+      : String(value);
+
+/** Returns the comment lines on what PyPTO leaves open, and on what it does otherwise. */
+function notesOf({ map, operands }: AccessFunc, { op, name, number }: WriteCall): readonly string[] {
+  const { dtype } = outputOf({ operands }).type;
+  const { write, indices } = map;
+  const [extent = 0] = indices.flatMap((index) => index.extent ?? []);
+  return [
+    op === "scatter_update"
+      ? `slots are below ${extent}: PyPTO skips negative ones, and checks no other`
+      : `indices are inside the dims that they name: PyPTO checks none, and counts none from the end`,
+    ...(isOrderFree(write, dtype)
+      ? []
+      : [
+          `bits are those of the program where no two points write one element: PyPTO states no order (pypto-${name}.md)`,
+        ]),
+    ...(write.combine !== "set" && isInteger(dtype)
+      ? [`bits are those of the program where no ${write.combine} leaves ${dtype}: PyPTO states no overflow`]
+      : []),
+    ...(number !== undefined && map.reads.length > 0 && !isInteger(dtype)
+      ? ["PyPTO states no rounding of source * alpha: its bits may differ there"]
+      : []),
+  ];
+}
+
+/** Reason that PyPTO refuses a schedule, and the way out. */
+interface Fault {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Returns the domain dim that a coordinate is, or is a quotient of; undefined for other coordinates. */
+function followed(coord: Linear): { readonly dim: number; readonly by: number } | undefined {
+  const only = soleAtom(coord);
+  if (only?.kind === "dim") return { dim: only.dim, by: 1 };
+  if (only?.kind !== "div") return undefined;
+  const inner = soleAtom(only.of);
+  return inner?.kind === "dim" ? { dim: inner.dim, by: only.by } : undefined;
+}
+
+/** Returns the coordinates of an input in a scatter: those of its read, or of the write for the base. */
+function coordsOf({ map }: AccessFunc, table: number): readonly Linear[] {
+  if (table === 0) return map.write.at;
+  const read = [
+    ...map.reads,
+    ...map.indices.flatMap(({ value }): readonly Read[] => (isRead(value) ? [value] : [])),
+  ];
+  return read.find((one) => one.table === table)?.at ?? [];
+}
+
+/** Returns why a tile is none for the operator; undefined if it is one. */
+function tileFault(scatter: AccessFunc, call: WriteCall): Fault | undefined {
+  const { schedule, map } = scatter;
+  if (!holdsInput(call) || call.dim === undefined || !isResolved(schedule)) return undefined;
+  if (dataResidency(scatter, schedule) === "gm")
+    return {
+      message: `pypto.${call.name} has its input in UB, and this program has it in global memory`,
+      hint: "compile it with --residency ub",
+    };
+  // PyPTO's code takes the dim of index_add_ub whole, whatever the tile says.
+  if (call.op !== "scatter") return undefined;
+  const { dim } = call;
+  const required = Math.max(at(outputOf(scatter).type.shape, dim), at(map.domain, dim));
+  if (at(schedule.tile, dim) >= required) return undefined;
+  return {
+    message: `pypto.${call.name} takes dim ${dim} of input and index whole, ${required} elements, and tile[${dim}] is ${at(schedule.tile, dim)}`,
+    hint: `--tile ${schedule.tile.map((entry, d) => (d === dim ? required : entry)).join()}`,
+  };
+}
+
+/** Returns why views are none for the operator; undefined if they are. */
+function viewFault(scatter: AccessFunc, call: WriteCall): Fault | undefined {
+  const { schedule, map } = scatter;
+  if (!isResolved(schedule)) return undefined;
+  const { view } = schedule;
+  const uncut = (d: number): string =>
+    `--view ${map.domain.map((extent, k) => (k === d ? Math.max(extent, at(view, k)) : at(view, k))).join()}`;
+  for (const [d, extent] of map.domain.entries()) {
+    const step = at(view, d);
+    if (step >= extent) continue;
+    const cut = `view[${d}] = ${step} cuts ${extent}`;
+    const isNamed = call.dim === d;
+    const refused = (why: string, hint = uncut(d)): Fault => ({
+      message: `${cut}, and pypto.${call.name} ${why}`,
+      hint,
+    });
+    switch (call.op) {
+      case "scatter":
+      case "index_add_ub": {
+        if (isNamed) return refused("takes the dim that the index names whole");
+        const input = at(outputOf(scatter).type.shape, d);
+        const [blocks, points] = [Math.ceil(input / step), Math.ceil(extent / step)];
+        if (blocks !== points)
+          return refused(
+            `takes as many blocks of input as of index: ${blocks} of ${input}, ${points} of ${extent}`,
+          );
+        break;
+      }
+      case "index_add":
+        if (!isNamed) return refused("has views along the dim that the index names alone");
+        if (!isInPlace(scatter))
+          return refused(
+            "copies its input in each view",
+            `${uncut(d)}, or index_add_, which writes in place`,
+          );
+        break;
+      case "index_put_":
+        if (d > 0) return refused("has views along dim 0 of values alone");
+        break;
+      case "scatter_update": {
+        const by = coordsOf(scatter, 1).flatMap((coord) => followed(coord)?.by ?? [])[0] ?? 1;
+        if (d === map.domain.length - 1) return refused("takes rows whole");
+        if (step % by !== 0) return refused(`takes views of whole sequences of ${by} slots`);
+        break;
+      }
+    }
+  }
+  return undefined;
+}
+
+interface ViewedScatter {
+  readonly scatter: AccessFunc;
+  readonly call: WriteCall;
+  /** Dims of the domain that a loop walks. */
+  readonly views: Shape;
+  /** Size of a view along each dim of the domain. */
+  readonly sizes: readonly string[];
+}
+
+/**
+ * Returns the part of an input that one view takes. Where the input is cut as the index is, the parts of all
+ * tensors are declared with the extents of the input's part, so that a tile cuts them into as many blocks.
+ */
+function pieceOf({ scatter, call, views, sizes }: ViewedScatter, table: number): ViewOf {
+  const { map, schedule } = scatter;
+  invariant(isResolved(schedule), "the schedule of a kernel is chosen");
+  const { shape } = at(inputsOf(scatter), table).type;
+  const input = at(inputsOf(scatter), 0).type.shape;
+  const isBase = table === 0;
+  const dims = coordsOf(scatter, table).map((coord) => followed(coord));
+  const along = dims.map((one) => {
+    if (one === undefined || (isBase && !holdsInput(call))) return undefined;
+    return { ...one, isCut: views.includes(one.dim), view: at(schedule.view, one.dim) };
+  });
+  const quotient = (text: string, by: number): string => (by === 1 ? text : `${text} // ${by}`);
+  const variable = (d: number, by: number): string => quotient(`v${d}`, by);
+  return {
+    shape: along.map((one, k) => {
+      if (one?.isCut === true) return one.view / one.by;
+      // The index of scatter may be shorter than the input, and src longer than the index.
+      if (one !== undefined && call.op === "scatter" && !isBase)
+        return one.dim === call.dim ? at(map.domain, one.dim) : at(input, one.dim);
+      return at(shape, k);
+    }),
+    offsets: along.map((one) => (one?.isCut === true ? variable(one.dim, one.by) : "0")),
+    valid: along.map((one, k) => {
+      if (one === undefined) return String(at(shape, k));
+      if (!isBase) {
+        const size = at(sizes, one.dim);
+        return /^\d+$/.test(size) ? String(Number(size) / one.by) : quotient(size, one.by);
+      }
+      const extent = at(shape, k);
+      if (!one.isCut) return String(extent);
+      return extent % one.view === 0 ? String(one.view) : `pypto.min(${one.view}, ${extent} - v${one.dim})`;
+    }),
+  };
+}
