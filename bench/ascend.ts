@@ -5,6 +5,7 @@
 import { cyclesOf, isResolved, programLowerBound, Tiling, type Target } from "../ir/index.js";
 import { compile, onnx, pypto, targets, type SourceFunc } from "../src/index.js";
 import { table } from "../src/report/table.js";
+import { parseFlags, shared } from "./flags.js";
 import { gathers, type Named } from "./gathers.js";
 import { geometricMean } from "./statistics.js";
 
@@ -49,6 +50,10 @@ const others: readonly Named[] = [
   ],
 ];
 
+const { json } = parseFlags("bench:ascend", "the default schedules beside the lower bound, in cycles", {
+  json: shared.json,
+});
+
 const all: readonly Named[] = [...gathers.slice(0, 10), ...others];
 
 /**
@@ -74,7 +79,7 @@ function row(name: string, func: SourceFunc, target: Target) {
 const rows = [targets.ascendA2, targets.ascendA3, targets.ascend950].flatMap((target) =>
   all.map(([name, func]) => row(name, func, target)),
 );
-if (process.argv.includes("--json")) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
+if (json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
 else {
   console.log(
     table(

@@ -2,11 +2,9 @@
  * npm run bench:compile: time to compile and to emit WGSL and PTO-ISA C++, warm, and its independence of
  * tensor sizes.
  *
- * Medians over repeated runs in one process; figures compare with each other, not between machines. `--json`
- * prints them as a document.
- * `--against FOLDER` compares the compiler with that of the build in a folder, in turns, on the case corpus.
+ * Medians over repeated runs in one process; figures compare with each other, not between machines.
+ * `--against` compares the compilers of two builds on the case corpus.
  */
-import { parseArgs } from "node:util";
 import { defaultLimits, emitWgsl } from "../backends/webgpu/index.js";
 import { emitPto } from "../backends/pto/index.js";
 import { packageFile } from "../src/device/package-files.js";
@@ -14,21 +12,20 @@ import { at } from "../ir/index.js";
 import { compile, onnx, program, targets, type SourceFunc } from "../src/index.js";
 import { table } from "../src/report/table.js";
 import { median } from "../src/tune/median.js";
-import { fail, folderOf, runsOf } from "./arguments.js";
+import { folderOf, runsOf } from "./arguments.js";
 import { compareCompilers } from "./compile-against.js";
 import { takeStep, type CompileStep } from "./compile-side.js";
 import { corpus } from "./corpus.js";
+import { fail, parseFlags, shared } from "./flags.js";
 import { forkSide } from "./fork-side.js";
 import type { CompileLibrary } from "./library.js";
 import { reportComparison } from "./print-comparison.js";
 import { percentile99 } from "./statistics.js";
 
-const { values } = parseArgs({
-  options: {
-    json: { type: "boolean", default: false },
-    runs: { type: "string" },
-    against: { type: "string" },
-  },
+const flags = parseFlags("bench:compile", "time to compile and to emit WGSL and PTO-ISA C++, warm", {
+  json: shared.json,
+  runs: shared.runs,
+  against: shared.against,
 });
 const repeats = 15;
 /**
@@ -135,15 +132,15 @@ function print({ sizes, cases }: ReturnType<typeof measured>): void {
     );
 }
 
-if (values.against === undefined) {
-  if (values.runs !== undefined) fail("--runs is for a comparison", "--against FOLDER --runs 9");
-  if (values.json) console.log(JSON.stringify({ schema: 1, ...measured() }, null, 2));
+if (flags.against === undefined) {
+  if (flags.runs !== undefined) fail("--runs is for a comparison", "--against FOLDER --runs 9");
+  if (flags.json) console.log(JSON.stringify({ schema: 1, ...measured() }, null, 2));
   else print(measured());
 } else {
-  const folder = folderOf(values.against);
+  const folder = folderOf(flags.against);
   const rows = await compareCompilers(
     () => Promise.all([forkSide("compile", packageFile("./")), forkSide("compile", folder)]),
-    runsOf(values.runs, folder),
+    runsOf(flags.runs, folder),
   );
-  reportComparison(rows, folder, values.json);
+  reportComparison(rows, folder, flags.json);
 }

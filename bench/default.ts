@@ -3,12 +3,12 @@
  * cycles of ascend-a2 under residency auto: the ten workloads of the benchmarks and ten other gathers, or
  * with `--random 60` so many of random sizes, each beside the grid of the residency that it got.
  */
-import { parseArgs } from "node:util";
 import { cyclesOf, outputOf, type AccessFunc, type Tiling } from "../ir/index.js";
 import { clockOf } from "../passes/index.js";
 import { accessOf } from "../src/api/access.js";
 import { compile, targets, type SourceFunc } from "../src/index.js";
 import { table } from "../src/report/table.js";
+import { countOf, parseFlags, shared } from "./flags.js";
 import { gathers } from "./gathers.js";
 import { grid, residenciesOf, shown } from "./grid.js";
 import { sizedGathers } from "./sized-gathers.js";
@@ -59,22 +59,27 @@ function rowOf(name: string, func: SourceFunc, inItsResidency: boolean) {
   };
 }
 
-const { values } = parseArgs({
-  options: { json: { type: "boolean", default: false }, random: { type: "string" } },
-});
+const { json, random } = parseFlags(
+  "bench:default",
+  "the default schedule beside the best of the whole grid, in cycles",
+  {
+    json: shared.json,
+    random: { type: "string", help: "this many gathers of random sizes instead of the twenty" },
+  },
+);
 const subjects: readonly (readonly [name: string, func: SourceFunc])[] =
-  values.random === undefined
+  random === undefined
     ? gathers
-    : sizedGathers(Number(values.random), 32).map((func, k) => [`${k + 1} ${func.name}`, func]);
+    : sizedGathers(countOf("random", random), 32).map((func, k) => [`${k + 1} ${func.name}`, func]);
 const rows = subjects.map(([name, func], k) => {
   const start = performance.now();
-  const row = rowOf(name, func, values.random !== undefined);
+  const row = rowOf(name, func, random !== undefined);
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.error(`${k + 1} of ${subjects.length}: ${name}, ${row.looked} candidates in ${seconds} s`);
   return row;
 });
 
-if (values.json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
+if (json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
 else {
   console.log(
     table(

@@ -7,13 +7,20 @@
  * decoder. The sizes that the table was asked for, then `--between` random ones (50 unless given), each with
  * a search of its own.
  */
-import { parseArgs } from "node:util";
 import { lcg } from "../src/formats/lcg.js";
 import { table } from "../src/report/table.js";
 import { tune } from "../src/tune/index.js";
+import { countOf, parseFlags } from "./flags.js";
 import { boundTo, budget, families, target, tunedFamily, type SizeCosts } from "./families-table.js";
 
-const { values } = parseArgs({ options: { between: { type: "string", default: "50" } } });
+const flags = parseFlags(
+  "bench:families",
+  "a table of at most six ranges beside the best schedule of each size, in cycles",
+  {
+    between: { type: "string", default: "50", help: "random sizes between those of the table (default 50)" },
+  },
+);
+const betweenCount = countOf("between", flags.between);
 
 for (const family of families) {
   const { func, most, ranges, rows, costsAt } = await tunedFamily(family);
@@ -35,7 +42,7 @@ for (const family of families) {
   const draw = lcg(32);
   const between = new Set<number>();
   // Of few sizes all.
-  while (between.size < Math.min(Number(values.between), most - sizes.length)) {
+  while (between.size < Math.min(betweenCount, most - sizes.length)) {
     const size = Math.round(most ** draw());
     if (!sizes.includes(size)) between.add(size);
   }

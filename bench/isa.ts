@@ -12,14 +12,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { deviceLimits } from "../ir/index.js";
 import { emitWgsl, type Arithmetic } from "../backends/webgpu/index.js";
 import { compile, targets } from "../src/index.js";
 import { packageFile } from "../src/device/package-files.js";
 import { table } from "../src/report/table.js";
-import { fail } from "./arguments.js";
 import { importBuilt } from "./built.js";
+import { fail, parseFlags, shared } from "./flags.js";
 import { gpuKernels } from "./gpu-kernels.js";
 import { countsIn, figures, spirvIn, type Counts, type Figure } from "./isa-figures.js";
 
@@ -39,15 +38,17 @@ interface Build {
   readonly targets: typeof targets;
 }
 
-const { values } = parseArgs({
-  options: {
-    against: { type: "string" },
-    tools: { type: "string" },
-    native: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
+const flags = parseFlags(
+  "bench:isa",
+  "registers, waves and throughput of the kernels by AMD's compiler, without a GPU",
+  {
+    json: shared.json,
+    against: shared.against,
+    tools: shared.tools,
+    native: { type: "boolean", default: false, help: "add the kernels with native arithmetic" },
   },
-});
-const root = values.tools === undefined ? "" : resolve(values.tools);
+);
+const root = flags.tools === undefined ? "" : resolve(flags.tools);
 const library = join(root, "/usr/lib/x86_64-linux-gnu");
 const environment = {
   ...process.env,
@@ -153,15 +154,15 @@ function counted(files: ReadonlyMap<string, string>, family: string): ReadonlyMa
 
 const own: Build = { compile, emitWgsl, targets };
 const other =
-  values.against === undefined
+  flags.against === undefined
     ? undefined
-    : ((await importBuilt(values.against, ["tilec", "tilec/webgpu"])) as Build);
-const files = assembled(textsOf(own, values.native ? ["proved", "native"] : ["proved"]));
+    : ((await importBuilt(flags.against, ["tilec", "tilec/webgpu"])) as Build);
+const files = assembled(textsOf(own, flags.native ? ["proved", "native"] : ["proved"]));
 const perFamily = (of: ReadonlyMap<string, string>) =>
   families.map((family) => [family, counted(of, family)] as const);
 const counts = perFamily(files);
 const before = other === undefined ? [] : perFamily(assembled(textsOf(other, ["proved"])));
-if (values.json)
+if (flags.json)
   console.log(
     JSON.stringify(
       { schema: 1, families: Object.fromEntries(counts.map(([name, of]) => [name, Object.fromEntries(of)])) },

@@ -7,16 +7,17 @@
  * from the caller's arrays. Outputs are compared; the medians of 41 sizes are printed, in milliseconds.
  * `--webgpu` runs on Dawn in this process too, `--json` prints the rows.
  */
-import { parseArgs } from "node:util";
 import { simulate } from "../backends/sim/index.js";
 import { createRunner } from "../backends/webgpu/index.js";
 import { parseModule, targets, type Target } from "../ir/index.js";
 import { acquireGpu } from "../src/device/index.js";
 import { compile, type Kernel } from "../src/index.js";
 import { table } from "../src/report/table.js";
+import { parseFlags, shared } from "./flags.js";
 
-const { values } = parseArgs({
-  options: { webgpu: { type: "boolean", default: false }, json: { type: "boolean", default: false } },
+const flags = parseFlags("bench:sizes", "what a new size of a program over symbols costs, in milliseconds", {
+  json: shared.json,
+  webgpu: shared.webgpu,
 });
 
 const text = `dim V <= 4000
@@ -110,10 +111,10 @@ async function measure({ name, target, call }: Subject): Promise<Measured> {
   };
 }
 
-const subjects = [fast, ...(values.webgpu ? [await device()] : [])];
+const subjects = [fast, ...(flags.webgpu ? [await device()] : [])];
 const measured: Measured[] = [];
 for (const subject of subjects) measured.push(await measure(subject));
-if (values.json) console.log(JSON.stringify({ schema: 1, rows: measured }, null, 2));
+if (flags.json) console.log(JSON.stringify({ schema: 1, rows: measured }, null, 2));
 else {
   console.log(
     table(

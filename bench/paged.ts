@@ -8,7 +8,6 @@
  * verified first; subjects run in turns, and the medians are compared.
  * `--webgpu` runs on Dawn in this process, `--json` prints the rows.
  */
-import { parseArgs } from "node:util";
 import { FastExecutor } from "../backends/sim/index.js";
 import { createRunner } from "../backends/webgpu/index.js";
 import { parseModule, targets, type Target } from "../ir/index.js";
@@ -16,13 +15,16 @@ import { lcg } from "../src/formats/lcg.js";
 import { acquireGpu } from "../src/device/index.js";
 import { compile, onnx, type Kernel } from "../src/index.js";
 import { table } from "../src/report/table.js";
+import { parseFlags, shared } from "./flags.js";
 import { download } from "./gpu-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { geometricMean } from "./statistics.js";
 
-const { values } = parseArgs({
-  options: { webgpu: { type: "boolean", default: false }, json: { type: "boolean", default: false } },
-});
+const flags = parseFlags(
+  "bench:paged",
+  "rows through a table of pages, beside a token index that the host makes",
+  { json: shared.json, webgpu: shared.webgpu },
+);
 const rounds = 21;
 const [tokens, pool, columns] = [4096, 8192, 8 * 128];
 
@@ -215,7 +217,7 @@ async function onDevice(device: GPUDevice, workload: Paged, inputs: Inputs): Pro
   ];
 }
 
-const found = values.webgpu ? await acquireGpu() : undefined;
+const found = flags.webgpu ? await acquireGpu() : undefined;
 if (found?.ok === false) throw new Error(found.problem.message);
 const device = found?.gpu.device;
 console.error(
@@ -235,7 +237,7 @@ device?.destroy();
 const ms = (name: string, subject: string): number =>
   rows.find((row) => row.workload === name && row.subject === subject)?.medianMs ?? NaN;
 const ratios = workloads.map(({ name }) => ms(name, "token-index") / ms(name, "paged"));
-if (values.json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
+if (flags.json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
 else {
   console.log(
     table(

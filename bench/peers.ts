@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { packageFile } from "../src/device/package-files.js";
-import { fail } from "./arguments.js";
+import { fail } from "./flags.js";
 
 const folder = packageFile("bench/node_modules");
 

@@ -2,21 +2,29 @@
  * npm run bench:pipelines: what a first call waits for on Dawn in Node: the pipeline of tilec's kernel, and
  * of one by hand.
  *
- * Milliseconds from the text to the pipeline, medians of 9 devices: a device keeps what it has made. `--json`
- * prints the rows, `--only W4,W5` makes some workloads'.
+ * Milliseconds from the text to the pipeline, medians of 9 devices: a device keeps what it has made.
  */
 import { createRunner } from "../backends/webgpu/index.js";
 import { acquireGpu } from "../src/device/index.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { table } from "../src/report/table.js";
 import { median } from "../src/tune/median.js";
-import { benchArguments } from "./arguments.js";
+import { workloadsOf } from "./arguments.js";
+import { parseFlags, shared } from "./flags.js";
 import { handWritten } from "./hand-written.js";
 import { kernelOf } from "./kernels.js";
 import { geometricMean } from "./statistics.js";
 import { describe } from "./workloads.js";
 
-const { json, chosen } = benchArguments();
+const { json, only } = parseFlags(
+  "bench:pipelines",
+  "milliseconds until Dawn has a pipeline, by tilec and by hand",
+  {
+    json: shared.json,
+    only: shared.only,
+  },
+);
+const chosen = workloadsOf(only);
 const devices = 9;
 const subjects = ["tilec", "hand-vec4"] as const;
 

@@ -8,17 +8,15 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, platform, totalmem } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { clockVersion } from "../ir/index.js";
 import { packageFile, version } from "../src/device/package-files.js";
+import { parseFlags } from "./flags.js";
 import { tableNames, tableOf } from "./tables.js";
 
-const { values } = parseArgs({
-  options: {
-    out: { type: "string", default: "repro" },
-    only: { type: "string" },
-    quick: { type: "boolean", default: false },
-  },
+const flags = parseFlags("repro", "the tables and pictures of the documentation, made again", {
+  out: { type: "string", default: "repro", help: "folder of the results (default repro)" },
+  only: { type: "string", help: "deterministic or measured: one of the two folders alone" },
+  quick: { type: "boolean", default: false, help: "leave out the tables that take minutes" },
 });
 const seed = 1;
 const cli = packageFile("dist/src/cli/main.js");
@@ -39,7 +37,7 @@ const heatMap = [
 const documented = (isMeasured: boolean): readonly Artifact[] =>
   tableNames.flatMap((name): readonly Artifact[] => {
     const { measured: times = false, slow = false } = tableOf(name);
-    return times !== isMeasured || (slow && values.quick) ? [] : [[`${name}.md`, printTables, [name]]];
+    return times !== isMeasured || (slow && flags.quick) ? [] : [[`${name}.md`, printTables, [name]]];
   });
 
 const deterministic: readonly Artifact[] = [
@@ -101,8 +99,8 @@ const parts = {
   },
 };
 for (const [name, part] of Object.entries(parts)) {
-  if (values.only !== undefined && values.only !== name) continue;
-  const folder = join(values.out, name);
+  if (flags.only !== undefined && flags.only !== name) continue;
+  const folder = join(flags.out, name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const [k, artifact] of part.artifacts.entries()) {

@@ -9,7 +9,6 @@
  * run where a subject adds in place; subjects run in turns, and medians are compared. `--json` prints the
  * rows.
  */
-import { parseArgs } from "node:util";
 import { FastExecutor, simulate } from "../backends/sim/index.js";
 import { parseModule, targets } from "../ir/index.js";
 import { lcg } from "../src/formats/lcg.js";
@@ -25,11 +24,12 @@ import {
   stringAttribute,
   text,
 } from "../test/support/onnx-bytes.js";
+import { parseFlags, shared } from "./flags.js";
 import { compileC, inputFiles, loopSubjects } from "./loop-process.js";
 import { findOnnxRuntime } from "./onnxruntime.js";
 import { measure, type Row, type Subject } from "./rows.js";
 
-const { values } = parseArgs({ options: { json: { type: "boolean", default: false } } });
+const { json } = parseFlags("bench:scatter", "writes through an index, on one thread", { json: shared.json });
 const rounds = 21;
 const next = lcg(1);
 const draw = (limit: number): number => Math.floor(next() * limit);
@@ -344,7 +344,7 @@ for (const make of [
 }
 binary?.remove();
 
-if (values.json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
+if (json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
 else {
   console.log(
     table(

@@ -2,18 +2,19 @@
  * npm run bench:sim: the fast executor beside the libraries and loops that do the same gathers, in one run.
  *
  * Outputs are verified first; then the subjects run in turns, and the medians are compared. What each subject
- * includes is in docs/simulator.md. Figures compare with each other, not between machines. `--json` prints
- * the rows; `--only W4,W5` runs some workloads, and no calls of gathers that are not known; `--only calls`
- * the seven of which whole calls are measured; `--runs 5` gives the median of five runs.
- * `--against FOLDER` runs tilec's subjects in turns with the same of the build in a folder, without the libraries.
+ * includes is in docs/simulator.md. Figures compare with each other, not between machines. `--only` leaves
+ * out calls of gathers that are not known; `--only calls` selects the seven of which whole calls are
+ * measured.
+ * `--against` leaves out the libraries.
  */
 import { FastExecutor, simulate } from "../backends/sim/index.js";
 import { spawnThread } from "../src/device/index.js";
 import { packageFile } from "../src/device/package-files.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { compareBuilds } from "./against.js";
-import { benchArguments } from "./arguments.js";
+import { folderOf, runsOf, workloadsOf } from "./arguments.js";
 import { firstCalls, newCalls, unseenOutput } from "./cold.js";
+import { parseFlags, shared } from "./flags.js";
 import type { SimLibrary } from "./library.js";
 import { forkSide } from "./fork-side.js";
 import { findOnnxRuntime } from "./onnxruntime.js";
@@ -40,7 +41,14 @@ import {
 import { calls, describe, expectedOf, inputsOf, workloads } from "./workloads.js";
 
 const everyRow = [...workloads, ...calls];
-const { json, chosen, runs, against } = benchArguments(everyRow);
+const { json, ...flags } = parseFlags(
+  "bench:sim",
+  "the fast executor beside the libraries and loops that do the same gathers",
+  { json: shared.json, only: shared.only, runs: shared.runs, against: shared.against },
+);
+const chosen = workloadsOf(flags.only, everyRow);
+const against = folderOf(flags.against);
+const runs = runsOf(flags.runs, against);
 const rounds = 21;
 /**
  * V8 compiles a loop of a call anew after some hundred calls, and the kernel makes large pages of a new

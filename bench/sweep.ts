@@ -8,7 +8,6 @@
  * `--webgpu` launches them on Dawn; `--count 40` measures more of each; `--json` prints every schedule. The figures of the targets
  * `cpu` and of software adapters are fitted on it.
  */
-import { parseArgs } from "node:util";
 import { createRunner } from "../backends/webgpu/index.js";
 import { at, cyclesOf, type Target, type TileFunc } from "../ir/index.js";
 import { clockOf, lowered } from "../passes/index.js";
@@ -20,20 +19,19 @@ import { table } from "../src/report/table.js";
 import { randomInputs } from "../src/testing/random.js";
 import { gpuMeasurer, localMeasurer, type OpenMeasurer } from "../src/tune/index.js";
 import { median } from "../src/tune/median.js";
+import { countOf, parseFlags, shared } from "./flags.js";
 import { grid, residenciesOf, shown } from "./grid.js";
 import { geometricMean, spearman } from "./statistics.js";
 import { sweeps } from "./sweeps.js";
 
-const { values: flags } = parseArgs({
-  options: {
-    json: { type: "boolean", default: false },
-    webgpu: { type: "boolean", default: false },
-    count: { type: "string", default: "32" },
-    rounds: { type: "string", default: "3" },
-    only: { type: "string", default: "" },
-  },
+const flags = parseFlags("bench:sweep", "measured times of schedules beside the cycles of the cost model", {
+  json: shared.json,
+  webgpu: shared.webgpu,
+  count: { type: "string", default: "32", help: "schedules of each gather (default 32)" },
+  rounds: { type: "string", default: "3", help: "rounds over the schedules (default 3)" },
+  only: { type: "string", default: "", help: "names of gathers, separated by commas" },
 });
-const turns = Number(flags.rounds);
+const turns = countOf("rounds", flags.rounds);
 const [memories, samples] = [4, 6];
 
 interface Schedule {
@@ -130,7 +128,7 @@ const names = flags.only === "" ? undefined : flags.only.split(",");
 const rows = [];
 for (const [name, func] of sweeps) {
   if (names !== undefined && !names.includes(name)) continue;
-  const schedules = await measured(func, chosen(func, device.target, Number(flags.count)), device);
+  const schedules = await measured(func, chosen(func, device.target, countOf("count", flags.count)), device);
   const [own] = schedules;
   const best = schedules.reduce((a, b) => (b.ms < a.ms ? b : a));
   if (own === undefined) continue;

@@ -10,12 +10,12 @@
  * onnxruntime-web in a page of a headless Chromium on SwiftShader, device-resident; onnxruntime-web runs none
  * of the others there.
  */
-import { parseArgs } from "node:util";
 import { FastExecutor, simulate } from "../backends/sim/index.js";
 import { compile, targets } from "../src/index.js";
 import { spawnThread } from "../src/device/index.js";
 import { runsOf } from "./arguments.js";
 import { openBenchPage, pagePeers } from "./chromium.js";
+import { parseFlags, shared } from "./flags.js";
 import { compileC, inputFiles, loopSubjects, type InputFiles } from "./loop-process.js";
 import { tilec, tilecCall } from "./own-subjects.js";
 import { findOnnxRuntime, type OnnxRuntime } from "./onnxruntime.js";
@@ -144,12 +144,10 @@ async function onWeb(): Promise<readonly Row[]> {
   }
 }
 
-const { values: flags } = parseArgs({
-  options: {
-    json: { type: "boolean", default: false },
-    runs: { type: "string" },
-    web: { type: "boolean", default: false },
-  },
+const flags = parseFlags("bench:values", "gathers that dequantize or sum, beside onnxruntime and loops", {
+  json: shared.json,
+  runs: shared.runs,
+  web: { type: "boolean", default: false, help: "beside onnxruntime-web in a page of a headless Chromium" },
 });
 const runs = runsOf(flags.runs, undefined);
 report(runs > 1 ? rowsOfRuns(runs) : flags.web ? await onWeb() : await once(), flags.json);

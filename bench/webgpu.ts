@@ -2,13 +2,9 @@
  * npm run bench:webgpu: tilec's kernels, by a runner and as modules, beside the libraries, a plain kernel,
  * one by hand and a copy, device-resident, in one run.
  *
- * `--node` runs on Dawn in this process, without the libraries and the modules; without it, everything runs in one page of a headless
- * Chromium on SwiftShader, and with `--gpu` in the machine's own Chrome on its GPU, whose rows
- * bench/webgpu-gpu.json keeps. Outputs are verified first; subjects run in turns; medians are compared within
- * the run. `--json` prints the rows;
- * `--only W4,W5` runs some workloads, `--runs 5` gives the median of five runs.
- * `--folds` measures a model's kernels under each policy of `--fold` on Dawn in this process, beside what the clock says of them.
- * `--against FOLDER` runs tilec's kernels in turns with those of the build in a folder, without the rest.
+ * Without `--node`, everything runs in one page of a headless Chromium on SwiftShader. bench/webgpu-gpu.json
+ * keeps the rows of `--gpu`. Outputs are verified first; subjects run in turns; medians are compared within
+ * the run. `--folds` prints the cycle model's figures too. `--against` leaves out all but tilec's kernels.
  */
 import { writeFileSync } from "node:fs";
 import { createRunner } from "../backends/webgpu/index.js";
@@ -16,8 +12,9 @@ import { acquireGpu, type NodeGpu } from "../src/device/index.js";
 import { packageFile } from "../src/device/package-files.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { compareBuilds } from "./against.js";
-import { benchArguments } from "./arguments.js";
+import { folderOf, runsOf, workloadsOf } from "./arguments.js";
 import { openBenchPage, pagePeers } from "./chromium.js";
+import { fail, parseFlags, shared } from "./flags.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
 import type { GpuLibrary } from "./library.js";
 import { measureFolds } from "./folds.js";
@@ -32,7 +29,27 @@ import { rowsOfRuns } from "./runs.js";
 import type { Side } from "./side.js";
 import { describe, expectedOf, inputsOf } from "./workloads.js";
 
-const { json, node, gpu, folds, chosen, runs, against } = benchArguments();
+const { json, node, gpu, folds, ...flags } = parseFlags(
+  "bench:webgpu",
+  "tilec's kernels beside the libraries, a plain kernel, one by hand and a copy",
+  {
+    json: shared.json,
+    only: shared.only,
+    runs: shared.runs,
+    against: shared.against,
+    node: { type: "boolean", default: false, help: "on Dawn in this process, without libraries and modules" },
+    gpu: { type: "boolean", default: false, help: "in the Chrome of this machine, on its GPU" },
+    folds: {
+      type: "boolean",
+      default: false,
+      help: "kernels of a model under each policy of --fold, on Dawn",
+    },
+  },
+);
+const chosen = workloadsOf(flags.only);
+const against = folderOf(flags.against);
+const runs = runsOf(flags.runs, against);
+if (runs > 1 && gpu && against === undefined) fail("--gpu keeps the rows of one run", "leave out --runs");
 const rounds = 9;
 /** Launches of each run: a GPU finishes one launch in less time than its submission takes. */
 const launches = gpu ? 64 : 1;

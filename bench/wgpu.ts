@@ -9,27 +9,24 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { packageFile } from "../src/device/package-files.js";
-import { fail } from "./arguments.js";
+import { fail, parseFlags, shared } from "./flags.js";
 import type { WgpuAdapter, WgpuResult } from "./wgpu-side.js";
 
 const install =
   "npm install --prefix FOLDER deno and --deno FOLDER/node_modules/.bin/deno; apt-get install mesa-vulkan-drivers, or --tools a folder with it unpacked";
 
-const { values } = parseArgs({
-  options: {
-    deno: { type: "string", default: "deno" },
-    tools: { type: "string" },
-    json: { type: "boolean", default: false },
-  },
+const flags = parseFlags("bench:wgpu", "the conformance cases on wgpu and Mesa's lavapipe", {
+  json: shared.json,
+  deno: { type: "string", default: "deno", help: "the program deno (default: that of the path)" },
+  tools: shared.tools,
 });
-const root = values.tools === undefined ? "/" : resolve(values.tools);
+const root = flags.tools === undefined ? "/" : resolve(flags.tools);
 const driver = join(root, "usr/share/vulkan/icd.d/lvp_icd.x86_64.json");
 if (!existsSync(driver)) fail(`${driver} is not there`, install);
 const library = join(root, "usr/lib/x86_64-linux-gnu");
 const { error, status, stdout, stderr } = spawnSync(
-  values.deno,
+  flags.deno,
   ["run", "--allow-all", "--unstable-webgpu", packageFile("dist/bench/wgpu-side.js")],
   {
     encoding: "utf8",
@@ -37,19 +34,19 @@ const { error, status, stdout, stderr } = spawnSync(
     env: {
       ...process.env,
       VK_ICD_FILENAMES: driver,
-      ...(values.tools === undefined ? {} : { LD_LIBRARY_PATH: library }),
+      ...(flags.tools === undefined ? {} : { LD_LIBRARY_PATH: library }),
     },
   },
 );
-if (error !== undefined) fail(`${values.deno}: ${error.message}`, install);
-if (status !== 0) fail(`${values.deno} ended with ${status ?? "a signal"}\n${stderr}`, install);
+if (error !== undefined) fail(`${flags.deno}: ${error.message}`, install);
+if (status !== 0) fail(`${flags.deno} ended with ${status ?? "a signal"}\n${stderr}`, install);
 const [adapter, ...results] = stdout
   .trim()
   .split("\n")
   .map((line) => JSON.parse(line) as unknown) as [WgpuAdapter, ...WgpuResult[]];
 const count = (kernels: WgpuResult["kernels"], status: WgpuResult["status"]): number =>
   results.filter((result) => result.kernels === kernels && result.status === status).length;
-if (values.json) console.log(JSON.stringify({ schema: 1, ...adapter, results }, null, 2));
+if (flags.json) console.log(JSON.stringify({ schema: 1, ...adapter, results }, null, 2));
 else {
   console.log(`${adapter.adapter}${adapter.software ? " (software)" : ""}`);
   for (const kernels of ["software", "GPU"] as const)
