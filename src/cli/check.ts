@@ -70,7 +70,7 @@ export function checkCommand(program: Command): void {
     .option("--shard <i/n>", "the i-th of n parts of the suite, from 1")
     .option("--bail", "stop at the first test that fails")
     .option("--update", "show what differs, and rewrite expected outputs and CHECK lines")
-    .option("--watch", "run again when a file changes")
+    .addOption(new Option("--watch", "run again when a file changes").conflicts("update"))
     .option("--dump <folder>", "write every output, and every filled input, as .npy")
     .option("--json", "short for --reporter json")
     .action(async (files: string[], given: Omit<CheckFlags, "project">, command: Command) => {
@@ -95,7 +95,6 @@ function refuseTogether(flags: CheckFlags): void {
       "--update rewrites tests, and is refused where the variable CI is set",
       "run --update on your own machine, and commit the changed tests",
     );
-  if (update === true && watching === true) throw new UsageError("--update cannot be used with --watch");
   const plain = reporter === undefined || reporter === "pretty";
   if ((update === true || watching === true) && !(plain && json !== true))
     throw new UsageError(`--${update === true ? "update" : "watch"} can only be used with --reporter pretty`);

@@ -9,7 +9,7 @@ import { forgetUses } from "../formats/files.js";
 import { everywhereHeading, helpLayout } from "./help-layout.js";
 import { refuseSecondValues } from "./second-values.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
-import { UsageError } from "./usage-error.js";
+import { commanderText, UsageError } from "./usage-error.js";
 import { version } from "../device/package-files.js";
 
 interface CommandEntry {
@@ -181,7 +181,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
 async function report(thrown: unknown, json: boolean, args: readonly string[]): Promise<number> {
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return 0;
-    const message = thrown.message.replace(/^error: /, "");
+    const message = commanderText(thrown);
     if (message === "(outputHelp)") {
       note((await build([])).helpInformation());
       return 2;
@@ -208,6 +208,7 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
  * names the operator's help.
  */
 function usageHint({ code }: CommanderError, args: readonly string[]): string {
+  if (code === "commander.conflictingOption") return "leave out one of the two";
   const flag = args.findIndex((arg) => arg === "--op" || arg.startsWith("--op="));
   const named = flag === -1 ? undefined : args[flag] === "--op" ? args[flag + 1] : args[flag]?.slice(5);
   return code === "commander.unknownOption" && named !== undefined

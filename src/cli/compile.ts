@@ -104,7 +104,7 @@ export function compileCommand(program: Command): void {
     .option("--dump-dir <folder>", "folder of --emit all: a file for each level and text")
     .option("--diff-page <file.html>", "changes of each pass as one self-contained page")
     .option("--records <file.jsonl>", "take the best schedule of a search's records")
-    .option("--out <path>", "file of the text; folder of several modules")
+    .addOption(new Option("--out <path>", "file of the text; folder of several modules").conflicts("json"))
     .option("--strict", "refuse --records of another task")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, given: Omit<CompileFlags, "project">, command: Command) => {
@@ -143,9 +143,6 @@ export function compileCommand(program: Command): void {
       });
       if (flags.diffPage !== undefined && programs.length > 1) {
         throw new UsageError(`--diff-page shows one program, and there are ${programs.length}`);
-      }
-      if (flags.out !== undefined && flags.json === true) {
-        throw new UsageError("--out cannot be used with --json", "give --out or --json");
       }
       if (flags.out !== undefined && folder === undefined && programs.length > 1) {
         throw new UsageError(

@@ -1,5 +1,5 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { formatSizeVerdict, formatRoofline, printSchedule, withCommas } from "../../ir/index.js";
 import { operatorWarnings } from "../api/access.js";
 import { residencyHint } from "../api/slower-residency.js";
@@ -17,7 +17,6 @@ import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
 import { addProgramOptions, projectOf, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 import { tellBuiltIn } from "./pipeline-flags.js";
-import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
@@ -47,7 +46,7 @@ export function legalCommand(program: Command): void {
   addProgramOptions(program.command("legal"))
     .optionsGroup("Output:")
     .option("--all", `list every candidate, not the ${shown} fastest`)
-    .option("--csv", "list every candidate as comma-separated values")
+    .addOption(new Option("--csv", "list every candidate as comma-separated values").conflicts("json"))
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, given: Omit<LegalFlags, "project">, command: Command) => {
       process.exitCode = await legal(file, { ...given, project: await projectOf(command) });
@@ -59,7 +58,6 @@ export function legalCommand(program: Command): void {
  * legal, 0 if a tile is legal.
  */
 async function legal(file: string | undefined, flags: LegalFlags): Promise<number> {
-  if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
   const { func } = await loadProgram(file, flags);
   tellBuiltIn("legal", flags.project);
   if (flags.tile !== undefined) note(`--tile ${flags.tile} is ignored: legal lists all tiles`);

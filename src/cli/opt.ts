@@ -1,11 +1,10 @@
 /** tilec opt: runs named passes on .tir text, as mlir-opt does; passes of one's own come from a module. */
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { CompileError, hasErrors, printFunc, printModule, type Func } from "../../ir/index.js";
 import { defaultPipeline, runPipeline, type Pass } from "../../passes/index.js";
 import { resolveTargetOf } from "../api/compile.js";
 import { outputFormats } from "../output/mark.js";
 import { addProgramOptions, projectOf, targeting, type ProgramFlags } from "./options.js";
-import { UsageError } from "./usage-error.js";
 import { helpWidth } from "./help-layout.js";
 import { loadPrograms } from "./load.js";
 import { addPipelineOptions, loadPasses, passesOf, type PipelineFlags } from "./pipeline-flags.js";
@@ -31,7 +30,7 @@ interface OptFlags extends ProgramFlags, PipelineFlags, OutputFlags {
 export function optCommand(program: Command): void {
   addForce(addPipelineOptions(addProgramOptions(program.command("opt"))))
     .optionsGroup("Output:")
-    .option("--pass <list>", "short for --pipeline; absent: no pass")
+    .addOption(new Option("--pass <list>", "short for --pipeline; absent: no pass").conflicts("pipeline"))
     .option("--print-before <when>", "print the IR before a pass, or before all")
     .option("--print-after <when>", "after a pass, after all, or after those that changed it")
     .option("--dump-dir <folder>", "write the IR after each pass to NN-pass.tir")
@@ -62,11 +61,9 @@ export function optCommand(program: Command): void {
 
 /**
  * Resolves to the passes that `--pass` or `--pipeline` lists; an empty list without the two flags. Rejects
- * with a UsageError if the flags are combined or the list is not a valid pipeline.
+ * with a UsageError if the list is not a valid pipeline.
  */
 async function passesToRun({ pass, pipeline, load = [], project }: OptFlags): Promise<readonly Pass[]> {
-  if (pass !== undefined && pipeline !== undefined)
-    throw new UsageError("give --pass or --pipeline, not both", "--pass is short for --pipeline");
   const passes = [...project.passes, ...(await loadPasses(load))];
   const [flag, list] = pipeline === undefined ? (["pass", pass] as const) : (["pipeline", pipeline] as const);
   return list === undefined || list.trim() === "" ? [] : passesOf(flag, list, passes);

@@ -88,7 +88,8 @@ export function addProgramOptions(command: Command): Command {
     .option("--limits <list|file>", limitsHelp);
   for (const entry of Object.values(scheduleEntries)) {
     command.addOption(entryOption(entry));
-    if (entry.key === "buffers") command.option("--double-buffer", "short for --buffers 2");
+    if (entry.key === "buffers")
+      command.addOption(new Option("--double-buffer", "short for --buffers 2").conflicts("buffers"));
   }
   return command
     .optionsGroup("Part and sizes of a file:")
@@ -171,12 +172,9 @@ export function parseShard(text: string): { readonly part: number; readonly part
 }
 
 /**
- * Returns the schedule entries, for example the tile shape, that command-line flags set. Throws a UsageError
- * if `--buffers` and `--double-buffer` are combined.
+ * Returns the schedule entries, for example the tile shape, that command-line flags set.
  */
 export function scheduleOf(flags: ProgramFlags): Schedule {
-  if (flags.buffers !== undefined && flags.doubleBuffer === true)
-    throw new UsageError("give --buffers or --double-buffer, not both", "--double-buffer is --buffers 2");
   const given = Object.values(scheduleEntries).flatMap(({ key }) => {
     const text = flags[key];
     return text === undefined ? [] : [[key, parseEntry(key, text)] as const];

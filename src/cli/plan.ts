@@ -1,5 +1,5 @@
 /** tilec plan: every node of a model that reads or writes by index, and what becomes of it. */
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { defined } from "../../ir/index.js";
 import {
   entryKeys,
@@ -48,7 +48,7 @@ export function planCommand(program: Command): void {
     .option("--target <name|file>", "the machine, or a target file (.json)")
     .option("--limits <list|file>", limitsHelp)
     .option("--tune <n>", "search n candidates of each gather for the best schedule")
-    .option("--csv", "comma-separated values")
+    .addOption(new Option("--csv", "comma-separated values").conflicts("json"))
     .option("--json", "print one JSON document")
     .action(async (file: string, given: Omit<PlanFlags, "project">, command: Command) => {
       await plan(file, { ...given, project: await projectOf(command) });
@@ -60,7 +60,6 @@ export function planCommand(program: Command): void {
  * bug in tilec. Throws a UsageError for conflicting flags.
  */
 async function plan(file: string, flags: PlanFlags): Promise<void> {
-  if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
   const budget = flags.tune === undefined ? undefined : parseCount(flags.tune, "tune");
   if (budget === 0) throw new UsageError("--tune 0 searches nothing", "--tune 50");
   tellBuiltIn("plan", flags.project);

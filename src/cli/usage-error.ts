@@ -1,4 +1,5 @@
 /** A command line that cannot be understood. */
+import type { CommanderError } from "commander";
 import { defined } from "../../ir/defined.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 
@@ -8,3 +9,14 @@ export class UsageError extends CompileError {
     super([error("TC701", message, defined({ hint }))]);
   }
 }
+
+/**
+ * Returns the message of an error of commander, which has read the flags, in the words of other usage errors.
+ */
+export const commanderText = ({ message }: CommanderError): string =>
+  message
+    .replace(/^error: /, "")
+    .replace(
+      /^option '(--[\w-]+).*' cannot be used with option '(--[\w-]+).*'$/,
+      "$1 cannot be used with $2",
+    );

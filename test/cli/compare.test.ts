@@ -100,7 +100,7 @@ describe("--buffers", () => {
 
   it("and --double-buffer beside it are refused", async () => {
     const { status, stderr } = await tilec("explain", ...rows, "--buffers", "1", "--double-buffer");
-    expect(stderr).toContain("give --buffers or --double-buffer, not both");
+    expect(stderr).toContain("--double-buffer cannot be used with --buffers");
     expect(status).toBe(2);
   });
 });

@@ -274,6 +274,6 @@ describe("bad input", () => {
       ["opt", ...gather, "--pass", "default", "--pipeline", "default"],
       folder,
     );
-    expect([status, stderr.includes("give --pass or --pipeline, not both")]).toEqual([2, true]);
+    expect([status, stderr.includes("--pass cannot be used with --pipeline")]).toEqual([2, true]);
   });
 });

@@ -394,7 +394,7 @@ describe("figures and forms", () => {
   });
 
   it.each([
-    [["--json", "--csv"], "give --csv or --json, not both"],
+    [["--json", "--csv"], "--csv cannot be used with --json"],
     [["--tune", "0"], "--tune 0 searches nothing"],
   ])("refuse %j", async (flags, message) => {
     const { status, stderr } = await runHere(["plan", fileOf(kin), ...flags]);

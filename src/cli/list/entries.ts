@@ -23,7 +23,7 @@ import {
 import { projectAttributeFlags } from "../project-operators.js";
 import { refuseSecondValues } from "../second-values.js";
 import { printDiagnostics } from "../terminal.js";
-import { UsageError } from "../usage-error.js";
+import { commanderText, UsageError } from "../usage-error.js";
 
 type Flags = ProgramFlags & ProjectFlags;
 
@@ -226,7 +226,7 @@ function flagsOfLine(line: Readonly<Record<string, unknown>>, { project }: Proje
     return command.parse(words, { from: "user" }).opts<ProgramFlags>();
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
-    throw new UsageError(thrown.message.replace(/^error: /, ""), example);
+    throw new UsageError(commanderText(thrown), example);
   }
 }
 
