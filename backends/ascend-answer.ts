@@ -108,8 +108,9 @@ const isWhole32 = (value: Magnitude, type: "i32" | "u32"): boolean =>
   fitsInteger(value, type) && fitsInteger(value, "i32");
 
 /**
- * Returns the reasons why an Ascend core may give wrong bits for a cast; an empty list if there are none. A
- * bound of kind `helps` on elements removes the reason. `value`: magnitude of the cast number.
+ * Returns the reasons why an Ascend core may give wrong bits for a cast; an empty list if there are none.
+ * `helps`: the kind of bound on the elements that removes the reason. `value`: magnitude of the number that
+ * is cast.
  */
 function faultsOfCast(
   { from, type }: Extract<ValueStep, { readonly kind: "cast" }>,
@@ -139,8 +140,8 @@ function faultsOfCast(
 }
 
 /**
- * Returns the reasons why an Ascend core may give wrong bits for a sum; an empty list if there are none. A
- * bound of kind `helps` on elements removes the reason. `value`: magnitude of the exact sum.
+ * Returns the reasons why an Ascend core may give wrong bits for a sum; an empty list if there are none.
+ * `helps`: the kind of bound on the elements that removes the reason. `value`: magnitude of the exact sum.
  */
 function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Fault, "what">[] {
   if (type !== "f32") return isWhole32(value, type) ? [] : [{ why: wraps, helps: "below" }];
@@ -153,8 +154,9 @@ function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Faul
 }
 
 /**
- * Returns the reasons why an Ascend core may give wrong bits for an arithmetic operation, with the bound on
- * elements that removes each reason. `operands`: magnitude of the result of each earlier step.
+ * Returns the reasons why an Ascend core may give wrong bits for an arithmetic operation; an empty list if
+ * there are none. `helps`: the kind of bound on the elements that removes the reason. `operands`: magnitude
+ * of the result of each earlier step.
  */
 function faultsOfOperation(
   { op, type, of }: Extract<ValueStep, { readonly kind: "op" }>,
@@ -318,8 +320,8 @@ function firstThatHolds(low: number, high: number, holds: (value: number) => boo
 }
 
 /**
- * Returns `given` with added bounds of one kind on the inputs in `tables` (indices of inputs). The bounds are
- * the weakest that remove every fault that bounds can remove. Undefined if no bound is strong enough.
+ * Returns `given` with the weakest bounds of kind `kind` on the elements of inputs `tables` that remove each
+ * fault that such bounds can remove. Undefined if even the strongest bounds leave such a fault.
  */
 function solved(
   tables: readonly number[],

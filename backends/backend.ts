@@ -10,7 +10,7 @@ import type { SimReport } from "./report.js";
 export interface BackendKernel {
   readonly tile: TileFunc;
   readonly target: Target;
-  /** The dialect-free operator, where the program had one. */
+  /** The program's operator without its dialect; absent if the program has none. */
   readonly resolved?: Resolved;
   /**
    * The access program that the kernel was compiled from, where it had no operator: what its output is by
@@ -54,7 +54,7 @@ export interface PreparedKernel {
    * aborted.
    */
   run(inputs: HostInputs, options?: BackendRunOptions): Promise<BackendRun>;
-  /** Gives back memory, threads and device objects. */
+  /** Releases memory, threads and device objects. */
   release(): void;
 }
 

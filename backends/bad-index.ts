@@ -18,16 +18,19 @@ export interface IndexTable extends Pick<Operand, "type"> {
 }
 
 /**
- * Location of an index value that an output element needs: the index operand, the selected dim, and the input
- * position with the value. `rule`: the out-of-range policy.
+ * Location of an index value that an output element needs: its index operand, the dim that it selects along,
+ * and its position in the input. `rule`: its out-of-range policy.
  */
 export interface IndexLocation {
   readonly index: number;
-  /** Dim that it picks along: of the data, or of an input that another index operand reads. */
+  /**
+   * Text for the dim that the index value selects along: of the data, or of an input of another index
+   * operand.
+   */
   readonly picks: string;
-  /** The data dim that it picks along; -1 where it picks along none. */
+  /** Data dim that the index value selects along; -1 if there is none. */
   readonly axis: number;
-  /** Absent for a sum. */
+  /** Input and position of the index value; absent for a sum of index values. */
   readonly read?:
     | {
         readonly table: IndexTable;
@@ -50,7 +53,7 @@ export interface IndexLocation {
 export interface ResolvedIndex {
   readonly at: IndexLocation;
   readonly value: bigint;
-  /** True if its policy rejects the value, which ends the element. */
+  /** True if the out-of-range policy rejects the value; no further index operand is then read. */
   readonly rejected: boolean;
   /**
    * Present if a segment has more elements than its limit: position of its first element, number of elements,
@@ -59,15 +62,18 @@ export interface ResolvedIndex {
   readonly segment?: { readonly from: number; readonly elements: number; readonly max: number } | undefined;
 }
 
-/** Values of symbols (dynamic sizes) and of derived bounds, by name. */
+/**
+ * Numbers that a generated module knows only when it runs, by name: the sizes of symbols and the bounds
+ * derived from them.
+ */
 export type Numbers = Readonly<Record<string, number>>;
 
 /**
- * Index operand of a generated module: functions that compute the position and range of the index value from
- * the sizes of symbols (dynamic sizes).
+ * Index operand of a generated module, as functions that take the sizes of symbols. `at`: position of the
+ * index value in its input. `rule`: its out-of-range policy with the extent.
  */
 export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocation, "axis" | "picks"> {
-  /** The input that it reads; absent for a sum. */
+  /** Number of the input that holds the index value; absent for a sum of index values. */
   readonly table?: number;
   /**
    * Returns the position of the value in the memory of the table, in elements; for a sum, the sum itself.
@@ -83,15 +89,15 @@ export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocati
 }
 
 /**
- * State of one scatter iteration while the index operands are resolved. A written value whose index selects
- * no element becomes the fill bits. Gathers have no scatter state.
+ * State of one point of a scatter while its index operands are resolved, in order. If an index operand for
+ * the written value selects no element, the value becomes the fill bits.
  */
 export interface ScatterPoint {
-  /** True if an index operand cannot be resolved. */
+  /** True if index operand `index` cannot be resolved, because it needs a value that selected no element. */
   lacks(index: number): boolean;
-  /** True if the point ends at an index operand that came to this element. */
+  /** True if the point ends at index operand `index`, which selected `element` (negative: no element). */
   endsAt(index: number, element: number): boolean;
-  /** Returns 0 once all are resolved; below it, the mark of a point whose value is the fill bits. */
+  /** Returns 0 if the point has a value; {@link fillValue} if its value is the fill bits. */
   ended(): number;
 }
 
@@ -114,14 +120,16 @@ export interface IndexFunctions {
 export type IndexRead = readonly [table: number, position: number];
 
 /**
- * Generator that yields the position of each index value to read and is sent the value. The return value is
- * the list of resolved index operands, up to the first operand that ends the element.
+ * Generator that resolves the index operands of one output element. It yields the position of each index
+ * value to read, and takes the value as the argument of `next`. It returns the resolved index operands, up to
+ * the first that ends the element.
  */
 export type IndexResolution = Generator<IndexRead, readonly ResolvedIndex[], bigint>;
 
 /**
- * Yields the position of each index value that one output element needs and is sent the value. Returns the
- * resolved index operands in order. `dims`: coordinates for the index functions; default `point`.
+ * Resolves the index operands of one output element, and returns them in order. Yields the position of each
+ * index value to read, and takes the value as the argument of `next`. `dims`: coordinates for the index
+ * functions, by default `point`.
  */
 export function* resolvingIndices(
   { operands, steps, reduced, numbers, scatter }: IndexFunctions,
@@ -177,9 +185,9 @@ export function* resolvingIndices(
 }
 
 /**
- * Resolves to the first out-of-range index operand that output elements `from` to `end` (exclusive,
- * row-major) need; undefined if there is none. `resolving`: generator for one element. `read`: returns an
- * index value.
+ * Resolves to the first index operand that is out of range in output elements `from` to `end` (exclusive,
+ * row-major); undefined if there is none. `resolving`: returns the generator for one element. `read`: returns
+ * an index value.
  */
 export async function findBadIndex(
   resolving: (point: readonly number[]) => IndexResolution,
@@ -231,8 +239,8 @@ export function describeBadIndex({
 }
 
 /**
- * Two scatter iterations that write the same element: the row-major index of each iteration, and the index of
- * the element.
+ * Two points of a scatter that write the same element: the row-major position of each in the domain, and the
+ * position of the element in the output.
  */
 export interface DuplicatePoints {
   readonly point: number;
@@ -241,8 +249,8 @@ export interface DuplicatePoints {
 }
 
 /**
- * Returns the message and the data of a diagnostic for two scatter iterations that write the same element.
- * `extents`: shape of the iteration space in which `point` and `earlier` are row-major indices.
+ * Returns the message and the data of a diagnostic for two points of a scatter that write the same element.
+ * `extents`: extents of the domain in which `point` and `earlier` are row-major positions.
  */
 export function describeDuplicate(
   { key, type }: IndexTable,

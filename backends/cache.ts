@@ -1,13 +1,13 @@
 /**
- * A bounded cache: what was least recently used makes room. It knows nothing of what it holds, be it
- * pipelines, modules or memories.
+ * Options of a {@link BoundedCache}: the limit on the total cost of its values, the cost of one value, and a
+ * function that frees a value.
  */
 export interface CacheOptions<Value> {
-  /** The most that the values may cost together. */
+  /** Largest total cost of the values. */
   readonly limit: number;
   /** Returns the cost of a value, in the unit of `limit`. Default 1: the limit is then a number of values. */
   readonly costOf?: (value: Value) => number;
-  /** Frees a value that was evicted, replaced or cleared; one that was taken is its taker's. */
+  /** Frees a value that was evicted, replaced or cleared; not called for a value that a caller took out. */
   readonly dispose?: (value: Value) => void;
 }
 

@@ -15,9 +15,9 @@ import { badIndexAt, duplicateWrite, type MappedInputs } from "./resolved-indice
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Checks the index values of all iterations of a scatter before any element is written; yields 0 regularly.
- * Throws a RunError: TC601 for an index out of range, TC607 for a forbidden duplicate. `written`: returns the
- * output position of the current iteration.
+ * Checks the index values of all points of a scatter before any element is written; yields 0 regularly, so
+ * that the caller can pause. Throws a RunError: TC601 for an index out of range, TC607 for a forbidden
+ * duplicate. `written`: returns the output position of the current point.
  */
 export function* checkPoints(
   mapped: MappedInputs,

@@ -5,15 +5,15 @@ import { inputTensor, packedBits, unitsOf } from "./memory.js";
 import type { MappedInputs } from "./resolved-indices.js";
 
 /**
- * Access to the elements that an access map reads for one output element, which {@link MapAddresses} selects.
- * `read`: index of a read in the map.
+ * Access to the elements that an access map reads for one output element: the element that a {@link
+ * MapAddresses} cursor selects. `read`: number of a read in the map, from 0.
  */
 export interface ElementReads {
-  /** Returns the number of the element in its tensor. */
+  /** Returns the row-major position of the element in its tensor. */
   readonly elementOf: (read: number) => number;
   /** Returns the bits of an element of at most 32 bits. */
   readonly bitsAt: (read: number) => number;
-  /** Returns the units of a read's tensor, and how many make an element. */
+  /** Returns the tensor of a read as an array of units, and the number of units in an element. */
   readonly unitsOf: (read: number) => ReturnType<typeof unitsOf>;
 }
 

@@ -11,7 +11,7 @@ export type Schema = Readonly<Record<string, unknown>>;
  */
 export type Field = {
   readonly code: Code;
-  /** In words, after "it takes". */
+  /** Valid values in words, for messages: the text after `it takes`. */
   readonly takes: string;
   /** Description for editors, where it does not follow from the other fields. */
   readonly schema?: Schema;
@@ -144,11 +144,11 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 export interface FieldOptions {
   /** Diagnostic code for an unknown field, and for a value that is not a record. Default TC702. */
   readonly code?: Code;
-  /** Stands before the fields' names in messages: `data.`. */
+  /** Prefix of field names in messages, for example `data.`. */
   readonly path?: string;
-  /** Other fields are welcome: the value is more than what is asked of it. */
+  /** True to accept unknown fields. Default false. */
   readonly allowsOthers?: boolean;
-  /** Fields that must be there. */
+  /** Names of required fields. */
   readonly needs?: readonly string[];
 }
 
@@ -165,7 +165,8 @@ const maxNamesWithHint = 20;
 
 /**
  * Returns a diagnostic for each unknown field, rejected value and missing required field of an object; an
- * empty list for a valid object. A field with value undefined counts as absent.
+ * empty list for a valid object. A field that is undefined counts as absent. `what`: name of the object in
+ * messages.
  */
 export function checkFields(
   what: string,

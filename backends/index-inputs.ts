@@ -19,8 +19,8 @@ export const indexInputs = (tile: TileFunc): readonly Operand[] =>
   taken(tile, (map) => indexTables(map, tile));
 
 /**
- * Returns the indices of the inputs that contain indices. An unread input counts if the role is `indices` and
- * the element type is an index type.
+ * Returns the numbers (from 0) of the inputs that hold index values. An input that nothing reads counts if
+ * its role is `indices` and its element type is an index type.
  */
 export function indexTables(
   map: Pick<AccessMap, "indices" | "reads">,

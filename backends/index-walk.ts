@@ -86,9 +86,9 @@ export interface ReductionRun {
 }
 
 /**
- * Returns the range of positions along the reduction dim for an output element, the end exclusive. A position
- * is in the segmented list, or relative to `run.from` without segments. `run`: reduction elements to process;
- * all if absent.
+ * Returns the range of positions along the reduction dim for one output element; the end is exclusive.
+ * Positions count from the start of the segmented list, or without segments from `run.from`. `run`: reduction
+ * elements to process, by default all.
  */
 export function reductionRange(
   { reduced }: AccessMap,
@@ -112,15 +112,15 @@ interface Reader extends Exact {
 }
 
 /**
- * Resolver of the index operands of one output element after another. Inner index operands come first.
- * Evaluation stops at the first value that selects no element or is rejected.
+ * Resolver of the index operands of one output element at a time, those that other index operands need first.
+ * It stops at the first value that selects no element or is rejected.
  */
 export class IndexWalk {
   /** Values of the element's index operands that are read so far; coordinates are made from them. */
   readonly indices: number[];
   private readonly exact: bigint[];
   private readonly summed: boolean;
-  /** Index operands of a scatter's point that name no element, and by which only its value is read. */
+  /** Index operands of a scatter's point that select no element and are needed only for its value. */
   private readonly missing = new Set<number>();
 
   /** Steps of the element itself (`outerSteps`) and of each of its reduction elements (`reductionSteps`). */

@@ -1,4 +1,4 @@
-/** Lines of code with indentation. */
+/** Writer of lines of generated code, indented by nesting level. */
 export class Lines {
   private readonly out: string[] = [];
   private depth = 0;

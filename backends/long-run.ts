@@ -5,7 +5,10 @@ import "./platform.js";
  */
 export interface LongRunOptions {
   readonly signal?: AbortSignal;
-  /** Called between slices of a run: tasks done, the done part of a long one included, and tasks in all. */
+  /**
+   * Called between time slices with the number of finished tasks (fractional within a long task) and of all
+   * tasks.
+   */
   readonly onProgress?: (done: number, tasks: number) => void;
 }
 
@@ -30,8 +33,9 @@ export function drained<T>(steps: Generator<number, T>): T {
 }
 
 /**
- * Executes a generator in time slices of {@link sliceMs} and resolves with the generator's result. Rejects
- * with the signal's reason if aborted. `tasksDone`: converts a yielded value to the number of finished tasks.
+ * Executes a generator in time slices of {@link sliceMs}, and resolves with its result. Rejects with the
+ * signal's reason if aborted. `tasks`: number of all tasks, for the progress. `tasksDone`: converts a yielded
+ * value to the number of finished tasks.
  */
 export async function inSlices<T>(
   steps: Generator<number, T>,

@@ -20,7 +20,7 @@ export interface MapAddresses {
    * rejects the run.
    */
   readonly to: (out: readonly number[]) => number;
-  /** The coordinates of a read of the map, by its number: good until the next ones are asked for. */
+  /** Returns the coordinates of read number `read` of the map, in an array that the next call reuses. */
   readonly read: (read: number) => readonly number[];
   /** The coordinates of what is written. */
   readonly written: () => readonly number[];
@@ -31,8 +31,8 @@ export interface MapAddresses {
 const noLoops: Env = new Map();
 
 /**
- * Returns a cursor over an access map on whole tensors. The cursor moves over output elements (scatter
- * iterations for a scatter) and over reduction elements.
+ * Returns a cursor over an access map on whole tensors. It moves over the output elements (for a scatter, the
+ * points) and over the reduction elements of each.
  */
 export function mapAddresses({ map, operands, inputs }: MappedInputs): MapAddresses {
   const forms = map.indices.map(({ value }) => {

@@ -8,8 +8,8 @@ import type { TileFunc } from "../ir/func.js";
 import { ubBuffers } from "../ir/regions.js";
 
 /**
- * Method by which a kernel moves the bytes of a statement. `elided` moves no bytes. `copy`, `rows`, `groups`,
- * `words` and `packed` name the unit of one move.
+ * Method by which a kernel carries out a statement. `elided` moves no bytes. `copy`, `rows`, `groups`,
+ * `words` and `packed` name the unit in which bytes are moved.
  */
 export type How =
   | "elided"
@@ -35,7 +35,7 @@ export interface Move {
   /** The statement, as its program prints it. */
   readonly stmt: string;
   readonly how: How;
-  /** Reason that nothing moves. */
+  /** Reason why the kernel moves no bytes for the statement. */
   readonly why?: string;
   readonly figures: Figures;
 }

@@ -17,8 +17,8 @@ import { elementReads } from "./element-reads.js";
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Computes a scatter's output one iteration at a time and returns the bytes, which may be the base's own
- * memory. Yields the number of finished output elements. Throws a RunError before any write: TC601 (index) or
+ * Computes a scatter's output point by point, and returns its bytes, which may be the base's own memory.
+ * Yields the finished share of the output, in elements. Throws a RunError before any write: TC601 (index) or
  * TC607 (duplicate).
  */
 export function* pointByPoint(mapped: MappedInputs, addresses: MapAddresses): Generator<number, Uint8Array> {
@@ -72,8 +72,9 @@ export function baseBytes(mapped: MappedInputs, write: Write, output: Operand): 
 }
 
 /**
- * Returns a function that writes one output element of a scatter. The element gets the value of the iteration
- * that `addresses` selects, or the fill bits if `isFill` is true.
+ * Returns a function that writes one output element of a scatter. The function combines the value of the
+ * point that `addresses` selects, or the fill bits if `isFill` is true. `put`, `get`: write and read the bits
+ * of an output element.
  */
 function pointWriter(
   mapped: MappedInputs,

@@ -34,8 +34,8 @@ import { coordinates, indexReader, inputTensor, type HostInputs } from "./memory
 import { joinRuns } from "./plan/join-runs.js";
 
 /**
- * Access map and the operands of the map: the inputs in order, then the output. An index out of range is
- * located with the operands.
+ * Access map with its operands: the inputs in order, then the output. Used to find which operand, and which
+ * position in it, holds an index value that is out of range.
  */
 export interface MappedOperands {
   readonly map: AccessMap;
@@ -50,8 +50,8 @@ export interface MappedInputs extends MappedOperands {
 }
 
 /**
- * Yields the position of each index value that one output element needs and is sent the value, as {@link
- * resolvingIndices} does. Returns the resolved index operands.
+ * Resolves the index operands of one output element, and returns them. Yields the position of each index
+ * value to read, and takes the value as the argument of `next`, as {@link resolvingIndices} does.
  */
 export function indicesAt(
   { map: stated, operands, tile }: MappedOperands,
@@ -89,7 +89,7 @@ export function indicesAt(
 }
 
 /**
- * Returns the initial state of a scatter iteration, before any index operand is resolved. `steps`: steps that
+ * Returns the state of one point of a scatter before any index operand is resolved. `steps`: steps that
  * compute the index operands.
  */
 function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
@@ -102,8 +102,9 @@ function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
 }
 
 /**
- * Returns the dim along which index operand `index` selects elements. `axis`: index of a dim of the data, or
- * of a scatter's output; -1 for anything else. `picks`: phrase for messages, for example `data dim 1`.
+ * Returns the dim along which index operand `index` selects elements. `axis`: number of that dim of the data,
+ * or of a scatter's output; -1 if it selects in neither. `picks`: phrase for messages, for example `dim 1 of
+ * data`.
  */
 export function pickedBy(
   map: AccessMap,
@@ -172,8 +173,8 @@ export function resolvedIndices(mapped: MappedInputs, point: readonly number[]):
 }
 
 /**
- * Returns the error (TC607) for two scatter iterations that write the same element, which `duplicates =
- * error` forbids. `extents`: shape in which iterations are numbered.
+ * Returns the error (TC607) for two points of a scatter that write the same element, which the program
+ * forbids. `extents`: extents of the domain in which points are numbered.
  */
 export function duplicateWrite(
   { map, operands }: MappedOperands,

@@ -6,8 +6,8 @@ import type { TileFunc } from "../ir/func.js";
 import { scatterOverTensors } from "../ir/scatter-over-tensors.js";
 
 /**
- * Returns the access map over whole tensors of a program's scatter. Throws a CompileError (TC505) if the
- * program's tiles do not execute every iteration once, in a valid order.
+ * Returns the access map of a program's scatter over whole tensors. Throws a CompileError (TC505) if the
+ * program's tiles do not run each point once, in a valid order.
  */
 export const scatterMapOf = derivedOnce((tile: TileFunc): AccessMap => {
   const map = scatterOverTensors(tile);

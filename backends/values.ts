@@ -231,7 +231,8 @@ export type GatherData = Readonly<Record<string, TensorData>>;
 
 /**
  * Converts the input arrays of a program to host tensors, by key. Throws a CompileError (TC702) if an array
- * is missing or has a wrong type.
+ * is missing or has a wrong type. `mayBeLarge`: returns true for an operand that may exceed 4 GiB; by default
+ * none may.
  */
 export function toHosts(
   func: Pick<Func, "operands">,
@@ -322,8 +323,8 @@ export function stringsOf(hosts: StringInputs): readonly string[] {
 }
 
 /**
- * Returns the inputs with string handles that refer to one shared list, the result of {@link stringsOf}.
- * Unchanged if the inputs have at most one list of strings.
+ * Returns the inputs, with all string handles changed to refer to one shared list: the result of {@link
+ * stringsOf}. Unchanged if at most one input has a list of strings.
  */
 export function shareStrings<T extends HostTensor & Pick<HostValue, "strings">>(
   hosts: Readonly<Record<string, T>>,

@@ -50,9 +50,9 @@ function inOneForm(access: AccessFunc): AccessFunc {
 }
 
 /**
- * Pass that replaces a source operator by one access function with an access map
- * (docs/passes/01-canonicalize-access.md). An invalid map stays unchanged, and the verifier reports the
- * faults.
+ * Pass that lowers a program from source level to access level: an access map replaces the framework's
+ * operator (docs/passes/01-canonicalize-access.md). An invalid access map stays unchanged, and the verifier
+ * reports its faults.
  */
 export const canonicalizeAccess = definePass({
   name: "canonicalize-access",
@@ -129,8 +129,8 @@ export const canonicalizeAccess = definePass({
 });
 
 /**
- * Returns a schedule without the entries for leading dims that only the framework's output has. `output`: the
- * framework's output shape. `rank`: number of remaining dims.
+ * Returns a schedule for the last `rank` dims of the framework's output: tile, view and order lose the
+ * leading dims that the program lacks. `output`: shape of the framework's output.
  */
 function trimmed(schedule: Schedule, output: Shape, rank: number): Schedule {
   const extra = output.length - rank;

@@ -13,14 +13,15 @@ import { ScheduleSpace } from "./space/schedule-space.js";
 /** Schedules whose clock is read at most. */
 const clocked = 4;
 /**
- * Returns the factor on the fewest cycles up to which schedules count as equally fast. The factor is 1.01 on
- * a target whose cost model is fitted to measurements, else 1.
+ * Returns a factor: schedules whose cycles are at most the fewest cycles times this factor count as equally
+ * fast. The factor is 1.01 on targets whose cost model is fitted to measurements, else 1.
  */
 export const asFast = ({ kind }: Target): number => (targetFacts[kind].fittedClock ? 1.01 : 1);
 
 /**
- * Returns the tiling with the best schedule; undefined if no tile is legal. Fewest estimated cycles win, then
- * the keys of {@link tieBreaks}. `against`: cycles of a known schedule, to prune the search.
+ * Returns the tiling with the fastest schedule; undefined if no tile is legal. {@link tieBreaks} decides
+ * between equal estimates. `against`: cycles of a schedule that the caller knows, which shorten the search;
+ * the result may take more.
  */
 export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | undefined {
   const space = new ScheduleSpace(tiling);
@@ -38,8 +39,8 @@ export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | und
 }
 
 /**
- * Returns the tiling with the fastest schedule of a search space. The smallest tile of the space must be
- * legal. `against`: cycles of a known schedule, to prune the search.
+ * Returns the tiling with the fastest schedule of a search space, whose smallest tile must be legal.
+ * `against`: cycles of a schedule that the caller knows, which shorten the search; the result may take more.
  */
 function fastest(space: ScheduleSpace, against: number): Tiling {
   const { start } = space;
@@ -65,8 +66,8 @@ function fastest(space: ScheduleSpace, against: number): Tiling {
 }
 
 /**
- * Returns at most four candidates whose exact cycles the caller should compute. The best estimate comes
- * first, then estimates equal within {@link asFast}, then estimates up to 2 % above the best.
+ * Returns at most four candidates for which the caller should compute exact cycles. The first has the best
+ * estimate; then come estimates equally fast by {@link asFast}, then estimates at most 2 % above the best.
  */
 function worthTheirClock([first, ...others]: readonly Weighed[], target: Target): readonly Weighed[] {
   if (first === undefined) return [];
@@ -108,8 +109,8 @@ const tieOf = (tiling: Tiling): Tie => ({
 });
 
 /**
- * Compares two sort keys entry by entry, the most significant entry first. Returns a negative number, 0 or a
- * positive number.
+ * Returns a negative number if list `a` comes before `b`, a positive number if after, and 0 if equal. The
+ * lists are compared number by number, and the first difference decides.
  */
 export function compareKeys(a: readonly number[], b: readonly number[]): number {
   for (let k = 0; k < a.length; k++) {

@@ -121,8 +121,8 @@ export function parsePipeline(list: string, extra: readonly Pass[] = []): readon
 }
 
 /**
- * Returns the edit for one entry of a pipeline text, split into words. `find`: returns the pass of a name.
- * Throws a CompileError (TC702) for an invalid entry.
+ * Returns the edit for one item of a pipeline text, such as `mine after select-tile`. `item`: the item's
+ * words. `find`: returns the pass of a name. Throws a CompileError (TC702) for an invalid item.
  */
 function editOf(item: readonly string[], find: (name: string) => Pass): PipelineEdit {
   const text = item.join(" ");

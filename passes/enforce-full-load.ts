@@ -20,8 +20,8 @@ import { definePass } from "./pass.js";
 import { remedies } from "./remedies.js";
 
 /**
- * Pass that derives the tiles of the operands (docs/passes/03-enforce-full-load.md). Rejects a tile or view
- * tile that contains only part of a gather dim (data dim that indices select along).
+ * Pass that derives the tiles of the operands, and rejects a tile or a view that cuts a gather dim
+ * (docs/passes/03-enforce-full-load.md).
  */
 export const enforceFullLoad = definePass({
   name: "enforce-full-load",
@@ -56,8 +56,8 @@ function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) 
 }
 
 /**
- * Returns a warning (TC906) if the schedule's tile is larger along a dim than the view tile or the extent;
- * else an empty list.
+ * Returns a warning (TC906) if the schedule's tile is larger along some dim than the view or the tensor; else
+ * an empty list.
  */
 function reportLarger(tiling: Tiling) {
   const { gather, schedule, tile } = tiling;

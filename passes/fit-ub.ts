@@ -31,8 +31,8 @@ export const fitUb = definePass({
 });
 
 /**
- * Returns a warning (TC905) if the kernel needs more of the unified buffer (UB) than libraries leave free;
- * else an empty list. A schedule with an explicit UB budget gives no warning.
+ * Returns a warning (TC905) if the kernel takes more than `ubSafeBytes` of unified buffer (UB), because
+ * libraries use the rest; else an empty list. No warning is given if the schedule sets the budget of UB.
  */
 export function aboveSafe(tiling: Tiling): Diagnostic[] {
   const { target, gather } = tiling;

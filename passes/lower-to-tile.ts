@@ -21,8 +21,8 @@ import { definePass } from "./pass.js";
 import { tileProgram } from "./tile-program.js";
 
 /**
- * Pass that lowers an access function to a tile program: loops over output tiles with loads, a gather or
- * scatter, and stores (docs/passes/05-lower-to-tile.md).
+ * Pass that lowers a program from access level to tile level: loops over output tiles with loads, one gather
+ * or scatter, and stores (docs/passes/05-lower-to-tile.md).
  */
 export const lowerToTile = definePass({
   name: "lower-to-tile",

@@ -11,7 +11,7 @@ import type { Property } from "../ir/verify/property.js";
  */
 export interface PassContext {
   readonly target: Target;
-  /** Passes report here; an error stops the pipeline after the pass. */
+  /** Reports a diagnostic; an error stops the pipeline after the pass. */
   readonly report: (diagnostic: Diagnostic) => void;
   /** Tilings of gathers under their schedules: tiles, footprint, loops, traffic. */
   readonly tilings: Tilings;

@@ -25,11 +25,11 @@ const builtIn: ReadonlySet<Pass> = new Set(defaultPipeline);
  * verification of results.
  */
 export interface PipelineOptions {
-  /** Called before each pass with what it is given. */
+  /** Called before each pass with the function that the pass receives. */
   readonly beforePass?: (pass: Pass, before: Func) => void;
-  /** Called after each pass with its result and its time in milliseconds. */
+  /** Called after each pass with the function that it received, its result, and its time in milliseconds. */
   readonly afterPass?: (pass: Pass, before: Func, after: Func, milliseconds: number) => void;
-  /** Off only to time the passes alone. Default true. */
+  /** False to skip the verification of results, to time the passes alone. Default true. */
   readonly verifyEach?: boolean;
 }
 
@@ -50,7 +50,7 @@ export class PassError extends InternalError {
   readonly pass: string;
   /** True if the pass is built into tilec. */
   readonly builtIn: boolean;
-  /** The same diagnostics, each with the name and file of the pass. */
+  /** The diagnostics of the pass; each message begins with the name and file of the pass. */
   readonly faults: readonly Diagnostic[];
 
   constructor(

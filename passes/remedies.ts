@@ -27,26 +27,26 @@ import { defaultOrder, withDefaults } from "./with-defaults.js";
  */
 export interface Remedy {
   readonly tiling: Tiling;
-  /** The flags that lead there, beside those that the user gave. */
+  /** Command-line flags that select the tiling when added to the user's flags. */
   readonly flags: string;
 }
 
 /**
- * Entries of a schedule that a search must not change, without the tile. The compiler chooses all absent
- * entries. The residency (memory in which an operand is kept) is always present.
+ * Choices of a schedule that a search keeps unchanged: all that are present. The search chooses the tile and
+ * all absent ones. The residency is always present.
  */
 export type PinnedEntries = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residencies };
 
 /**
- * True if a schedule sets an entry that assumes data in the unified buffer (UB): tile, view, profile,
- * lowering or rotation. Residency (memory in which an operand is kept) then gets the default, if not set.
+ * True if a schedule sets a tile, view, profile, lowering or rotation, each of which assumes data in the
+ * unified buffer (UB). An absent residency then gets the target's default.
  */
 export const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedule): boolean =>
   [tile, view, profile, lowering, rotate].some((entry) => entry !== undefined);
 
 /**
- * Returns the best schedule with the `pinned` entries fixed, and the command-line flags that select the
- * schedule. Undefined if no tile is legal, or if the target does not allow data in global memory.
+ * Returns the best tiling that keeps all choices in `pinned`, and the command-line flags that select it.
+ * Undefined if no tile is legal, or if `pinned` has residency `gm` and the target does not allow it.
  */
 export function remedyTo(gather: AccessFunc, pinned: PinnedEntries, target: Target): Remedy | undefined {
   const { residency } = pinned;
@@ -75,8 +75,8 @@ function withTargets(gather: AccessFunc, given: Schedule, target: Target): Sched
 }
 
 /**
- * Returns the command-line flags that select a tiling when added to the user's flags. The flags set the tile
- * and each schedule entry that differs from the tile's default.
+ * Returns the command-line flags that select a tiling when they are added to the user's flags. Choices that
+ * the tile gets by default need no flag.
  */
 export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): string {
   const { view, order, buffers: resolved, ...followed } = schedule;
@@ -133,8 +133,8 @@ function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
 }
 
 /**
- * Returns the user's schedule without the tile, and without the view tile if a tile is present. In a
- * completed schedule, a default loop order and a buffer count of 1 are also removed.
+ * Returns the user's schedule without the tile, and without the view if there is a tile. For a schedule that
+ * the compiler completed, default loop order and a buffer count of 1 are removed too.
  */
 export function unpinnedSchedule(gather: AccessFunc): Omit<Schedule, "tile"> {
   const { tile, view, order, buffers, ...kept } = gather.schedule;

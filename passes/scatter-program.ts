@@ -113,8 +113,8 @@ export function scatterProgram(tiling: ScatterTiling): TileFunc {
 }
 
 /**
- * Returns the bounds of the output region that a task writes, in elements, one entry for each output dim. The
- * full extent is written along dims that are not split among tasks.
+ * Returns, for each output dim, the bounds in elements of the region that a task writes. Along dims that are
+ * not split among tasks, the bounds are the full extent.
  */
 function writtenBounds(
   { scatter, tasks }: ScatterTiling,
@@ -210,8 +210,8 @@ function copied(
 }
 
 /**
- * Returns the part of a scatter's base (initial values of the output) that a task copies, one entry for each
- * output dim. An entry has an offset and size in elements, and a loop if several chunks are copied.
+ * Returns, for each output dim, the part of a scatter's base that a task copies to the output. The part has
+ * an offset and a size in elements, and a loop if it is copied in several chunks.
  */
 function copiedDims(
   { scatter, tasks, written, tile }: ScatterTiling,

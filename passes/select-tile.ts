@@ -52,7 +52,7 @@ import { withBuffers } from "./with-buffers.js";
 import { withDefaults } from "./with-defaults.js";
 
 /**
- * Pass that completes a schedule: the user's entries are preserved and absent entries are chosen
+ * Pass that completes a schedule: it keeps the user's choices, and chooses the rest
  * (docs/passes/02-select-tile.md).
  */
 export const selectTile = definePass({
@@ -101,8 +101,8 @@ export const selectTile = definePass({
 });
 
 /**
- * Returns a list with a warning (TC906) if the tile has more entries than the output has dims; else an empty
- * list. Surplus entries at the end are ignored.
+ * Returns a warning (TC906) if the tile has more extents than the output has dims, of which the last are
+ * ignored; else an empty list.
  */
 function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
   const { schedule } = gather;
@@ -185,9 +185,9 @@ const complete = (tiling: Tiling, against?: number): Tiling | undefined =>
   tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling, against) : withBuffers(tiling);
 
 /**
- * Returns the tiling that messages about a rejected schedule describe: the user's schedule with defaults for
- * absent entries. The tiling has the first candidate residency with a legal tile, or else the first
- * candidate.
+ * Returns the tiling that the messages about a rejected schedule describe: the user's schedule, completed
+ * with defaults. Its residency is the first candidate that has a legal tile, or the first candidate if none
+ * has.
  */
 export function spokenOf(
   func: AccessFunc,
@@ -203,9 +203,9 @@ export function spokenOf(
 }
 
 /**
- * Returns the candidate residencies (memories in which operands are kept) of a program, the preferred one
- * first. A requested residency is normally the only candidate; `auto` allows all. `typed`: true to treat the
- * schedule like one with a tile or view tile.
+ * Returns the residencies that the compiler may choose for a program, the preferred one first. A residency
+ * that the user sets is normally the only one; `auto` allows all. `typed`: true to treat the schedule as if
+ * the user set a tile or view.
  */
 export function residenciesOf(
   func: AccessFunc,

@@ -28,8 +28,8 @@ export interface TileBounds {
 }
 
 /**
- * Bounds of a tile along one dim, with the ranges of the loops over view tiles and over tiles within a view
- * tile. A range is a lower bound and an exclusive upper bound, in elements.
+ * Bounds of a tile along one dim, and the ranges of two loops: over the views, and over the tiles of one
+ * view. A range is a lower bound and an exclusive upper bound, in elements.
  */
 export interface DimBounds extends TileBounds {
   readonly viewRange: readonly [Linear, Linear];
@@ -77,8 +77,8 @@ const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
   ]);
 
 /**
- * Returns the offset and size of a tile along output dim `dim`, in elements. Includes the ranges of the loops
- * over view tiles and over tiles.
+ * Returns the bounds of a tile along output dim `dim`, in elements, and the ranges of the loops over views
+ * and over the tiles of a view.
  */
 export function dimBounds(
   dim: number,

@@ -222,8 +222,8 @@ const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly Ub
 const fullDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
 
 /**
- * Returns the bounds, in elements, of the part of the data that belongs to a tile, one entry for each output
- * dim. An operator that loads the data may need a longer part along shared dims than the tile has.
+ * Returns, for each output dim, the bounds in elements of the part of the data that a tile loads. Along a dim
+ * shared by data and index, an operator with full load may load a longer part than the tile has.
  */
 function cutBounds(
   tiling: Tiling,

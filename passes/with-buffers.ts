@@ -6,8 +6,9 @@ import { availableUbOf, fits } from "./space/fits.js";
 import { doubled } from "./space/variants.js";
 
 /**
- * Returns a tiling with double buffering of the tiles for which that gives the fewest estimated cycles.
- * Unchanged if the user sets buffers, the output is empty, or the schedule is illegal.
+ * Returns the variant of a tiling with the fewest estimated cycles: without double buffers, or with double
+ * buffers for some or all tiles. Returns the tiling itself if the user sets buffers, the output is empty, or
+ * the schedule is illegal.
  */
 export function withBuffers(tiling: Tiling): Tiling {
   if (elementCount(tiling.extents) === 0 || !isLegal(tiling)) return tiling;

@@ -20,8 +20,8 @@ import {
 import { at, type Shape } from "../ir/types.js";
 
 /**
- * Returns a tiling of the user's schedule under a residency (memory in which an operand is kept). Absent
- * entries get fixed defaults; the default tile is the whole output.
+ * Returns a tiling of the user's schedule, completed with `residency` and with fixed defaults, without a
+ * search. The default tile is the whole output.
  */
 export function withDefaults(func: AccessFunc, residency: Residencies, target: Target): Tiling {
   const { schedule } = func;
@@ -49,8 +49,8 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
 }
 
 /**
- * Returns the user's schedule without the profile. Absent entries get fixed defaults: one copy of each tile,
- * and a tile and view tile as large as the extents.
+ * Returns the user's schedule without its profile, completed with fixed defaults: one copy of each tile, and
+ * a tile and a view that cover the whole output.
  */
 export function plainSchedule(
   { profile: _, ...stated }: Schedule,

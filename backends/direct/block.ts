@@ -33,10 +33,10 @@ export const offsets = (length: number, isWide: boolean): AddressOffsets =>
  */
 export class Block {
   readonly addresses: AddressOffsets;
-  /** True if some row has no element: `ended` is then 1 for each such row, and 0 for the others. */
+  /** True if some row has no source element. `ended` is then 1 for each such row, and 0 for all others. */
   anyEnded = false;
   readonly ended = new Uint8Array(blockRows);
-  /** The first row with a value out of range, `blockRows` where there is none. */
+  /** The first row with an index value out of range; `blockRows` if there is none. */
   bad = blockRows;
 
   constructor(isWide: boolean) {

@@ -124,8 +124,9 @@ function planRead(
 }
 
 /**
- * Returns the iteration space of a read (`shape`), the address, and the steps that compute the index values.
- * Undefined if the read depends on a segment in more than the position in the segmented list.
+ * Returns the points over which a read runs (`shape`), its address, and the steps that compute its index
+ * values. Undefined if a read inside segments cannot be written as one read over the whole segmented list
+ * ({@link listWalk}).
  */
 function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Linear): ReadWalk | undefined {
   const { map } = stmt;
@@ -140,8 +141,8 @@ function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Lin
 }
 
 /**
- * Returns a read inside segments as one read over the complete segmented list. Undefined if the length of the
- * list is unknown, or if the read depends on a segment in another way.
+ * Returns a read inside segments as one read over the whole segmented list. Undefined if the length of the
+ * list is unknown, or if the read depends on more than the position in the list.
  */
 function listWalk(
   { address, shape, indices }: ReadWalk,
@@ -227,7 +228,7 @@ const rowsAtOnce = 2 ** 14;
 /** Amount that one step of {@link copyNamed} copied, in bytes. */
 export interface CopiedRows {
   readonly bytes: number;
-  /** Bytes of the pages that these lie in, at most. */
+  /** Upper limit of the bytes of all memory pages that contain the copied bytes. */
   readonly touched: number;
 }
 

@@ -22,7 +22,7 @@ export interface DirectPlan {
   readonly tile: TileFunc;
   readonly gather: GatherPlan;
   readonly sizes: Shape;
-  /** Neighbours in the data and in the output, which one set of index values picks. */
+  /** Number of rows of the output; a row is contiguous in data and output, with one set of index values. */
   readonly rows: number;
   readonly rowElements: number;
   /**

@@ -31,11 +31,11 @@ export type Updates =
  */
 export interface ScatterRows {
   readonly updates: Updates;
-  /** Number of the first element that is written where index values add nothing. */
+  /** Position in the output, in elements, of the first write if all index values are 0. */
   readonly start: number;
-  /** Place of the first value of each index operand. */
+  /** Position of the first value of each index operand in its input. */
   readonly starts: readonly number[];
-  /** Dims from here on are a row. */
+  /** First dim of a row; all later dims belong to the row. */
   readonly outer: number;
   readonly rowElements: number;
   /** Bytes that move at once at most. */
@@ -58,14 +58,14 @@ export interface ScatterPlan {
 }
 
 /**
- * Returns the plan of a scatter, cached by program. Throws a CompileError (TC505) if the program's tiles do
- * not execute every iteration once, in a valid order.
+ * Returns the plan of a scatter, and keeps it for the next call with the same program. Throws a CompileError
+ * (TC505) if the program's tiles do not run each point once, in a valid order.
  */
 export const scatterPlanOf = derivedOnce(planScatter);
 
 /**
- * Returns the plan of a scatter. Throws a CompileError (TC505) if the program's tiles do not execute every
- * iteration once, in a valid order.
+ * Returns the plan of a scatter. Throws a CompileError (TC505) if the program's tiles do not run each point
+ * once, in a valid order.
  */
 function planScatter(tile: TileFunc): ScatterPlan {
   const map = scatterMapOf(tile);
@@ -161,7 +161,7 @@ function updatesOf(tile: TileFunc, map: AccessMap): Updates | undefined {
 }
 
 /**
- * Returns a gather that computes the updates of all iterations of a scatter. Skipped iterations get an
+ * Returns a gather that computes the updates of all points of a scatter. Points that are skipped get an
  * arbitrary value.
  */
 function updatesGather(tile: TileFunc, map: AccessMap, dtype: DType): TileFunc {

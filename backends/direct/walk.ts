@@ -17,11 +17,14 @@ import { Block, blockRows, IndexLine, offsets, type AddressOffsets } from "./blo
 
 /** Receiver of the rows that a {@link GatherWalk} visits. Rows come in output order, with indices from 0. */
 export interface RowVisitor {
-  /** The first `count` rows of a block, the first of which is row `first`. */
+  /** Receives the first `count` rows of a block; the first is row `first` of the output. */
   block(block: Block, from: number, count: number, first: number): void;
-  /** One row, whose data starts at an address. */
+  /** Receives one row, whose data starts at `address`. */
   row(address: number, row: number): void;
-  /** So many rows from `first` on have no element. `element`: why, `noElement` or `outOfRange`. */
+  /**
+   * Receives `count` rows from `first` on that have no source element. `element`: the reason, `noElement` or
+   * `outOfRange`.
+   */
   none(first: number, count: number, element: number): void;
   /**
    * An index value is read. Where this is given, values that hang on no other are read whatever these name.
@@ -89,19 +92,20 @@ const blockOf = (isWide: boolean): Block =>
 
 /** Input of a {@link GatherWalk}: the steps that compute index values, and the address of the rows. */
 export interface WalkInput extends Pick<GatherPlan, "indexSteps" | "stages"> {
-  /** Address of the rows in the table that is read: the data, unless `table` is given. */
+  /** Address of the rows in input `table`, by default the data. */
   readonly address: Linear;
   readonly table?: number;
   readonly rank: number;
-  /** Units of an address in an element. */
+  /** Number of address units in an element. */
   readonly scale: number;
-  /** True if visitors have `read`, which is called for each index value that is read. */
+  /** True to call the visitor's `read` for each index value that is read. */
   readonly isRead?: boolean;
 }
 
 /**
- * Returns the first dim of a row (`outer`) and the number of elements in a row. `by`: elements of the data
- * between neighbours along each dim. `last`: innermost dim on which index values depend, or -1.
+ * Returns the first dim of a row (`outer`) and the number of elements in a row. A row is contiguous in the
+ * data, and has the same index values. `by`: elements between neighbours along each dim. `last`: innermost
+ * dim on which index values depend, or -1.
  */
 export function rowOf(
   sizes: readonly number[],

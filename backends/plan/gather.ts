@@ -25,7 +25,7 @@ import { stagesOf, type Stage } from "./stages.js";
  */
 export interface GatherPlan {
   readonly stmt: GatherStmt;
-  /** Loops around it, outermost first. */
+  /** Loops around the gather, outermost first. */
   readonly loops: readonly ForStmt[];
   readonly addresses: GatherAddresses;
   /** Ranges of dims, index operands and loop variables. */
@@ -101,8 +101,8 @@ export function planGather(
 }
 
 /**
- * True if the element at `address` differs between reduction elements. The address may depend on the position
- * in the reduction, or on an index value inside the reduction.
+ * True if `address` depends on the reduction dim or on an index value inside the reduction, so that each
+ * reduction element reads its own element.
  */
 export const isReadInReduction = (
   address: Linear,

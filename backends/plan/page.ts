@@ -5,15 +5,17 @@
 import { dimsOf, equalLinear, type Linear, type Term } from "../../ir/linear.js";
 
 /**
- * Partition of an output dim into pages: ranges of elements with one quotient in the addresses. Within a
- * page, index operands are constant and the data's address advances by a constant step.
+ * Partition of an output dim into pages of `by` elements. Within one page, index operands are constant, and
+ * the data's address advances by a constant step.
  */
 export interface PagedDims {
-  /** One more with each element of the dim. */
+  /**
+   * Linear expression that grows by 1 from element to element of the dim; its quotient by `by` is the page.
+   */
   readonly form: Linear;
-  /** Elements of the dim in a whole page. */
+  /** Number of elements of the dim in a whole page. */
   readonly by: number;
-  /** Elements of the data's memory between neighbours of a page. */
+  /** Distance, in elements of the data's memory, between neighbours within a page. */
   readonly step: number;
 }
 

@@ -5,13 +5,13 @@ import { isConstant, type Linear } from "../../ir/linear.js";
 export interface Run {
   readonly outer: number;
   readonly bytes: number;
-  /** The one dim of the run whose size the loops decide: `bytes` times that size. */
+  /** Dim of the range whose size varies with the loops; the range then has `bytes` times that size. */
   readonly times?: number;
 }
 
 /**
- * Returns the longest range of bytes that is contiguous in every memory, over dims from `first` on at most.
- * `stridesByDim`: for each memory, the bytes between neighbours along each dim.
+ * Returns the longest range of bytes that is contiguous in every memory. It includes innermost dims only, and
+ * no dim before `first`. `stridesByDim`: for each memory, the bytes between neighbours along each dim.
  */
 export function commonRun(
   sizes: readonly Linear[],

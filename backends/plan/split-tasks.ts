@@ -96,8 +96,8 @@ const trips = (loop: ForStmt, loops: readonly ForStmt[]): number =>
   Math.max(0, Math.ceil(boundOf(sub(loop.upper, loop.lower), { loops }, "most") / loop.step));
 
 /**
- * Returns a serial loop as a parallel loop of tasks that each move up to `max` elements, in at least one
- * iteration. Undefined if one task takes all iterations.
+ * Returns a serial loop as a parallel loop whose tasks each run several iterations: as many as move at most
+ * `max` elements, but at least one. Undefined if one task would run all iterations.
  */
 function cutLoop(
   loop: ForStmt,

@@ -10,9 +10,9 @@ import { at } from "../../ir/types.js";
  * loops.
  */
 export interface Stage {
-  /** The innermost dim whose loop stands around them; -1: none. */
+  /** Innermost output dim whose loop is outside the reads; -1 if there is none. */
   readonly dim: number;
-  /** Numbers of the index operands, in the order of the map. */
+  /** Numbers of the index operands that are read at this stage, in the order of the map. */
   readonly indices: readonly number[];
   /**
    * The terms of the data's address that are known here and at no stage before: index operands, and quotients

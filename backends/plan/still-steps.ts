@@ -3,9 +3,8 @@ import { assertNever, at } from "../../ir/types.js";
 import type { ValueStep } from "../../ir/values/index.js";
 
 /**
- * Returns, for each step of a value's computation, true if all elements computed together have the same
- * result. `isStill`: true if a read gives all elements the same value. `reduced`: true if the reduction's
- * result is the same.
+ * Returns a boolean for each step of a value: true if all elements that are computed together have the same
+ * result. `isStill`: true for a read that gives them the same value. `reduced`: true if the reduction does.
  */
 export function stillSteps(
   steps: readonly ValueStep[],

@@ -14,16 +14,16 @@ import { beyondSteps } from "./stages.js";
  */
 export interface StridedIndex {
   readonly index: number;
-  /** The input that it reads. */
+  /** Number of the input that holds the index value. */
   readonly table: number;
   readonly rule: IndexRule;
-  /** Elements of the data between neighbouring values. */
+  /** Elements of the data between neighbouring index values. */
   readonly stride: number;
 }
 
 /**
- * Returns the index operands of the last stage in map order, with strides. Undefined if the data's address in
- * the last stage is more than a sum of strided index values with out-of-range policies.
+ * Returns the index operands of the last stage in map order, with strides. Undefined unless the last stage
+ * adds to the data's address only multiples of index values, each read from an input under a policy.
  */
 export function stridedIndices({
   indexSteps,

@@ -15,9 +15,9 @@ export type Coordinate = string | number;
  */
 export interface PtoVocabulary {
   readonly iv: (name: string) => string;
-  /** By output dim. */
+  /** Coordinates of the output dims, by dim. */
   readonly dims: readonly Coordinate[];
-  /** By number. */
+  /** Names of the index values, by number of the index operand. */
   readonly indices: readonly string[];
   /** True if names are cast to `int64_t`. */
   readonly isWide?: boolean;

@@ -27,17 +27,14 @@ function resolverOf({ names }: PtoPlan, { rules }: PtoGather, outside: Outside):
   return `${names.entryPoint}_index${place === 0 ? "" : place + 1}`;
 }
 
-/**
- * True if a gather reports out-of-range values of some index operands and gives zeros for out-of-range values
- * of further index operands.
- */
+/** True if a gather reports some index operands that are out of range, and gives zeros for others. */
 export const reportsSome = ({ reports, rules }: PtoGather): boolean =>
   reports && rules.some(({ mayBeNone, outside }) => mayBeNone && outside !== "report");
 
 /**
- * Emits declarations of the index values `s0`, `s1`, … of an iteration and of `inside`, which is false if a
- * value selects no element. Returns the names of the index values. `readers`: one for each input after the
- * data.
+ * Emits declarations of the index values `s0`, `s1`, … of one output element, and of `inside`, which is false
+ * if one of them selects no element. Returns the names of the index values. `readers`: one for each input
+ * after the data.
  */
 export function emitIndices(
   context: PtoContext,
@@ -63,12 +60,12 @@ export function emitIndices(
  */
 export interface IndicesAt {
   readonly steps: readonly IndexStep[];
-  /** Reads an index value of a table. */
+  /** Returns the reader of the index values of input `table`. */
   readonly read: (table: number) => Reader;
   readonly dims: readonly Coordinate[];
-  /** Names by index operand: those that are declared already, and these. */
+  /** C++ names of the index values, by index operand; the emitted names are appended. */
   readonly names: string[];
-  /** The variable that says whether all of them name an element. */
+  /** Name of the C++ variable that is true if all index values select an element. */
   readonly inside: string;
   /** True if `bad` is set here where one is outside that is reported. */
   readonly marks: boolean;
@@ -129,8 +126,8 @@ export function emitIndexSteps(
 }
 
 /**
- * Returns the lines of C++ that map an index value out of range to the nearest element, or to the remainder
- * by the extent. The list is empty if `outside` selects no element.
+ * Returns the lines of C++ that replace an index value out of range by the nearest element or by the
+ * remainder; an empty list for a policy that selects no element.
  */
 function otherwise(outside: Outside): string[] {
   switch (outside) {

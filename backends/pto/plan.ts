@@ -50,7 +50,7 @@ export interface PtoGather extends GatherPlan {
   /** Rules of the index operands that have a policy, in their order. */
   readonly rules: readonly IndexRule[];
   readonly lowering: GatherLowering;
-  /** The pipe that the program's own syncs speak of. */
+  /** Pipe of the gather, as named by the program's syncs. */
   readonly pipe: Pipe;
 }
 
@@ -133,8 +133,8 @@ function refuse(diagnostics: readonly Diagnostic[]): void {
 }
 
 /**
- * Returns a function that maps the name of an operand or buffer to the word type (C++ type) of moves. The
- * function throws an InternalError for an unknown name.
+ * Returns a function that maps the name of an operand or buffer to the C++ type in which its elements are
+ * moved. The function throws an InternalError for an unknown name.
  */
 function wordsOf(
   func: TileFunc,
@@ -178,8 +178,9 @@ function gatherOf(
 }
 
 /**
- * Returns the byte address of each buffer that the lowering adds, and the end of the bytes in use. Added
- * buffers use the program's scratch tiles if large enough; else the buffers follow at block boundaries.
+ * Returns the byte address of each buffer that the lowering adds, and the end of the bytes in use. The
+ * buffers take the places of the program's scratch tiles if these are large enough; else they follow the
+ * program's buffers.
  */
 function placed(adds: readonly Added[], scratch: readonly UbBuffer[], peak: number, target: Target) {
   const added = new Map<AddedName, { address: number; bytes: number }>();

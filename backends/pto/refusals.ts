@@ -44,8 +44,8 @@ export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagno
 }
 
 /**
- * Returns the part of a gather with computed values that PTO-ISA kernels cannot express, as text; undefined
- * for a supported gather.
+ * Returns a text on what prevents a gather that computes values from being a PTO-ISA kernel; undefined for a
+ * supported gather.
  */
 function beyondRows(func: TileFunc, { map, chunk }: GatherStmt): string | undefined {
   const answer = ascendAnswer(map, inputsOf(func));

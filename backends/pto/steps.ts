@@ -29,8 +29,8 @@ export const clamped = ({ extent }: IndexRule, to: string, from: string): string
 ];
 
 /**
- * Returns the effect of an index value out of range under a rule. A flag is set (`marked`), the nearest
- * element is used (`clamped`), or nothing is recorded (`none`).
+ * Returns the effect of an index value out of range under a rule: `marked` (a flag is set), `clamped` (the
+ * nearest element is used), or `none`.
  */
 export function marksOf({ outside }: IndexRule): "none" | "clamped" | "marked" {
   switch (outside) {

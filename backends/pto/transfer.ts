@@ -23,9 +23,9 @@ export interface Transfer {
   readonly what: "load" | "store";
   /** The operand in global memory. */
   readonly operand: string;
-  /** The first element there. */
+  /** Position of the first element in global memory, in elements. */
   readonly start: Linear;
-  /** Elements between neighbours there, by dim of the box. */
+  /** Elements between neighbours in global memory, by dim of the region. */
   readonly strides: Shape;
   readonly buffer: UbBuffer;
   /** The box in UB: trailing dims of the buffer, and its byte address. */

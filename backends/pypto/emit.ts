@@ -117,8 +117,8 @@ interface Loops {
 }
 
 /**
- * Returns a function that, given the names of the inputs, returns the PyPTO call for an operator. `axis`: dim
- * of the data that is gathered.
+ * Returns a function from the names of a program's inputs to the text of the PyPTO call for an operator.
+ * `axis`: gather dim of the data.
  */
 function callOf(operator: Operator, axis: number): (inputs: readonly string[]) => string {
   return (inputs) => {
@@ -130,7 +130,7 @@ function callOf(operator: Operator, axis: number): (inputs: readonly string[]) =
   };
 }
 
-/** Emits the loops over the view tiles of the output, with the call that computes a view tile. */
+/** Emits the loops over the views of the output, and in them the call that computes one view. */
 function emitViews(out: Lines, loops: Loops): void {
   const { gather, view, views, names, viewNames, call } = loops;
   const { shape } = outputOf(gather).type;
@@ -150,8 +150,8 @@ function emitViews(out: Lines, loops: Loops): void {
 }
 
 /**
- * Returns the PyPTO expression for the part of an input that one view tile of the output reads. `table`:
- * index of the input.
+ * Returns the PyPTO expression for the part of input `table` that one view of the output reads. `sizes`:
+ * extents of the view, as Python expressions.
  */
 function viewOf({ gather, view, views, names }: Loops, table: number, sizes: readonly string[]): string {
   const { shape } = inputOf(gather, table).type;

@@ -54,8 +54,8 @@ class Refused extends Error {
 }
 
 /**
- * Returns the PyPTO operations that compute a value on one view tile of the output, or the part that PyPTO
- * cannot compute. `view`: extents in elements, which must divide the output's extents.
+ * Returns the PyPTO operations that compute a value for one view of the output, or the part of the value that
+ * PyPTO cannot compute. `view`: extents in elements, which must divide the output's extents.
  */
 export function pyptoValue(gather: AccessFunc, view: Shape, target: Target): PyptoValue {
   try {

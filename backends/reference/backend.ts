@@ -37,8 +37,8 @@ export const referenceBackend: Backend = {
 };
 
 /**
- * Returns a generator that computes the output of a kernel from the definition. Undefined if the output is
- * empty and there is no map over whole tensors.
+ * Returns a generator that computes the output of a kernel from its definition. Undefined if the output is
+ * empty and the kernel has no definition over whole tensors.
  */
 function stepsOf({ tile, resolved, definition }: BackendKernel, inputs: HostInputs) {
   if (resolved !== undefined) return referenceSteps(resolved, inputs, tile.operands);

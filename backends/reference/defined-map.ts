@@ -6,9 +6,7 @@ import type { Operand, TileFunc } from "../../ir/func.js";
 import { accessMap, effectiveType, type Operator } from "../../ir/operator.js";
 import { taskOfTile } from "../../ir/task/index.js";
 
-/**
- * Operator with the out-of-range policies of the operator's dialect. Operator and policies define the result.
- */
+/** Operator with the out-of-range policies of its dialect, which together define each output element. */
 export interface ReferenceProgram {
   readonly operator: Operator;
   readonly negative: NegativeIndex;

@@ -24,8 +24,9 @@ export const referenceOfMap = (
 ): Uint8Array => drained(referenceOfMapSteps(map, operands, inputs));
 
 /**
- * Returns a generator that computes the output of an access map over whole tensors and returns the bytes.
- * Yields the number of finished output elements, or of finished iterations of a scatter.
+ * Returns a generator that computes the output of an access map over whole tensors, and returns its bytes.
+ * Yields the number of finished output elements; for a scatter, the finished share of the output, in
+ * elements.
  */
 export function referenceOfMapSteps(
   map: AccessMap,

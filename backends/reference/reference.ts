@@ -14,7 +14,7 @@ import { referenceOfMapSteps } from "./reference-of-map.js";
 
 /**
  * Returns the output's bytes, computed from the definition of an operator. `operands`: the program's
- * operands; default data and indices. Throws a RunError (TC601) for the first rejected index.
+ * operands; by default `data` and `indices`. Throws a RunError (TC601) for the first rejected index.
  */
 export const reference = (
   program: ReferenceProgram,
@@ -63,8 +63,9 @@ export function referenceSteps(
 }
 
 /**
- * Returns a function from the coordinates of an output element to the coordinates of the source element in
- * the data. The returned array is reused. `lookUp`: returns the data coordinate for an index value.
+ * Returns a function that maps the coordinates of an output element to those of its element of the data. Each
+ * call reuses the returned array. `lookUp`: returns the coordinate along data dim `dim` for the index value
+ * at `position`.
  */
 function dataCoordinates(
   operator: Exclude<Operator, { readonly op: "mapped" }>,

@@ -23,11 +23,11 @@ import { elementReads } from "../element-reads.js";
 export interface UnmetCondition {
   /** The operand's key. */
   readonly operand: string;
-  /** The number of the element in its tensor. */
+  /** Row-major position of the element in its tensor. */
   readonly element: number;
-  /** Its number; `"NaN"`, `"Infinity"` and `"-Infinity"` are words, which JSON holds. */
+  /** Value of the element; NaN and infinities are strings, as JSON has no numbers for them. */
   readonly value: JsonNumber;
-  /** The bound that it is outside: `finite`, `0 or at least 2^-126`, `below 2^121`. */
+  /** Violated bound, for example `finite`, `0 or at least 2^-126` or `below 2^121`. */
   readonly bound: string;
 }
 
@@ -51,8 +51,8 @@ interface UnmetElement {
 }
 
 /**
- * Yields each output element that is computed from an input element that violates a condition. An entry has
- * the output element's coordinates and the input element. Ends at the first index out of range.
+ * Yields each output element that is computed from an input element that violates a condition: the
+ * coordinates of the output element, and the input element. Ends at the first index out of range.
  */
 function* unmetElements(
   mapped: MappedInputs,
@@ -98,8 +98,8 @@ function* unmetElements(
 }
 
 /**
- * Returns the violating input element of the first output element that is computed from one. Undefined if no
- * output element before the first index out of range uses a violating element.
+ * Returns the first input element that violates a condition and from which an output element is computed.
+ * Undefined if there is none before the first output element with an index out of range.
  */
 export function unmetCondition(
   mapped: MappedInputs,
@@ -111,15 +111,15 @@ export function unmetCondition(
 }
 
 /**
- * Result of {@link inputsVerdict}. `met`: the inputs meet all conditions. `unneeded`: a condition is
- * violated, but all bits are exact. Else some bits may be wrong (`other bits`).
+ * Result of {@link inputsVerdict}. `met`: the inputs meet all conditions. `unneeded`: some input violates a
+ * condition, but all bits are exact. `other bits`: some bits of output element `point` may be wrong.
  */
 export type InputsVerdict =
   | { readonly kind: "met" }
   | { readonly kind: "unneeded"; readonly unmet: UnmetCondition }
   | {
       readonly kind: "other bits";
-      /** The first output element of which a step may give other bits. */
+      /** Coordinates of the first output element for which a step may give wrong bits. */
       readonly point: readonly number[];
       readonly step: string;
       /** An element that it is made from. */
@@ -127,8 +127,8 @@ export type InputsVerdict =
     };
 
 /**
- * Checks whether an Ascend core computes exact bits for the given inputs. Output elements with inputs that
- * violate a condition in `assumes` are evaluated step by step.
+ * Returns whether an Ascend core computes exact bits for the given inputs. Each output element that uses an
+ * input element outside the conditions `assumes` is checked step by step.
  */
 export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCondition[]): InputsVerdict {
   if (assumes.length === 0) return { kind: "met" };

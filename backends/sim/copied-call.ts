@@ -12,8 +12,8 @@ import { checkTensors } from "../values.js";
 import type { FastExecutor, FastRun } from "../wasm/executor.js";
 
 /**
- * Executes a program in the fast executor, after copying the input rows that index values select. Throws the
- * errors of the executor's `run`. `executor` must not be used for another purpose.
+ * Copies the input rows that index values select to the executor's memory, then runs the program, and returns
+ * the result. Throws the errors of the executor's `run`. `executor` must not serve other calls.
  */
 export function runCopied(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): FastRun {
   const placed = drained(place(tile, executor, inputs));
@@ -21,8 +21,8 @@ export function runCopied(tile: TileFunc, executor: FastExecutor, inputs: HostIn
 }
 
 /**
- * Executes a program in the fast executor like {@link runCopied}, in time slices. Rejects with the reason of
- * the abort signal.
+ * Executes a program as {@link runCopied} does, but in time slices. Rejects with the errors of the executor,
+ * and with the reason of the abort signal.
  */
 export async function runCopiedLong(
   tile: TileFunc,

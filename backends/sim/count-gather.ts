@@ -137,8 +137,9 @@ interface TrackedTable {
 }
 
 /**
- * Adds the traffic of a gather that copies elements to traffic counters. `fetched`: counter of data that is
- * read from global memory. `trackedTables`: counters, by input index, of elements that count once per tile.
+ * Adds the traffic of a gather that copies elements to traffic counters. `fetched`: counter of the data if it
+ * is read from global memory. `trackedTables`: counters, by number of the input, for elements that count once
+ * in each tile.
  */
 function countNamed(
   { func, stmt, loops, addresses }: Gathering,
@@ -186,8 +187,9 @@ function countNamed(
 }
 
 /**
- * Adds the traffic of a gather that computes values to traffic counters. `fetched`: counter of data that is
- * read from global memory. `trackedTables`: counters, by input index, of elements that count once per tile.
+ * Adds the traffic of a gather that computes values to traffic counters. `fetched`: counter of the data if it
+ * is read from global memory. `trackedTables`: counters, by number of the input, for elements that count once
+ * in each tile.
  */
 function countComputed(
   { func, stmt, loops, addresses }: Gathering,
@@ -267,7 +269,7 @@ const newTrackedTable = (): TrackedTable => ({ positions: new Set(), runs: new R
 
 /**
  * Returns a visitor that adds each row of a gather to `runs`, as a range of `length` elements. `tracked`:
- * inputs whose elements are recorded once, at the first read.
+ * inputs of which each element that is read is recorded once.
  */
 function rowsInto(runs: Runs, length: number, tracked: ReadonlyMap<number, TrackedTable>): RowVisitor {
   const rows: RowVisitor = {

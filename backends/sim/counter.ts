@@ -63,7 +63,10 @@ export class BurstRun {
 
   constructor(private readonly counter: Counter) {}
 
-  /** Adds bytes at an address. They lengthen the burst that ends there, or begin a new one. */
+  /**
+   * Adds a range of bytes. A range that begins where the last burst ends lengthens this burst; any other
+   * begins a new burst.
+   */
   add(address: number, bytes: number): void {
     if (address === this.nextAddress) {
       this.bytes += bytes;

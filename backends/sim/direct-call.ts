@@ -26,8 +26,8 @@ const elementsAtOnce = 2 ** 16;
 export type CallPlan = DirectPlan | ScatterPlan;
 
 /**
- * Returns the plan of calls on the caller's arrays in place; undefined if calls use WebAssembly instead.
- * Calls on several threads always use WebAssembly for a gather.
+ * Returns the plan by which calls of a kernel run on the caller's arrays in place; undefined if calls use
+ * WebAssembly. A gather on several threads always uses WebAssembly.
  */
 export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions = {}): CallPlan | undefined {
   if (!hasScatter(tile.body)) return threads === 1 ? directPlanOf(tile) : undefined;

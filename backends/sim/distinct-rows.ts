@@ -27,15 +27,15 @@ interface Gathered {
 }
 
 /**
- * Result of {@link pickedRows}: the number of row selections by index values, and the number of distinct
- * rows.
+ * Result of {@link pickedRows}: the number of times that index values select a row, and the number of
+ * different rows.
  */
 export interface PickedRows {
-  /** Points that pick one: those that differ in their index values, or the terms of sums. */
+  /** Number of selections: points, or terms of sums, that read their own index values. */
   readonly picks: number;
-  /** Rows of the data, or of the output that is written, each counted once. */
+  /** Number of different rows of the data, or of the output for a scatter. */
   readonly distinct: number;
-  /** Picks whose index value names no row. */
+  /** Number of selections whose index value selects no row. */
   readonly none: number;
 }
 

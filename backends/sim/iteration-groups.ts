@@ -74,9 +74,9 @@ function countedFromZero(
 }
 
 /**
- * Visits the groups of iterations of `loops` (outermost first) in which `forms` have equal values. `pending`:
- * enclosing loops to enumerate last. Throws an InternalError if the end of the outermost loop is not
- * constant.
+ * Calls `visit` for each group of iterations of `loops` (outermost first) in which the linear expressions
+ * `forms` have equal values. `pending`: enclosing loops that are still to be enumerated. Throws an
+ * InternalError if the outermost loop's end is not constant.
  */
 function descend(
   loops: readonly Loop[],
@@ -172,7 +172,8 @@ const withValues = (form: Linear, values: ReadonlyMap<string, Linear>): Linear =
 
 /**
  * Calls `visit` with the values of the linear expressions `forms` for the iterations of `pending`. Only loops
- * that change a value are iterated; the trip counts of all further loops are factors of `times`.
+ * that change a value are run; the argument `times` of `visit` is the product of the other loops' trip
+ * counts.
  */
 function enumerate(forms: readonly Linear[], pending: readonly PendingLoop[], visit: Visit): void {
   const values = forms.map((form) => form.at);

@@ -5,8 +5,8 @@
 import type { Counter } from "./counter.js";
 
 /**
- * Counter of the contiguous ranges in a sequence of accessed addresses, by length in elements. `repeat`
- * multiplies the counts for a sequence that repeats at shifted addresses.
+ * Counter of the contiguous ranges in a sequence of accessed addresses, by length in elements. `repeat`:
+ * multiplies the counts, for a sequence that repeats at shifted addresses.
  */
 export class Runs {
   private start = 0;

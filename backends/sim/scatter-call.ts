@@ -12,8 +12,8 @@ import type { FastExecutor } from "../wasm/executor.js";
 import { runCopied } from "./copied-call.js";
 
 /**
- * Executes a scatter and returns the output's bytes; yields regularly. Updates that the fast executor
- * computed stay in the executor's memory until the scatter ends.
+ * Executes a scatter and returns the output's bytes; yields regularly. If the fast executor computes the
+ * updates, they stay in its memory until the scatter ends.
  */
 export function* scatterCall(plan: ScatterPlan, inputs: HostInputs): Generator<number, Uint8Array> {
   const taken: { tile: TileFunc; executor: FastExecutor }[] = [];

@@ -24,7 +24,7 @@ import { readBits, writeBits } from "./bits.js";
 
 /**
  * Memory that a scatter accesses: a tensor in global memory, or a buffer in the unified buffer (UB). `first`:
- * byte offset in `bytes` of the first element. `ub`: the buffer; undefined for global memory.
+ * byte offset of the first element in `bytes`. `ub`: the buffer; undefined for global memory.
  */
 export interface PointMemory {
   readonly bytes: Uint8Array;
@@ -52,7 +52,7 @@ export interface ScatterMachine<M extends PointMemory> {
   memoryOf(name: string): M;
   /** Throws a RunError for bytes outside the memory, and for a read of bytes that were never written. */
   check(memory: M, start: number, length: number, stmt: ScatterStmt, write: boolean): void;
-  /** Returns the count of an operand in global memory, where a region of it is read or written in place. */
+  /** Returns the function that counts the accesses to operand number `operand` in global memory. */
   counting(operand: number): CountElement;
   /** Notes a point with an index out of range. */
   rejected(point: readonly number[]): void;
@@ -64,8 +64,8 @@ export interface ScatterMachine<M extends PointMemory> {
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Executes a scatter statement for all iterations in row-major order. Yields after every {@link pointsAtOnce}
- * iterations.
+ * Executes a scatter statement for all its points in row-major order. Yields after every {@link pointsAtOnce}
+ * points.
  */
 export function* scatterSteps<M extends PointMemory>(
   machine: ScatterMachine<M>,
@@ -249,8 +249,9 @@ interface PointWrites {
 }
 
 /**
- * Returns a function that writes the value of a scatter iteration at a byte offset (fill bits with `isFill`).
- * The function returns `outOfRange` if the index value of a reduction element is out of range; else 0.
+ * Returns a function that writes the value of a point of a scatter at a byte offset, or the fill bits if
+ * `isFill` is true. The function returns `outOfRange` if an index value of a reduction element is out of
+ * range, else 0.
  */
 function pointValue(
   func: TileFunc,

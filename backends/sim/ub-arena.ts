@@ -31,7 +31,7 @@ export const peakOf = (buffers: Iterable<UbBuffer>): number =>
 export class UbArena {
   readonly bytes: Uint8Array;
   private readonly written: Uint8Array;
-  /** Four marks at a time. */
+  /** The marks of `written`, four at a time. */
   private readonly marks: DataView;
   /**
    * Number of the latest write of each buffer, counted from 0. It determines which copy of the buffer is the

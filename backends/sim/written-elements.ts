@@ -4,8 +4,8 @@ import { badIndexAt, duplicateWrite, type MappedInputs } from "../resolved-indic
 import { strides } from "../../ir/types.js";
 
 /**
- * Record of the output elements that a scatter writes: for each element, the task and the first two
- * iterations that write the element.
+ * Record of the output elements that a scatter writes: for each element, the task that writes the element,
+ * and the first two points that write it.
  */
 export class WrittenElements {
   /** By element, the number of the task that wrote it, from 1. */

@@ -10,17 +10,17 @@ export interface Label {
   readonly depth: number;
 }
 
-/** Integer operand of emitted code: a constant, or the value of a 32-bit local. */
+/** Integer operand of emitted code: a constant, or the value of a 32-bit WebAssembly local. */
 export type WasmAmount =
   { readonly kind: "const"; readonly value: number } | { readonly kind: "local"; readonly local: LocalId };
 
-/** 128-bit integer in two i64 locals: the low and the high 64 bits. */
+/** 128-bit integer in two WebAssembly locals of type i64: the low and the high 64 bits. */
 export interface Int128 {
   readonly low: LocalId;
   readonly high: LocalId;
 }
 
-/** Storage of an integer in WebAssembly code: one local, or two locals for 128 bits. */
+/** Storage of an integer in emitted code: one WebAssembly local, or two for 128 bits. */
 export type IntegerLocals = LocalId | Int128;
 
 /** WebAssembly integer type (i32 or i64), used for sizes, loop variables and addresses. */
@@ -251,7 +251,7 @@ export const copyMethod = (bytes: number | undefined): CopyMethod => {
   return bytes > unrolledCopyBytes ? "vectors in a loop" : "instructions";
 };
 
-/** Emits code that copies `bytes` bytes from the address in local `from` to the address in local `to`. */
+/** Emits code that copies `bytes` bytes. `to`, `from`: WebAssembly locals that hold the addresses. */
 export function emitCopyBytes(code: CodeBuilder, to: LocalId, from: LocalId, bytes: WasmAmount): void {
   if (bytes.kind === "local") {
     code.get(to).get(from).get(bytes.local).op("memory.copy");
@@ -309,14 +309,14 @@ export function unrolledCopy(
   }
 }
 
-/** Emits code that sets `bytes` bytes to zero, from the address in local `to` on. */
+/** Emits code that sets `bytes` bytes to zero. `to`: WebAssembly local that holds the first address. */
 export function zeroBytes(code: CodeBuilder, to: LocalId, bytes: WasmAmount): void {
   code.get(to).const(0).push(bytes).op("memory.fill");
 }
 
 /**
- * Emits a store of one element to the address in local `to`. `bytes`: the element's bits in 1, 2, 4, 8 or 16
- * bytes, little-endian.
+ * Emits a store of one element. `to`: WebAssembly local that holds the address. `bytes`: the element's bits
+ * in 1, 2, 4, 8 or 16 bytes, little-endian.
  */
 export function storeBytes(code: CodeBuilder, to: LocalId, bytes: Uint8Array): void {
   const bits = (from: number, count: number): bigint =>

@@ -12,9 +12,9 @@ import type { Lookup, PointerWalk } from "./memory-addresses.js";
  * the index tensor and a limit for each 32-bit word.
  */
 export interface ComparedVector {
-  /** Number of the walk over their table. */
+  /** Number of the pointer into the index tensor. */
   readonly walk: number;
-  /** Bytes from its pointer. */
+  /** Byte offset of the vector from the pointer. */
   readonly offset: number;
   /**
    * Bound that each word is compared with: the limit of an index operand, or `high`, the word above a value
@@ -31,8 +31,8 @@ export const wordBytes = 4;
 export const vectorBytes = 16;
 
 /**
- * Returns the vectors that compare the index values of `shift` consecutive output elements along dim `dim`
- * with limits. Undefined if vectors cannot compare the values.
+ * Returns the vectors that check the index values of `shift` consecutive output elements along dim `dim`
+ * against their limits. Undefined if vectors cannot check the values.
  */
 export function comparedTogether(
   resolved: readonly StridedIndex[],

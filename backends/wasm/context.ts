@@ -30,13 +30,13 @@ import { accumulate, int128Constant, int128FromI64, int128Product, int128Quotien
 export type FormWidth = WasmInteger | "i128";
 
 /**
- * Locals of the output coordinates and index values for linear expressions, with the ranges of coordinates
- * and values.
+ * WebAssembly locals that hold output coordinates and index values, by which linear expressions are emitted,
+ * and the ranges of both.
  */
 export interface FormScope {
   readonly ranges: Ranges;
   readonly dims: ReadonlyMap<number, LocalId>;
-  /** By index operand, those before the one that is emitted. */
+  /** Locals by number of the index operand; only index operands that are already emitted. */
   readonly indices: Map<number, IntegerLocals>;
 }
 

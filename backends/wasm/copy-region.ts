@@ -26,8 +26,8 @@ export function emitCopy(context: WasmContext, { to, from, sizes, elementBytes, 
 }
 
 /**
- * Returns the number of bytes of a contiguous range that is copied at once. A dynamic number is a local, for
- * which code is emitted.
+ * Returns the bytes of a contiguous range that is copied at once. Emits code that computes the number into a
+ * new WebAssembly local if the number is dynamic.
  */
 export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readonly WasmAmount[]): WasmAmount {
   const extent = times === undefined ? undefined : at(sizes, times);
@@ -37,7 +37,10 @@ export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readon
   return { kind: "local", local };
 }
 
-/** Local with an address that loops advance. `by`: bytes between neighbouring elements along each dim. */
+/**
+ * WebAssembly local that holds an address, which loops advance. `by`: bytes between neighbouring elements
+ * along each dim.
+ */
 export interface Pointer {
   readonly local: LocalId;
   readonly by: readonly number[];
@@ -45,7 +48,7 @@ export interface Pointer {
 
 /**
  * Emits nested loops over the dims in `dims`, outermost first, that advance the pointers. `sizes`: extents by
- * dim. `body`: emits the innermost code, given the locals of the pointers in order.
+ * dim. `body`: emits the innermost code; gets the WebAssembly locals of the pointers, in order.
  */
 export function nest(
   code: CodeBuilder,
@@ -72,8 +75,8 @@ export function nest(
 }
 
 /**
- * Returns `pointers` with new locals for the pointers that a loop over `dim` advances, and emits code that
- * copies the addresses. All further pointers are unchanged.
+ * Returns `pointers`, with a new WebAssembly local for each pointer that a loop over `dim` advances, and
+ * emits code that copies its address. The other pointers are unchanged.
  */
 export function movingAlong(
   code: CodeBuilder,

@@ -34,9 +34,9 @@ export interface WasmKernel {
 }
 
 /**
- * Returns the plan and the WebAssembly kernel of a tile program for `threads` threads. A program with
- * symbolic sizes shares one kernel if possible. Throws a CompileError: TC502 for a size limit, TC505 for an
- * unsupported scatter.
+ * Returns the plan and the WebAssembly kernel of a tile program for `threads` threads. A program with dynamic
+ * sizes gets one kernel for all sizes if possible. Throws a CompileError: TC502 for a size limit, TC505 for
+ * an unsupported scatter.
  */
 export function emitFor(
   func: TileFunc,
@@ -110,8 +110,8 @@ function fitsArrays(func: TileFunc): boolean {
 }
 
 /**
- * Emits the loop over the tasks [from, to). The code returns the local `bad`: the first output element with
- * an index out of range, or -1.
+ * Emits the loop over the tasks [from, to). The emitted code returns the row-major position of the first
+ * output element with an index out of range, or -1.
  */
 function emitTasks(context: WasmContext): void {
   const { code, plan } = context;
@@ -164,8 +164,8 @@ const tripsOf = (context: WasmContext, k: number): WasmAmount => {
 };
 
 /**
- * Returns the trip counts of the parallel loops from index `first` to the innermost. Constant trip counts are
- * multiplied into one entry; a dynamic trip count is a local.
+ * Returns the trip counts of the parallel loops from loop `first` to the innermost. Their constant trip
+ * counts are replaced by one product; each dynamic trip count is a WebAssembly local.
  */
 function divisors(context: WasmContext, first: number): WasmAmount[] {
   const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));

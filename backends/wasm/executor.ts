@@ -51,7 +51,7 @@ export interface TakeOver {
 export interface FastRun {
   /** The output in the executor's own memory: the next run overwrites it. */
   readonly output: Uint8Array;
-  /** Bytes of inputs that lay elsewhere and were copied in, and what that took. */
+  /** Bytes of inputs that were copied to the executor's memory, and the milliseconds of the copies. */
   readonly copied: { readonly bytes: number; readonly milliseconds: number };
 }
 
@@ -67,12 +67,12 @@ type State = "idle" | "running" | "closing" | "closed" | "taken over";
  * `FastExecutor.open(kernel.tile, { threads, spawn })` resolves to an executor on several threads.
  */
 export class FastExecutor {
-  /** Arrays in the executor's memory: what is written here is run without a copy. */
+  /** Input arrays in the executor's memory; inputs that are written here need no copy. */
   readonly inputs: HostInputs;
   readonly output: Uint8Array;
   /** Runs begun, and one more once another program has the memory: what lies in it is of the latest. */
   runs = 0;
-  /** The bytes of its memory. */
+  /** Size of the executor's memory in bytes. */
   readonly memoryBytes: number;
   /** Bytes of `memoryBytes` to which nothing was written: the machine gives them no pages. */
   untouchedBytes = 0;

@@ -45,8 +45,9 @@ interface CheckedTogether {
 }
 
 /**
- * Strategy by which a gather resolves indices and copies elements. `rows` copies contiguous data of one index
- * at once. The unrolled strategies check several indices together or read resolved indices from a table.
+ * Strategy by which a gather resolves indices and copies elements. `rows`: each index copies contiguous data
+ * at once. `one by one`: each element by itself. All others take several elements or rows in one loop
+ * iteration.
  */
 export type GatherStrategy =
   | { readonly by: "rows" }
@@ -63,10 +64,10 @@ export interface CpuGather extends GatherPlan {
   /** Bytes of an output element. */
   readonly elementBytes: number;
   readonly data: PointerWalk;
-  /** Over the elements that a value is made from; none where elements move as they are. */
+  /** Addresses of the elements from which a value is computed; empty if elements are only copied. */
   readonly reads: readonly PointerWalk[];
   readonly output: PointerWalk;
-  /** Over the tables that are read. */
+  /** Addresses of the index values, one for each pointer into an index tensor. */
   readonly indices: readonly PointerWalk[];
   /** By index operand; undefined for a sum. */
   readonly lookups: readonly (Lookup | undefined)[];

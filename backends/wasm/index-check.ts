@@ -29,9 +29,7 @@ export class IndexCheck {
   /** Locals that hold the values of each vector after negative values were counted from the end. */
   private readonly counted = new Map<ComparedVector, LocalId>();
 
-  /**
-   * Emits the limits. `counts`: whether negative values count from the end first, where the policy says so.
-   */
+  /** Emits the limits. `counts`: true to first count negative values from the end, if the policy does so. */
   constructor(
     private readonly context: WasmContext,
     private readonly plan: CpuGather,

@@ -20,8 +20,8 @@ export function emitSum(context: WasmContext, form: Linear): IntegerLocals {
 }
 
 /**
- * Returns the locals of the exact value of a loaded index. An unsigned value of 4 or 8 bytes without a rule
- * (range check) is zero-extended.
+ * Returns the WebAssembly locals that hold the exact value of a loaded index. An unsigned value of 4 or 8
+ * bytes that no rule checks gets more bits; all other values keep their local.
  */
 export function asRead(
   code: CodeBuilder,

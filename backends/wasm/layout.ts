@@ -19,7 +19,7 @@ export interface WasmLayout {
   readonly operands: readonly number[];
   /** Unified buffers, one after the other to the end of the memory. */
   readonly buffers: number;
-  /** Bytes of one of them: the program's peak, then the table of resolved indices. */
+  /** Bytes for each thread: the program's peak of unified buffer, then the table of resolved indices. */
   readonly bufferBytes: number;
   /** Byte of a unified buffer where the table starts. */
   readonly table: number;

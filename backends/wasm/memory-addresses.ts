@@ -19,8 +19,8 @@ export interface PlacedRegion extends Place {
 }
 
 /**
- * Address of a tile's elements in two parts. The pointer advances by constant steps along the output dims.
- * `beyond`: terms of index operands, quotients and remainders.
+ * Address of a tile's elements in two parts. `start`, `by`: a pointer that advances by constant steps along
+ * the output dims. `beyond`: the terms that contain index operands, quotients or remainders.
  */
 export interface PointerWalk {
   readonly memory: Memory;
@@ -40,9 +40,9 @@ export interface PointerWalk {
 
 /** Position of an index operand's value in memory, as a byte offset from a pointer into the index tensor. */
 export interface Lookup {
-  /** Number of the walk over its table. */
+  /** Number of the pointer into the index tensor. */
   readonly walk: number;
-  /** Bytes from the walk to the value. */
+  /** Byte offset of the value from the pointer. */
   readonly shift: number;
   readonly dtype: DType;
 }

@@ -34,7 +34,7 @@ export interface SizedCode {
 }
 
 /**
- * Returns the compiled code of a program for one set of sizes. A program with symbolic sizes has one module
+ * Returns the compiled code of a program for one set of sizes. A program with dynamic sizes has one module
  * for all sizes. Throws a CompileError (TC502) if the tensors do not fit a WebAssembly memory.
  */
 export function sizedCode(func: TileFunc, threads: number): SizedCode {
@@ -54,8 +54,8 @@ export function sizedCode(func: TileFunc, threads: number): SizedCode {
 }
 
 /**
- * Returns the plan, kernel and compiled module of a program, from a cache if possible. A program with
- * symbolic sizes has one module for all sizes.
+ * Returns the plan, kernel and compiled module of a program, from a cache if possible. A program with dynamic
+ * sizes has one module for all sizes.
  */
 function codeOf(func: TileFunc, threads: number): WasmCode {
   const [cached] = [dynamicFormOf(func)?.program, func].flatMap(

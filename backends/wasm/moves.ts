@@ -46,8 +46,8 @@ function statements({ copied, func, gone }: WasmPlan): readonly Stmt[] {
 const isMove = ({ op }: Stmt): boolean => op !== "for" && op !== "alloc";
 
 /**
- * Returns the printable entries on the data moves of a statement. A statement without code gives one entry
- * with the reason.
+ * Returns the parts of the printable plan for one statement. A statement without code has one part with the
+ * reason.
  */
 function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
   const head = printStmtHead(stmt);
@@ -76,8 +76,8 @@ const figuresOf = ({ bytes, times }: Run): Figures =>
     : { bytes: `${bytes} times the size of dim ${times}`, by: copyMethod(undefined) };
 
 /**
- * Returns the printable entries of a gather: one for each group of index lookups, then one for the copy of
- * the elements.
+ * Returns the parts of the printable plan for a gather: one for each group of index lookups, then one for the
+ * copy of the elements.
  */
 function gatherMoves(stmt: string, plan: CpuGather): Move[] {
   const { table, stages } = plan;

@@ -33,7 +33,7 @@ export interface WasmPlan {
   /** The program that is emitted: its long tasks are split, short ones fused, and copies left out. */
   readonly func: TileFunc;
   readonly nest: ParallelNest;
-  /** Numbers that the sizes of symbols tell, by name: parameters of the function. */
+  /** Names of the function's parameters: numbers that depend on the sizes of symbols. */
   readonly params: readonly string[];
   /** Tasks whose elements make a slice: what a thread takes without looking up. */
   readonly tasksPerSlice: number;

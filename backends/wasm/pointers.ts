@@ -11,9 +11,12 @@ export interface Pointers {
   readonly out: Pointer;
   /** Pointer to the data, without the terms that index values add. */
   readonly data: Pointer;
-  /** To the elements that a value is made from, but for what index values add. */
+  /** Pointers to the elements from which a value is computed, without the terms that index values add. */
   readonly reads: readonly Pointer[];
-  /** By the walk over a table; of index values that were looked up before, to their entry alone. */
+  /**
+   * Pointers into the index tensors, in order; with a table of resolved indices, only the pointer into this
+   * table.
+   */
   readonly index: readonly Pointer[];
   /** Coordinates of output dims, where something is computed by them. */
   readonly coords: readonly Pointer[];

@@ -17,16 +17,19 @@ export interface RuleBounds {
 }
 
 /**
- * Input of {@link emitResolved}: an index rule and emitters, from which code is made that resolves an index
- * value.
+ * Input of {@link emitResolved}: the rule of an index value and its numbers, and functions that emit what
+ * happens to a value out of range.
  */
 export interface Resolver {
   readonly rule: IndexRule;
-  /** The numbers of the rule, as the code has them. */
+  /** Extent and similar numbers of the rule, as constants or WebAssembly locals. */
   readonly bounds: RuleBounds;
-  /** Pushes the number of the output element that is written now; absent where no bad index is reported. */
+  /**
+   * Emits code that pushes the row-major position of the current output element; absent if nothing is
+   * reported.
+   */
   readonly position?: () => void;
-  /** The lowest number of an output element whose index is out of range, so far. */
+  /** Local that holds the lowest position so far of an output element with an index out of range. */
   readonly bad: LocalId;
   /** Emits what becomes of an index that names no element. */
   readonly nothing: () => void;
@@ -35,11 +38,11 @@ export interface Resolver {
 /** Index value in one local, or two for 128 bits, with functions that emit operations on the value. */
 export interface IndexValue {
   readonly local: IntegerLocals;
-  /** The same, a negative value counted from the end. */
+  /** Returns the value after a negative value is counted from the end. */
   readonly counted: (wrapNegativeBy: WasmAmount) => IndexValue;
-  /** Pushes its low 32 bits. */
+  /** Emits code that pushes the value's low 32 bits. */
   readonly low: () => void;
-  /** Pushes whether it lies outside of [0, below). */
+  /** Emits code that pushes 1 if the value is outside [0, extent), else 0. */
   readonly outside: (extent: WasmAmount) => void;
   readonly isNegative: () => void;
   /** Pushes the remainder, never negative, as an i32. */
@@ -139,8 +142,8 @@ export function reportBad(code: CodeBuilder, bad: LocalId, position: () => void)
 }
 
 /**
- * Emits the code for an index value out of range under the rule's policy. The code reports the output
- * element, sets `element` to a number in range, or executes `nothing`.
+ * Emits the code for an index value out of range, according to the rule's policy. The code reports the output
+ * element, sets the local `element` to a number in range, or does what `nothing` emits.
  */
 function outOfRange(
   code: CodeBuilder,

@@ -147,8 +147,8 @@ function withoutCode(map: AccessMap, steps: readonly IndexStep[]): string | unde
 }
 
 /**
- * True if WebAssembly code can be emitted for a scatter. False if an index value selects reduction elements,
- * or may leave the written value without an input.
+ * True if WebAssembly code can be emitted for a scatter. False if index values determine the reduction
+ * elements, or if an out-of-range policy may leave a written value without an input element.
  */
 export const hasScatterCode = (map: AccessMap, { operands }: Pick<TileFunc, "operands">): boolean =>
   withoutCode(

@@ -27,7 +27,10 @@ import type { UnrolledValues } from "./unrolled-values.js";
 import { emitReduction, emitValue, type EachElement, type ReadAddresses } from "./values.js";
 import { emitVectorReduction, emitVectorValues } from "./vector-values.js";
 
-/** Emits the code of a scatter statement: loops over all iterations. Emits nothing for an empty domain. */
+/**
+ * Emits the code of a scatter statement: loops over all points of the domain. Emits nothing for an empty
+ * domain.
+ */
 export function emitScatter(context: WasmContext, plan: CpuScatter): void {
   if (elementCount(plan.map.domain) === 0) return;
   new ScatterEmitter(context, plan).level(0);

@@ -16,8 +16,8 @@ export const startName = (operand: number): string => `start${operand}`;
 export const tripsName = (loop: number): string => `trips${loop}`;
 
 /**
- * Returns the names of the runtime parameters of a program's code, in order. An empty list for a program
- * without symbolic sizes.
+ * Returns the names of the runtime parameters of a program's code, in order; an empty list for a program
+ * without dynamic sizes.
  */
 export function sizeParameters(func: TileFunc, { loops }: ParallelNest): readonly string[] {
   if (func.symbolic === undefined) return [];

@@ -18,7 +18,7 @@ export interface ThreadMessage {
   readonly module: object;
   /** A WebAssembly.Memory, shared. */
   readonly memory: { readonly buffer: ArrayBuffer };
-  /** Byte of this thread's unified buffer. */
+  /** Byte address of this thread's unified buffer. */
   readonly ub: number;
   readonly tasks: number;
   /** Tasks it takes at once. */

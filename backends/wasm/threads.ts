@@ -27,7 +27,7 @@ export class Threads {
   private readonly control: Int32Array;
   private workers: readonly { terminate(): unknown }[] = [];
 
-  /** `shared`: the code and the tasks of the thread that begins runs. */
+  /** `shared`: code and tasks of the thread that starts the executions. */
   constructor(
     private readonly runTasks: RunTasks,
     private readonly shared: Omit<ThreadMessage, "module">,

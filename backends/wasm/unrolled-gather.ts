@@ -36,10 +36,10 @@ type OneByOne = (pointers: Pointers, count: WasmAmount) => void;
 export class UnrolledGather {
   private readonly code: CodeBuilder;
   private readonly check: IndexCheck | undefined;
-  /** Elements or rows of a turn. */
+  /** Number of elements or rows that one iteration copies. */
   private readonly step: number;
 
-  /** Emits what all turns share: stands before the loops. */
+  /** Emits the code before the loops, which all iterations share. */
   constructor(
     context: WasmContext,
     private readonly plan: CpuGather,

@@ -36,11 +36,14 @@ import type { LaneCode, LaneOp } from "./lane-code.js";
  * result of the reduction.
  */
 export interface StepInputs {
-  /** Returns the local that holds a value, by the number of its step. */
+  /** Returns the WebAssembly local that holds the result of step number `step`. */
   readonly of: (step: number) => LocalId;
-  /** Pushes the bits of an element; of an integer or an f32, its value. */
+  /**
+   * Emits code that pushes the bits of the element that `step` reads; for an integer or f32, these are its
+   * value.
+   */
   readonly read: (step: Extract<ValueStep, { readonly kind: "read" }>) => void;
-  /** The local that holds the reduced elements. */
+  /** WebAssembly local that holds the result of the reduction. */
   readonly reduced: LocalId | undefined;
 }
 
@@ -74,8 +77,8 @@ export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }
 }
 
 /**
- * Emits a stepwise reduction for `locals` output elements at once, and returns one local with each result.
- * `each`: emits the loop over reduction elements, whose body calls `take`.
+ * Emits a reduction of `locals` output elements (or vectors) at once, and returns one WebAssembly local for
+ * each result. `each`: emits the loop over reduction elements, and calls `take` to emit the loop's body.
  */
 export function emitStepwise(
   lanes: LaneCode,
@@ -304,7 +307,10 @@ export interface StoredValue {
    * nothing else.
    */
   readonly steps: readonly ValueStep[];
-  /** Pushes the bits of the element. `of`: what holds a value, by the number of its step. */
+  /**
+   * Emits code that pushes the bits of the element. `of`: returns the WebAssembly local with the result of a
+   * step.
+   */
   readonly bits: (lanes: LaneCode, of: (step: number) => LocalId) => void;
 }
 
@@ -347,7 +353,9 @@ function asFloat(lanes: LaneCode, from: SourceType, to: FloatValueType, value: L
   else lanes.get(value).op(from === "u32" ? "f32.convert_i32_u" : "f32.convert_i32_s");
 }
 
-/** Emits code that pushes an f32 for a 32-bit integer with correct rounding to bf16 (no double rounding). */
+/**
+ * Emits code that pushes a 32-bit integer as an f32. The f32 rounds to the same bf16 as the integer itself.
+ */
 function sticky(lanes: LaneCode, signed: boolean, value: LocalId): void {
   const [sign, magnitude] = [lanes.local("sign"), lanes.local("magnitude")];
   if (signed) lanes.get(value).shift("i32.shr_s", 31).set(sign);

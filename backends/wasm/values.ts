@@ -48,8 +48,8 @@ export function emitValue(
 }
 
 /**
- * Emits the reduction of an output element and returns the local with the result. `each`: emits the loop over
- * reduction elements, whose body calls `take` with the operand addresses.
+ * Emits the reduction of an output element, and returns the WebAssembly local that holds the result. `each`:
+ * emits the loop over reduction elements, and calls `take` to emit the loop's body.
  */
 export function emitReduction(code: CodeBuilder, reduction: ReductionSteps, each: EachElement): LocalId {
   if (reduction.how === "exact") return emitExact(code, reduction, each);
@@ -63,8 +63,8 @@ export function emitReduction(code: CodeBuilder, reduction: ReductionSteps, each
 }
 
 /**
- * Function that emits the loop over reduction elements. Calls `take` with the addresses of the operands of
- * the current reduction element.
+ * Function that emits the loop over reduction elements. It calls `take` to emit the loop's body, with the
+ * addresses of the operands of the current reduction element.
  */
 export type EachElement = (take: (reads: ReadAddresses) => void) => void;
 

@@ -26,8 +26,8 @@ import {
 const vectorElements = 4;
 
 /**
- * Results of a reduction for the elements of an unrolled step (16 or 32 elements). One local contains a
- * common result; else each vector contains four results.
+ * Results of a reduction for the elements of an unrolled step (16 or 32 elements). One WebAssembly local if
+ * all results are equal; else a list of locals, each with four results.
  */
 export type StepSums = LocalId | readonly LocalId[];
 
@@ -113,8 +113,8 @@ function storeFloats(
 }
 
 /**
- * Emits the reductions of the elements of an unrolled step (16 or 32 elements) and returns the results.
- * `each`: emits the loop over reduction elements, as for {@link emitReduction}.
+ * Emits the reductions of the elements of an unrolled step (16 or 32 elements), and returns the results.
+ * `each`: emits the loop over reduction elements, and calls `take` to emit the loop's body.
  */
 export function emitVectorReduction(
   code: CodeBuilder,

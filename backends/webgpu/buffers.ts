@@ -32,8 +32,8 @@ export interface GpuBuffers {
 }
 
 /**
- * Returns the buffers of a program by key: one for each operand, the status word, and the owners. The output
- * has no buffer if the program writes in place.
+ * Returns the buffers of a program by key: one for each operand, the status word, and the buffer `owner` if
+ * given. A program that writes in place has no buffer for the output.
  */
 export function buffersOf(
   func: Pick<TileFunc, "operands">,

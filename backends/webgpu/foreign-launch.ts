@@ -36,9 +36,9 @@ export interface BoundContents {
  */
 export interface ForeignLauncher {
   /**
-   * Launches once, with a buffer for each binding in their order, and resolves to what each holds after it.
-   * Rejects with a RunError: TC611 for what the device refuses of the shader or the launch, TC504 for a lost
-   * device and for want of memory.
+   * Launches once, with one buffer for each binding, and resolves to the contents of each buffer after the
+   * launch. Rejects with a RunError: TC611 if the device refuses the shader or the launch, TC504 if it is
+   * lost or out of memory.
    */
   launch(
     buffers: readonly BoundContents[],

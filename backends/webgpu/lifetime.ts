@@ -1,4 +1,4 @@
-/** Observer of the loss of a WebGPU device. It makes calls throw or reject once the device is lost. */
+/** Observer of the loss of a WebGPU device. Its methods throw or reject once the device is lost. */
 export interface DeviceLifetime {
   /** Throws the error of the loss once the device is lost. */
   check(): void;

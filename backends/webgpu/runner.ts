@@ -71,7 +71,7 @@ import {
  */
 export interface GpuKernel {
   readonly tile: TileFunc;
-  /** The same program compiled for another target; absent for one that runs as it stands. */
+  /** Returns the program compiled again for `target`; absent for a kernel that runs as compiled. */
   readonly forTarget?: (target: Target) => GpuKernel;
 }
 
@@ -93,7 +93,7 @@ export interface LaunchTime {
 /** Options of a runner: the number of cached pipelines, and the arithmetic of f32 values. */
 export interface RunnerOptions {
   /**
-   * Pipelines kept for kernels that come again, at least 1; the least recently used makes room. Default 256.
+   * Maximum number of cached pipelines, at least 1; the least recently used pipeline is evicted. Default 256.
    */
   readonly pipelines?: number;
   /**
@@ -619,8 +619,8 @@ interface Reported {
 }
 
 /**
- * Returns the access map of a program with the row-major space of reported elements: output elements for a
- * gather, iterations for a scatter.
+ * Returns the access map of a program, and the extents in which its reported elements are numbered. These are
+ * the extents of the output for a gather, and of the domain for a scatter.
  */
 function reportedBy(tile: TileFunc): Reported {
   const { operands } = tile;

@@ -3,7 +3,7 @@
 /** Error that a device reported for refused work. */
 export interface Refusal {
   readonly kind: GPUErrorFilter;
-  /** In the device's words. */
+  /** Message of the device. */
   readonly message: string;
 }
 

@@ -28,8 +28,8 @@ export const statusIn = (bytes: Uint8Array | undefined): number =>
 const duplicateMark = 2 ** 31;
 
 /**
- * Returns the scatter iterations that, by the status words in `bytes`, write the same element; undefined if
- * there is no duplicate.
+ * Returns the two points of a scatter that write the same element, read from the status words in `bytes`;
+ * undefined if no duplicate is reported.
  */
 export function duplicateIn(bytes: Uint8Array): DuplicatePoints | undefined {
   const first = statusIn(bytes);

@@ -65,8 +65,8 @@ export async function settle<T>(work: DeviceWork, begin: () => Promise<T>, atFau
 }
 
 /**
- * Resolves to the result of `promise`, which a WebGPU call returned. Rejects with the error of {@link
- * faultOf} for a refused pipeline, and with the error for a lost device if there is no reason.
+ * Resolves to the result of `promise`, which a WebGPU call returned. If it rejects with a reason (a refused
+ * pipeline), rejects with the error of {@link faultOf}; otherwise with the error for a lost device.
  */
 export async function orRefused<T>(
   work: Pick<DeviceWork, "faults">,
@@ -96,9 +96,12 @@ export interface KernelText {
   readonly entryPoint: string;
   /** Values of `override` declarations, by name. */
   readonly constants?: Readonly<Record<string, number>>;
-  /** Numbered through where they name no binding; they are read where they name no access. */
+  /**
+   * Bindings in order. Without `binding`, the number is the position in the list; without `access`, the
+   * access is read.
+   */
   readonly bindings: readonly Partial<Pick<WgslBinding, "binding" | "access" | "role">>[];
-  /** Entry points of the steps before it. */
+  /** Entry points of the steps that run before the kernel. */
   readonly before?: readonly { readonly entryPoint: string }[];
 }
 
@@ -149,9 +152,13 @@ export const pipelinesOf = (
 /** Collection of a device's buffers and query sets that are destroyed together. */
 export interface Resources {
   track<T extends { destroy(): undefined }>(resource: T): T;
-  /** A buffer of some bytes, which begins with `contents`. Throws the error of want of memory. */
+  /**
+   * Returns a new buffer of `size` bytes that begins with `contents`. Throws the error for lack of memory.
+   */
   buffer(size: number, usage: GPUBufferUsageFlags, contents?: Uint8Array): GPUBuffer;
-  /** Records that bytes are copied to the host. What it returns reads them once the copy is submitted. */
+  /**
+   * Records a copy of bytes to the host. Returns a function that reads the bytes once the copy is submitted.
+   */
   readback(
     encoder: GPUCommandEncoder,
     from: GPUBuffer,
@@ -246,8 +253,8 @@ export function recordLaunch(
 }
 
 /**
- * Launches a pipeline once and resolves to the contents of the written buffers, in binding order and without
- * owners. `bind`: called synchronously; returns a buffer for each binding.
+ * Launches a pipeline once, and resolves to the contents of the written buffers, in the order of their
+ * bindings. The buffer `owner` is left out. `bind`: called synchronously; returns a buffer for each binding.
  */
 export const launchOnce = (
   work: DeviceWork,
@@ -277,8 +284,8 @@ export const launchOnce = (
   );
 
 /**
- * Resolves to `size` bytes of a buffer from byte `offset` on, a multiple of 4. `after`: bytes that are
- * written to the start of the buffer after the read.
+ * Resolves to `size` bytes of a buffer, from byte `offset` on; both must be multiples of 4. `after`: bytes to
+ * write to the start of the buffer once it is read.
  */
 export async function readBuffer(
   work: DeviceWork,

@@ -46,7 +46,7 @@ export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel 
 }
 
 /**
- * Returns one kernel for all sizes of a program with symbolic sizes. Undefined if no kernel is proved to work
+ * Returns one kernel for all sizes of a program with dynamic sizes. Undefined if no kernel is proved to work
  * for all sizes.
  */
 export function emitDynamic(program: DynamicTile, options: WgslOptions): DynamicKernel | undefined {

@@ -29,9 +29,9 @@ export const times = (amount: Amount, by: number): Amount => ({ ...amount, by: a
 /** WGSL names of the loop variables, output dims and index operands in a linear expression. */
 export interface WgslVocabulary {
   readonly iv: (name: string) => string;
-  /** By output dim. */
+  /** Coordinates of the output dims, by dim. */
   readonly dims: readonly Amount[];
-  /** By number: names, or calls. */
+  /** Names or calls of the index values, by number of the index operand. */
   readonly indices: readonly string[];
 }
 

@@ -78,7 +78,7 @@ export type AccessWords = 1 | 2 | 4;
 export interface IndexMove extends IndexStep {
   /** Absent for a sum. */
   readonly dtype?: DType;
-  /** In 128 bits, which no sum of products leaves; else the value is resolved as it is read, to 32 bits. */
+  /** True if the value is resolved in 128-bit arithmetic, which no sum exceeds; else in 32 bits. */
   readonly int128: boolean;
   /**
    * Sum of one index value, as it is read, and a form. Present if two 32-bit words suffice to decide which
@@ -175,7 +175,7 @@ export interface GatherMove {
   readonly unit: Unit;
   /** Words of one access of each operand, in their order. */
   readonly widths: readonly AccessWords[];
-  /** Sizes of this tile as lanes walk it, and extents of a whole one. */
+  /** Sizes of the current tile with fused dims, and the extents of a whole tile. */
   readonly sizes: readonly Linear[];
   readonly tile: Shape;
   /** Load of the data into the unified buffer that the gather reads; absent if the data is read in place. */
@@ -220,8 +220,8 @@ interface DeviceShape {
 }
 
 /**
- * Returns the plan of a gather in a WGSL kernel: access widths, addresses, index operands, and elements that
- * a lane moves at a time.
+ * Returns the plan of a gather in a WGSL kernel: widths of accesses, addresses, index operands, and the group
+ * of elements that a lane moves at a time.
  */
 export function gatherMove(
   func: TileFunc,
@@ -360,8 +360,8 @@ function stagedLoad(
 }
 
 /**
- * True if vectors can resolve the index values of neighbouring elements. False if positions are not affine,
- * depend on index values, or if missing elements need a report or a non-zero fill.
+ * True if vectors can resolve the index values of neighbouring elements. False if their positions are not
+ * affine or depend on index values, or if a missing element needs a report or a non-zero fill.
  */
 function isSimple({ stmt, indexSteps, mayBeNone, fill }: GatherPlan): boolean {
   const reported = indexSteps.some(({ rule }) => rule?.outside === "report");

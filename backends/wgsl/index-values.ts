@@ -96,9 +96,9 @@ const usesInt128 = ({ indices, addresses, ranges }: GatherMove): boolean =>
  */
 export interface ElementAt {
   readonly coords: readonly Amount[];
-  /** By index operand. Default: those of the tile. */
+  /** Address of each index value, by index operand. Default: the addresses in the tile. */
   readonly forms?: readonly Linear[];
-  /** Default: by the output's address. */
+  /** Row-major position in the output. Default: from the output's address. */
   readonly place?: string;
 }
 
@@ -338,8 +338,8 @@ const int128Count = (count: number, { dynamic }: IndexMove): string =>
     : `vec4u(${sizeName(dynamic.wrapNegativeBy)}, 0u, 0u, 0u)`;
 
 /**
- * Returns the WGSL text of the element index that is read for a resolved index: the variable `element`,
- * clamped to the extent if needed.
+ * Returns the WGSL text of the position that is read for a resolved index: the variable `element`, clamped to
+ * the extent if needed.
  */
 function elementInRange(
   { indices }: GatherMove,
@@ -400,8 +400,8 @@ const conditionsOf = (move: GatherMove, index: IndexMove): readonly string[] => 
 ];
 
 /**
- * Returns the variables that are all true if no input of a scatter iteration's written value is missing. The
- * list is empty if no input can be missing.
+ * Returns the WGSL variables that are all true if every input element of a scatter's written value exists.
+ * The list is empty if no input element can be missing.
  */
 export const valueFlags = (move: GatherMove): readonly string[] =>
   move.indices.filter((index) => isMissable(move, index)).map(flagOf);

@@ -8,11 +8,14 @@ import type { Lines } from "../lines.js";
 
 /** WGSL texts for output dims, loop variables and index operands in a 128-bit expression. */
 export interface Int128Words {
-  /** A form of dims, loop variables and resolved index operands, as a u32. */
+  /**
+   * Returns the WGSL text of a linear expression of dims, loop variables and resolved index operands, as a
+   * u32.
+   */
   readonly narrow: (form: Linear) => string;
-  /** True if a form, and each form that it is made from, stays inside u32. */
+  /** True if a linear expression and all its parts fit a u32. */
   readonly isNarrow: (form: Linear) => boolean;
-  /** By index operand: the name of its value, and whether that is a 128-bit number. */
+  /** Name of each index value by index operand, and true if it is a 128-bit number. */
   readonly indices: readonly { readonly name: string; readonly int128: boolean }[];
 }
 

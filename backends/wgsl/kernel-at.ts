@@ -14,7 +14,7 @@ import { asBinding, bindingBytes, type WgslPlan } from "./plan.js";
 import { beyondLimits, tooManyTasks } from "./refusals.js";
 import { sizeValues } from "./sizes.js";
 
-/** WGSL kernel of a program with symbolic sizes, with one text for all sizes. */
+/** WGSL kernel of a program with dynamic sizes, with one text for all sizes. */
 export interface DynamicKernel {
   readonly plan: WgslPlan;
   readonly kernel: WgslKernel;
@@ -22,8 +22,8 @@ export interface DynamicKernel {
 }
 
 /**
- * Returns the kernel of a program with symbolic sizes for one set of sizes. `func`: the program at the sizes.
- * Throws a CompileError (TC502) if the sizes exceed the device's limits.
+ * Returns the kernel of a program with dynamic sizes for one set of sizes. `func`: the program at these
+ * sizes. Throws a CompileError (TC502) if they exceed the device's limits.
  */
 export function kernelAt({ plan, kernel, limits }: DynamicKernel, func: TileFunc): WgslKernel {
   const form = dynamicFormOf(func);

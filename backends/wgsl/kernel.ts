@@ -11,7 +11,7 @@ import { UniqueNames } from "../../ir/unique-names.js";
  */
 export interface WgslBinding {
   readonly binding: number;
-  /** Its identifier in the text. */
+  /** Identifier of the binding in the WGSL text. */
   readonly name: string;
   /**
    * Contents of the buffer: a tensor, the lowest output element or point with an index out of range
@@ -52,11 +52,11 @@ export interface KernelStep {
  */
 export interface WgslKernel extends KernelStep {
   readonly code: string;
-  /** Lanes along x and y. */
+  /** Numbers of lanes along x and y. */
   readonly workgroupSize: readonly [x: number, y: number];
   /**
-   * Dispatches before it, in order, on the same bindings. Each sees what those before it wrote: they may
-   * stand in one compute pass. Absent: none.
+   * Dispatches to launch before the kernel's own, in order, on the same bindings and possibly in one compute
+   * pass. Absent if there are none.
    */
   readonly before?: readonly KernelStep[];
   /** Lanes of a scatter's dispatches that have something to do, those of `before` first. */

@@ -22,8 +22,8 @@ import {
 import { at, isPowerOfTwo, type Shape } from "../../ir/types.js";
 
 /**
- * Tile over which the lanes of a workgroup loop, with fused dims. The last of several fused dims counts all
- * elements; the extents of the remaining fused dims are 1.
+ * Tile over which the lanes of a workgroup loop, with neighbouring dims fused where possible. Of the dims
+ * that are fused, the last has the number of all their elements, and the others have extent 1.
  */
 export interface LaneTile {
   readonly sizes: readonly Linear[];

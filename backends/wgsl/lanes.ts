@@ -27,9 +27,9 @@ const idleShare = 0.25;
 export interface LaneShape {
   readonly x: number;
   readonly y: number;
-  /** Each lane along y takes rows that lie side by side; else they take them in turns. */
+  /** True if each lane along y takes neighbouring rows; false if the lanes take rows in turn. */
   readonly inRuns: boolean;
-  /** Lanes along x number the units of all rows of y's dim. */
+  /** True if the lanes along x are distributed over the element groups of all rows along y's dim. */
   readonly acrossRows: boolean;
 }
 

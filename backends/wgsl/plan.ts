@@ -61,9 +61,9 @@ export interface WgslOptions {
 
 /** Sizes of an element type: bytes per element, elements per 32-bit word, and 32-bit words per element. */
 export interface ElementWords {
-  /** Bytes. */
+  /** Bytes of one element. */
   readonly size: number;
-  /** Elements in one word: 1, 2, 4; 8 and 16 of packed ones. */
+  /** Elements in one 32-bit word: 1, 2 or 4; for packed elements 8 or 16. */
   readonly perWord: number;
   /** Words in one element: 1, 2, 4. */
   readonly wordsPer: number;
@@ -261,7 +261,8 @@ function planScatterKernel(func: TileFunc, limits: WgslLimits, arithmetic: Arith
 
 /**
  * Returns the buffers that a scatter's kernel binds: operands, `status` if a run may be rejected, and `owner`
- * if the kernel uses owners. For a scatter in place, the data input replaces the output.
+ * if the kernel stores which point determines each element. For a scatter in place, the base's buffer
+ * replaces the output's.
  */
 function scatterBindings(func: TileFunc, names: Names, move: ScatterMove): BoundBuffer[] {
   const keys = keysWith(func);

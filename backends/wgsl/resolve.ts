@@ -24,9 +24,9 @@ import type { Lines } from "../lines.js";
 export interface ReadIndex {
   readonly index: number;
   readonly rule: IndexRule;
-  /** Four neighbours are read and resolved together. */
+  /** True if the values of four neighbouring elements are read and resolved together. */
   readonly four: boolean;
-  /** A value that is reported is a signed number, 2^31 below what it names. */
+  /** True if results are signed numbers, 2^31 below the position that they stand for. */
   readonly biased: boolean;
   /** 32-bit words of one access. */
   readonly words: AccessWords;

@@ -11,8 +11,8 @@ import { at, type Shape } from "../types.js";
 const maxTried = 4096;
 
 /**
- * Returns a message for each output dim with an element that is not written exactly once; an empty list if
- * there is none. `region`: the part of the output that one iteration writes.
+ * Returns a message for each output dim along which some element is not written exactly once; an empty list
+ * if all are. `region`: the part of the output that one iteration of the loops writes.
  */
 export function uncovered(region: Region, { loops }: Located, shape: Shape): string[] {
   const owners = new Map<ForStmt, number[]>(loops.map((loop) => [loop, []]));

@@ -93,8 +93,8 @@ const domainOver = (func: AccessFunc, { domain, outermost, map }: Symbolic): rea
 
 /**
  * Returns the intervals of dims and index values, and the extents of operands, as linear expressions over
- * symbols (dynamic extents). `least`: smallest size (0 or 1) of a symbol that is an extent of the iteration
- * space.
+ * symbols. `least`: smallest size (0 or 1) assumed for a symbol that is an extent of the domain; other
+ * symbols begin at 0.
  */
 function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
   const extents = func.operands.map(({ type }, k) => extentsOver(type.shape, symbolic.outermost[k] ?? null));
@@ -129,9 +129,8 @@ function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
 }
 
 /**
- * Returns the lower and upper limit of an index value, as linear expressions over symbols (dynamic extents).
- * Undefined if the upper bound depends on sizes that are not bound yet. `[least, max]`: limits of a value
- * from an index tensor without out-of-range policy.
+ * Returns the inclusive limits of an index value, as linear expressions over symbols; undefined if no limits
+ * are known. `[least, max]`: limits to use if the value is read from a tensor without an out-of-range policy.
  */
 function indexInterval(
   { outOfRange, extent, value }: Symbolic["map"]["indices"][number],
@@ -284,8 +283,9 @@ function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true
 }
 
 /**
- * Returns the smallest value of a linear expression over all sizes of one symbol, and a size with that value.
- * Undefined if the period of the expression's `div` and `mod` is too long to try every size.
+ * Returns the smallest value of a linear expression over all sizes of symbol `name`, and a size at which the
+ * expression has this value. Undefined if the expression's `div` and `mod` repeat too rarely to try all
+ * sizes.
  */
 function leastOver(
   form: Linear,

@@ -159,8 +159,9 @@ const statedModulus =
 const isBound = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= maxElements;
 
 /**
- * Returns the violations of rules A9, V3 and V4 by an access map. A9 concerns dims and index values in
- * coordinates, V3 the modulus of policy `wrap`, and V4 the range of index values.
+ * Returns the violations of rules A9, V3 and V4 by an access map. A9: a coordinate uses only dims and index
+ * values that exist. V3: a sum with policy `wrap` states a modulus. V4: every policy has an extent to check
+ * against.
  */
 function order({ map }: Shaped): Fault[] {
   const fault = (message: string): Fault => ({ rule: "A9", message });

@@ -1,6 +1,6 @@
 /**
- * Name of a property of a function that the pipeline can verify. Passes require properties of their input and
- * ensure properties of their result.
+ * Name of a property of a function that the verifier can check. A pass requires properties of its input and
+ * ensures properties of its result.
  */
 export type Property =
   "source" | "access" | "scheduled" | "full-load" | "fits-ub" | "tile" | "allocated" | "synchronized";

@@ -15,9 +15,9 @@ interface ReductionFault {
 }
 
 /**
- * Returns the violations of rules B6 and B8 by the reduction of an access map; index values are not checked.
- * B6: the map has one reduction if reduction elements are declared, else none. B8: the number of reduction
- * elements is from 1 to the maximum.
+ * Returns the violations of rules B6 and B8 by an access map, without a check of index values. B6: the map
+ * has exactly one reduction if it declares reduction elements, else none. B8: their number is at least 1 and
+ * at most the limit of the reduction.
  */
 export function reductionFaults(map: AccessMap): ReductionFault[] {
   const reductions = reductionsIn(map.value);
@@ -46,9 +46,9 @@ export function reductionFaults(map: AccessMap): ReductionFault[] {
 }
 
 /**
- * Returns the violations of rules B6 and A9 by the index values of an access map with a reduction; else an
- * empty list. B6: only the reduction uses index values that depend on the reduction dim r. A9: index values
- * that depend on r come last.
+ * Returns the violations of rules B6 and A9 by the index values of an access map; an empty list for a map
+ * without a reduction. B6: only the reduction uses index values that depend on its dim r. A9: these index
+ * values come last.
  */
 export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
   if (map.reduced === undefined) return [];

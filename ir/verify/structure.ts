@@ -31,8 +31,8 @@ export function verifyStructure(func: Func): Diagnostic[] {
 }
 
 /**
- * Returns the diagnostics of an access function. Faults of the access map come first, then violations of rule
- * A8 on shared dims (dims common to data and index).
+ * Returns the diagnostics of a program at access level: faults of its access map first, then violations of
+ * rule A8 on shared dims (dims common to data and index).
  */
 function verifyAccess(func: AccessFunc): Diagnostic[] {
   const faults = verifyMap(func.map, func, func.opSpan);

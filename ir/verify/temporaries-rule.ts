@@ -13,8 +13,8 @@ import { at, bitsOf } from "../types.js";
 import { broken } from "./broken.js";
 
 /**
- * Returns the violation of rule T16 by a tile program that satisfies the rest of the rules; else an empty
- * list. T16: for a vector unit, the gather names a tile for each intermediate row.
+ * Returns the violation of rule T16 by a tile program that satisfies all other rules; an empty list if there
+ * is none. T16: on a vector unit, the gather names a large enough tile for each row of intermediate results.
  */
 export function verifyTemporaries(func: TileFunc, target: Target): Diagnostic[] {
   const { gather } = taskOfTile(func);

@@ -485,8 +485,8 @@ const startOf = (region: Region, loaded: Region | undefined): Linear[] =>
   region.offsets.map((offset, k) => (loaded === undefined ? offset : add(at(loaded.offsets, k), offset)));
 
 /**
- * Returns a diagnostic (T10) for each gather region with more elements along a dim than the tile reads. The
- * list is empty if there is none.
+ * Returns a diagnostic (T10) for each region of a gather that is larger along some dim than the part that the
+ * tile reads; an empty list if there is none.
  */
 function followedSizes({ func }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);

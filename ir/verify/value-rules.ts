@@ -63,8 +63,9 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
 const combinedTypes: readonly DType[] = valueTypes;
 
 /**
- * Returns a fault (W3) if a scatter cannot combine values of the output's type. Empty if f32 values combine
- * with f16 or bf16 elements. Undefined if the value must have the output's type.
+ * Returns the faults (W3) in the type of the value that a scatter combines with the output. Undefined if the
+ * only remaining condition is that both types are equal. Empty for an f32 value and an f16 or bf16 output,
+ * which may differ.
  */
 function combineFault(
   { write: { combine } }: AccessMap,

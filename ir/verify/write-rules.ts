@@ -27,8 +27,9 @@ interface WriteFault {
 }
 
 /**
- * Returns the violations of rules W1 and W4 by a scatter; an empty list if there are none. W1: the written
- * coordinates and the base (initial elements) match the output. W4: only an unread base is written in place.
+ * Returns the violations of rules W1 and W4 by a scatter; an empty list if there are none. W1: written
+ * coordinates match the output's rank, and the base matches its type. W4: an operand written in place is the
+ * base, and nothing reads it.
  */
 export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
   const { write } = map;
@@ -72,9 +73,8 @@ export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
 }
 
 /**
- * Returns the violations of rules W2 and W3 by an access map; an empty list if there are none. W2: `zero` is
- * only a policy of read indices, and `skip` only of written indices. W3: `duplicates` suits how values are
- * combined.
+ * Returns the violations of rules W2 and W3 by an access map. W2: `zero` is a policy only for reads, and
+ * `skip` only for writes. W3: `duplicates` is stated for `combine = set`, and otherwise absent or `unique`.
  */
 export function policyFaults(map: AccessMap, output: TensorType): WriteFault[] {
   const written = isScatter(map) ? writtenIndices(map) : new Set<number>();

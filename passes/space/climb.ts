@@ -22,7 +22,8 @@ const reordering = 3;
 const promising = 1.1;
 const triedReordered = 100;
 /**
- * Factor on the lowest estimated cost. Schedules up to the product are compared with the exact cost model.
+ * Factor that limits the candidates of a search: only schedules whose estimated cost is at most the lowest
+ * estimate times this factor get exact cycles.
  */
 export const margin = 1.02;
 /** Entries on either side of a tile's own that are tried along a dim. */
@@ -30,14 +31,11 @@ const reach = 2;
 /** Entries of a dim that are tried at first, by the number of dims that a tile may cut. */
 const few: readonly number[] = [6, 6, 3, 2];
 
-/**
- * Cost function that a hill climb over tiles minimizes. `lowerBound` bounds the cost of all schedules with
- * one tile.
- */
+/** Cost that a hill climb over tiles minimizes: a lower bound for each tile, and the cost of one schedule. */
 export interface TileCost {
-  /** Returns what no schedule with a tile costs less than. */
+  /** Returns a cost that no schedule with the tile goes below. */
   readonly lowerBound: (tile: Shape) => number;
-  /** Returns a function that costs the schedules of one tile. */
+  /** Returns a function that computes the cost of a schedule of one tile. */
   readonly ofTile: () => (tiling: Tiling) => number;
 }
 
@@ -49,7 +47,8 @@ export interface Weighed {
 
 /**
  * Returns the best two schedules of each tile that a hill climb evaluates, in ascending order of cost.
- * `against`: cost of a known schedule, to prune the search.
+ * `against`: cost of a schedule that the caller knows, which limits the search for other loop orders; the
+ * result may cost more.
  */
 export function climb(space: ScheduleSpace, cost: TileCost, against: number): readonly Weighed[] {
   return new Climb(space, cost, against).ranked();

@@ -9,14 +9,14 @@ export interface GridAxis {
 }
 
 /**
- * Yields the tiles of a grid that the predicate `takes` accepts; the first axis varies slowest. `tile`: sizes
- * along dims without an axis. After a rejected entry, larger entries of the same axis are skipped.
+ * Yields the tiles of a grid that `takes` accepts; the first axis varies slowest. `tile`: extents along dims
+ * without an axis. Once an extent is rejected, larger extents of the same axis are skipped.
  */
 export function* gridOf(
   tile: Shape,
   [axis, ...inner]: readonly GridAxis[],
   takes: TakesTile,
-  /** Told of a tile that is not taken, with the number of tiles that are not either, itself among them. */
+  /** Called with a rejected tile, and the number of tiles that are skipped with it, itself included. */
   onRefused: (tile: Shape, count: number) => void = () => undefined,
 ): Generator<Shape, void> {
   if (axis === undefined) {
@@ -33,6 +33,6 @@ export function* gridOf(
   }
 }
 
-/** Returns the number of tiles in a grid: the product of the numbers of entries of all axes. */
+/** Returns the number of tiles in a grid: the product, over all axes, of the number of extents to try. */
 export const gridSize = (axes: readonly GridAxis[]): number =>
   axes.reduce((product, { entries }) => product * entries.length, 1);

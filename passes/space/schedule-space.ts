@@ -13,15 +13,17 @@ import { variants, variantsInEveryOrder } from "./variants.js";
 const trades = 5;
 
 /**
- * Search space of the schedules of a gather or scatter. All schedules preserve the user's entries and take at
- * most `availableUb` bytes of unified buffer (UB).
+ * Search space of the schedules of a program. Each schedule keeps the choices that the user has set, and
+ * takes at most `availableUb` bytes of unified buffer (UB).
  */
 export class ScheduleSpace extends TileSpace {
   /** Bytes of UB that a schedule may take. */
   readonly availableUb: number;
   private readonly entriesAlong: ReadonlyMap<number, readonly number[]>;
 
-  /** `availableUb`: by default within the target's safe size, where the smallest tile leaves that choice. */
+  /**
+   * `availableUb`: in bytes; by default the target's safe size if the smallest tile fits it, else the budget.
+   */
   constructor(base: Tiling, availableUb?: number) {
     super(base);
     this.availableUb = availableUb ?? availableUbOf(this.start);

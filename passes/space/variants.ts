@@ -26,7 +26,8 @@ export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
 
 /**
  * Returns the schedules of one tile, in all loop orders of {@link reordered}, that take at most `availableUb`
- * bytes of unified buffer (UB). `bothDirections`: true to include reversed parallel loops.
+ * bytes of unified buffer (UB). `bothDirections`: true to include orders whose parallel loops are nested the
+ * other way round.
  */
 export function variantsInEveryOrder(tiling: Tiling, availableUb: number, bothDirections = false): Tiling[] {
   const nests = new Map<string, Tiling>();
@@ -58,9 +59,9 @@ const nestOf = ({ schedule, loops }: Tiling): string => {
 };
 
 /**
- * Returns a tiling, followed by variants with different loop orders that reuse the loaded data tile. Returns
- * only the tiling for a scatter or if the user sets the order. `bothDirections`: true to include reversed
- * parallel loops.
+ * Returns a tiling, followed by its variants in other loop orders that reuse the loaded data. Returns only
+ * the tiling for a scatter or if the user sets the order. `bothDirections`: true to include orders whose
+ * parallel loops are nested the other way round.
  */
 export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
   const { gather, schedule, residency, tile, extents } = tiling;
@@ -114,9 +115,9 @@ const tripsOf = ({ extents, schedule, tile }: Tiling, dim: number, kind: Loop["k
 const taskElements = (tiling: Tiling): number => elementCount(tiling.extents) / parallelTasks(tiling);
 
 /**
- * Returns candidates for double buffering, which may exceed `availableUb`; the first doubles all streamed
- * operands (tiles that a loop reloads or stores). Empty if the user sets buffers, or the target has no double
- * buffering.
+ * Returns the variants of a tiling with double buffers; the first doubles every tile that a loop reloads or
+ * stores. Empty if the user sets buffers or the target has no double buffers. Some variants may exceed
+ * `availableUb` bytes.
  */
 export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
   const { gather, target } = tiling;

@@ -111,8 +111,8 @@ function fullDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns the pass or fail results for the view-tile and tile entries that the PyPTO rule profile fixes. A
- * view-tile entry must be at least the required extent, and a tile entry must equal the view-tile entry.
+ * Returns a pass or fail result for each extent of the view and of the tile that the PyPTO profile fixes. A
+ * view must have at least the required extent, and a tile the same extent as the view.
  */
 function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   const facts = profileOf(schedule);

@@ -38,8 +38,9 @@ export function isLegal(tiling: Tiling): boolean {
 }
 
 /**
- * True if a scatter's tile writes in row-major order and the first tile entry matches the slots of a
- * sequence. Always true for a gather. A larger tile may pass where a smaller tile fails.
+ * True if a scatter's tile writes points in row-major order, and its extent along dim 0 suits the operator's
+ * number of slots for each sequence. Always true for a gather. A larger tile may pass where a smaller tile
+ * fails.
  */
 export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
   if (scatter === undefined) return true;
@@ -50,15 +51,15 @@ export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
 }
 
 /**
- * True if a tiling satisfies all rules, ignoring the rules on write order and on slots (index entries for
- * each sequence). A tile with larger entries may then be legal.
+ * True if a tiling satisfies all rules apart from those on the order of points and on slots (indices for each
+ * sequence). A larger tile of the same schedule may satisfy these two rules too.
  */
 export const isLegalApartFromOrder = (tiling: Tiling): boolean =>
   judge(tiling).every(({ pass, rule }) => pass || rule === "point-order" || rule === "slots");
 
 /**
- * Returns the tiles nearest to a schedule's tile that preserve the order in which a scatter writes. A
- * schedule's tile that preserves the order is the only result.
+ * Returns the one or two nearest tiles that write the points of a scatter in order. If the schedule's own
+ * tile does so, or the program is a gather, returns only that tile.
  */
 export function tilesInOrder({ schedule, scatter }: Tiling): readonly [Shape, ...Shape[]] {
   const { tile } = schedule;

@@ -48,8 +48,8 @@ const shifted = ({ name, type: { dtype, shape } }: Operand): RuleVerdict => ({
 });
 
 /**
- * Returns the pass or fail results for the view-tile and tile entries along a dim with packed elements
- * (several elements in a byte). An entry must be a multiple of `step` elements or contain the whole dim.
+ * Returns the pass or fail results for a view and a tile along a dim whose elements share bytes. Each extent
+ * must be a multiple of `step` elements or cover the whole dim. A view that passes gives no result.
  */
 function entries(
   tiling: Tiling,
@@ -79,8 +79,8 @@ function reductionVerdicts({ gather, reductionTile }: Tiling, { step, dtype }: P
 }
 
 /**
- * Returns the pass or fail result for an entry along a dim with packed elements. The entry must be a multiple
- * of `step` or at least `limit`, in elements. `name`: text for the entry.
+ * Returns the pass or fail result for an extent along a dim whose elements share bytes. The extent must be a
+ * multiple of `step` or at least `limit`, all in elements. `name`: text for the extent in the message.
  */
 function verdictOn(name: string, entry: number, limit: number, step: number): RuleVerdict {
   const pass = keepsStep(entry, limit, step);

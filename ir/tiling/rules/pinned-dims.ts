@@ -10,8 +10,8 @@ import { domainOf } from "../tiled.js";
 import type { Tiling } from "../tiling.js";
 
 /**
- * Returns the smallest legal view-tile entry, in elements, along a dim that a PyPTO rule profile fixes. For a
- * dim shared by data and index, the result is the larger of the two extents.
+ * Returns the smallest legal extent of the view, in elements, along a dim that a PyPTO profile fixes. For a
+ * dim shared by data and index, that is the larger of their extents.
  */
 export function requiredView(gather: AccessFunc, dim: number): number {
   const points = at(domainOf(gather), dim);
@@ -26,15 +26,15 @@ const loadedDims = (gather: AccessFunc, { residency }: Reading): Shape =>
   dataResidency(gather, { residency }) === "ub" ? gather.sharedDims : [];
 
 /**
- * Returns the dims along which the schedule's PyPTO rule profile fixes the view-tile entry; an empty list if
+ * Returns the dims along which the schedule's PyPTO profile fixes the extent of the view; an empty list if
  * there are none.
  */
 export const pinnedViews = (gather: AccessFunc, schedule: Reading): Shape =>
   profileOf(schedule).pinsView ? loadedDims(gather, schedule) : [];
 
 /**
- * Returns the dims along which a PyPTO rule profile or a PyPTO operator fixes the tile entry; an empty list
- * if there are none.
+ * Returns the dims along which a PyPTO profile or a PyPTO operator fixes the extent of the tile; an empty
+ * list if there are none.
  */
 export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
   if (!isScatter(gather.map)) return profileOf(schedule).pinsTile ? loadedDims(gather, schedule) : [];
@@ -47,8 +47,8 @@ export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
 }
 
 /**
- * Returns the output dims along which a tile may be smaller than the extent. No PyPTO rule profile or
- * operator fixes the tile entry along a free dim.
+ * Returns the free dims: output dims along which no PyPTO profile or operator fixes the extent of the tile. A
+ * tile may be smaller than the tensor along a free dim.
  */
 export function freeDims({
   gather,

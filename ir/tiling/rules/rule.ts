@@ -23,8 +23,8 @@ export interface RuleVerdict {
 }
 
 /**
- * Fault in the entries of a schedule, with the code of the diagnostic. {@link shapeFaults} returns a list of
- * faults.
+ * Fault in the form of a schedule, found by {@link shapeFaults}: a failing result with the code of its
+ * diagnostic.
  */
 export interface ShapeVerdict extends RuleVerdict {
   readonly code: Code;
@@ -40,6 +40,6 @@ export interface Rule {
   readonly id: RuleId;
   /** Code of the diagnostics that refuse by this rule. */
   readonly code: Code;
-  /** One verdict for each part of the rule, with its numbers; whether the rule holds is whether all do. */
+  /** Returns one result for each part of the rule, with its numbers. The rule holds if all results pass. */
   readonly judge: (tiling: Tiling) => readonly RuleVerdict[];
 }

@@ -16,8 +16,8 @@ import type { Rule, ShapeVerdict } from "./rule.js";
 const source = "docs/tiling-rules.md: what a tile, a view and an order are";
 
 /**
- * Returns the reason why a schedule's number of cores is illegal on a target, and the flag for a legal
- * number. Undefined if the number is legal or absent.
+ * Returns the reason why a schedule's number of cores is illegal on a target, and a hint with the nearest
+ * legal `--cores`. Undefined if the number is legal or absent.
  */
 export function coresFault(
   { cores }: Schedule,
@@ -34,8 +34,8 @@ export function coresFault(
 }
 
 /**
- * Returns the faults in the entries of a schedule (tile, view, order, buffers, residency, cores, bytes); an
- * empty list if all are valid.
+ * Returns the faults in the form of a schedule, such as a tile of wrong rank; an empty list if there are
+ * none. Checks tile, view, order, buffers, residency, cores and bytes.
  */
 export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Target): ShapeVerdict[] {
   const rank = domainOf(gather).length;
@@ -124,9 +124,9 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
 }
 
 /**
- * Returns the fault (TC302) for a tile whose first entry is neither a multiple nor a divisor of `slots`
- * (index entries for each sequence). The caller must have checked the entry. The hint names the nearest legal
- * entry.
+ * Returns the fault (TC302) for a tile whose extent along dim 0, `entry`, is neither a multiple nor a divisor
+ * of `slots`. `slots`: number of indices for each sequence. The hint names the nearest legal extent. Does not
+ * check `entry` itself.
  */
 function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVerdict {
   const smaller = Array.from({ length: Math.min(entry, slots) }, (_, k) => Math.min(entry, slots) - k);
@@ -144,8 +144,8 @@ function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVer
 }
 
 /**
- * Rule of a schedule's shape: the entries have a legal number and range, and the target has the requested
- * number of cores.
+ * Rule on the form of a schedule: legal lengths and numbers of tile, view and order, and no more cores than
+ * the target has.
  */
 export const scheduleShape: Rule = {
   id: "schedule-shape",

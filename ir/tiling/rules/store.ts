@@ -20,8 +20,8 @@ import type { RuleVerdict } from "./rule.js";
 const ours = "docs/tiling-rules.md: scatters";
 
 /**
- * Returns the pass or fail results for the tile of a scatter. The rules concern dims stored in full, the
- * order of writes, and entries that a PyPTO rule profile fixes.
+ * Returns the pass or fail results for the tile of a scatter: dims that are stored in full, the order of
+ * points, and extents that a PyPTO profile fixes.
  */
 export const storeVerdicts = (tiling: Tiling, scatter: ScatterTiling): readonly RuleVerdict[] => [
   ...storedInFull(scatter),
@@ -52,8 +52,8 @@ function storedInFull({ scatter, isLoaded, tasks, written }: ScatterTiling): Rul
 }
 
 /**
- * Returns the pass or fail result for the order in which a scatter writes. Iterations that may write the same
- * element must be executed in row-major order.
+ * Returns the pass or fail result for the order of a scatter's points. Points that may write the same element
+ * must run in row-major order, unless the order cannot change the output.
  */
 function pointOrder(tiling: ScatterTiling): RuleVerdict {
   const { scatter, tile, carrying } = tiling;
@@ -81,8 +81,8 @@ function pointOrder(tiling: ScatterTiling): RuleVerdict {
 }
 
 /**
- * Returns the pass or fail results for the view-tile and tile entries of a scatter that a PyPTO rule profile
- * or operator fixes.
+ * Returns a pass or fail result for each extent of a scatter's view and tile that a PyPTO profile or operator
+ * fixes.
  */
 function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   const facts = profileOf(schedule);

@@ -79,8 +79,8 @@ export const ubBudget: Rule = {
 };
 
 /**
- * Returns a text on the largest entry of the unified buffer: the dims loaded in full for gathered data, else
- * the bytes. Undefined if there are no entries.
+ * Returns a text on the largest part of the footprint in the unified buffer (UB): the dims of the data that
+ * are loaded whole, or else the bytes. Undefined if nothing takes UB.
  */
 function largestEntry({ gather, footprint, scatter, operands }: Tiling): string | undefined {
   const [largest] = [...footprint.parts, ...footprint.written].sort((a, b) => b.counted - a.counted);
