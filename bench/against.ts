@@ -70,7 +70,8 @@ function summaryOf(times: readonly Pair<number>[]): { readonly ms: Pair<number>;
  * Measures the implementations in `keys` with two tilec builds. Resolves to one {@link Comparison} for each
  * key: the ratio of the first build's time to the second build's time, with a confidence interval.
  *
- * `start` loads the two builds anew for each of the `runs` runs. Rejects if an implementation fails in the first run; a later failure excludes the run.
+ * `start` loads the two builds anew for each of the `runs` runs. Rejects if an implementation fails in the
+ * first run; a run with a later failure is left out.
  */
 export async function compareBuilds(
   start: () => Promise<Pair<Side>>,

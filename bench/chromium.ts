@@ -33,7 +33,8 @@ export interface BenchPage {
   readonly adapter: Adapter;
   readonly log: readonly string[];
   /**
-   * Subjects in turns, `launches` of each run. Those that cannot run are left out, with a line in the log.
+   * Measures the implementations of a workload in rounds; each run makes `launches` launches. An
+   * implementation that cannot run is left out, with a line in the log.
    */
   run(workload: Workload, rounds: number, launches: number): Promise<readonly Row[]>;
   /** The embedding of bench:values, as `run` does. */

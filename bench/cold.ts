@@ -12,7 +12,10 @@ import { expectedOf } from "./workloads.js";
 /** Gathers that one process is given, each another. */
 const mostRuns = 200;
 
-/** Computes the expected output, as bytes, of gather 0 with `rows` rows (see {@link unseenGather}). */
+/**
+ * Computes the expected output, as bytes, of the first gather of the series {@link unseenGather} with `rows`
+ * rows.
+ */
 export const unseenOutput = (rows: number): Uint8Array =>
   expectedOf(unseenGather(rows, 0), unseenInputs(rows, 0)(0));
 

@@ -14,10 +14,14 @@ export type CompileStep = (typeof compileSteps)[number];
  */
 export interface CompileSide {
   /**
-   * Takes the programs, and says which of them this build compiles: an older one may not know all operators.
+   * Loads the programs. Resolves to true for each program that the build compiles, and false for one that it
+   * does not, for example because an older build lacks the operator.
    */
   load(programs: readonly ProgramDescription[]): Promise<readonly boolean[]>;
-  /** Milliseconds of each of these programs, once. */
+  /**
+   * Runs the step once on each program. Resolves to the milliseconds of each; `programs` has the indices of
+   * the loaded programs.
+   */
   pass(step: CompileStep, programs: readonly number[]): Promise<readonly number[]>;
   close(): Promise<void>;
 }

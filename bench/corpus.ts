@@ -9,8 +9,8 @@ import { readCases } from "../src/formats/cases.js";
 import type { ProgramDescription } from "../src/index.js";
 
 /**
- * Returns the programs of the conformance suite that are expected to compile. Schedule entries are dropped,
- * except the PyPTO rule profile.
+ * Returns the programs of the conformance suite that are expected to compile. Their schedules are dropped,
+ * except the profile.
  */
 export function corpus(): readonly ProgramDescription[] {
   const folder = packageFile("test/conformance/cases/");

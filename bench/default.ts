@@ -33,8 +33,8 @@ function bestOf(gather: AccessFunc, residency: "ub" | "gm") {
 
 /**
  * Returns a row of the bench:default table: estimated cycles of the default schedule and of the best
- * candidate. If `inItsResidency` is true, only candidates with the default's residency (memory in which an
- * operand is kept) are considered.
+ * candidate. If `inItsResidency` is true, only candidates with the residency of the default schedule are
+ * considered.
  */
 function rowOf(name: string, func: SourceFunc, inItsResidency: boolean) {
   const { tile } = compile(func, { target, residency: "auto" });

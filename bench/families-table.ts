@@ -90,9 +90,12 @@ export interface TunedFamily {
   readonly func: Func;
   readonly most: number;
   readonly ranges: number;
-  /** The rows of the sizes that the table was asked for. */
+  /** Cycles at each requested value of N. */
   readonly rows: readonly SizeCosts[];
-  /** Returns the costs at another size, of which a search found the best. */
+  /**
+   * Returns the cycles at another value of N. `best` is the cycles of the best schedule there, as a search
+   * found.
+   */
   readonly costsAt: (size: number, best: number) => SizeCosts;
 }
 

@@ -102,8 +102,8 @@ function tools(): { readonly assembler: string; readonly icd: string; readonly c
 }
 
 /**
- * Returns the WGSL of the benchmark kernels, as a tilec build emits the WGSL. `arithmetics` has the
- * arithmetic modes of the emitter; the second mode adds an entry for each kernel whose WGSL differs.
+ * Returns the WGSL that a tilec build emits for each benchmark kernel. The WGSL is emitted with the first
+ * arithmetic mode in `arithmetics`. If another mode gives different WGSL, the list has that too.
  */
 function textsOf({ compile, emitWgsl, targets }: Build, arithmetics: readonly Arithmetic[]): NamedText[] {
   const target = targets.webgpu;

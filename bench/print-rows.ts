@@ -20,8 +20,8 @@ export function report(rows: readonly Row[], json: boolean): void {
 }
 
 /**
- * Prints benchmark rows as tables of median and least milliseconds, and of speed ratios: implementation to
- * tilec, and one thread to two threads.
+ * Prints benchmark rows as tables: median and least milliseconds, the speed of tilec relative to other
+ * implementations, and the speed of two threads relative to one.
  */
 function printRows(rows: readonly Row[]): void {
   const keys = [...new Set(rows.map((row) => `${row.subject} ${row.threads}`))];

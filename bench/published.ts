@@ -19,8 +19,8 @@ export const vectorCycles = (work: Partial<Work>): number =>
   cyclesOfWork({ ...noWork, ...work }, "V", target, 1, 0);
 
 /**
- * Row of a documentation table with a published cycle count, the cost model's estimate, and the preceding
- * columns (`cells`).
+ * Row of a documentation table: a published cycle count (`published`) and the estimate of the cost model
+ * (`model`). `cells` has the columns before these two.
  */
 export interface PublishedRow {
   readonly cells: readonly (string | number)[];

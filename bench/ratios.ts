@@ -9,7 +9,7 @@ export type Pair<T> = readonly [own: T, other: T];
 
 /**
  * Median of several ratios of the current build's time to the time of a second build. `low` and `high` are
- * the ends of the confidence interval.
+ * the ends of the median's confidence interval.
  */
 export interface Spread {
   readonly median: number;
@@ -64,11 +64,11 @@ export const verdictOf = ({ low, high }: Spread): Verdict =>
  */
 export interface Comparison {
   readonly name: string;
-  /** Medians over the runs. */
+  /** Median milliseconds of each build over the runs. */
   readonly ms: Pair<number>;
-  /** This build's time divided by the other's. */
+  /** Time of the current build divided by the time of the other build. */
   readonly ratio: Spread;
-  /** Those that gave a ratio. */
+  /** Number of runs that gave a ratio. */
   readonly runs: number;
   readonly verdict: Verdict;
   /**

@@ -10,7 +10,7 @@ export interface Row {
   readonly threads: number;
   readonly subject: string;
   readonly medianMs: number;
-  /** The fastest run: what a machine that does other things beside leaves of it. */
+  /** Time of the fastest run, which other work on the machine disturbs least. */
   readonly leastMs: number;
   readonly verified: boolean;
 }
@@ -22,9 +22,9 @@ export interface Row {
 export interface Subject {
   readonly subject: string;
   readonly threads: number;
-  /** One run; milliseconds when the subject keeps its own clock. */
+  /** Runs once. Returns the milliseconds if the implementation measures its own time, else undefined. */
   run(): number | undefined | Promise<number | undefined>;
-  /** The output of the latest run; absent for the copy that is the limit. */
+  /** Returns the output of the latest run; absent for the plain copy that is the lower limit. */
   output?(): Uint8Array | Promise<Uint8Array>;
   close?(): void | Promise<void>;
 }

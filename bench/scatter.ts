@@ -193,8 +193,9 @@ const repeated = (subject: string, calls: number, call: () => void, result: () =
 });
 
 /**
- * Returns the implementations of a scatter to measure ({@link Subject}) without npm packages: tilec's
- * simulator, the compiled WebAssembly alone, and loops in JavaScript and C.
+ * Returns the implementations of a scatter to measure ({@link Subject}) that need no npm package. These are
+ * tilec's simulator, the compiled WebAssembly called directly, and plain loops in JavaScript and C.
+ * `expected` is the expected output as bytes.
  */
 function own(scatter: Scatter, expected: Uint8Array): readonly Subject[] {
   const { base, calls, inPlace, indices: i, updates: u } = scatter;

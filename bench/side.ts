@@ -15,7 +15,7 @@ export interface SubjectKey {
  */
 export interface Opened {
   readonly verified: boolean;
-  /** The fastest call while it warmed up. */
+  /** Milliseconds of the fastest call during the warm-up. */
   readonly leastMs: number;
 }
 
@@ -24,10 +24,7 @@ export interface Opened {
  * open (ready to run) at a time.
  */
 export interface Side {
-  /**
-   * Makes a subject ready in place of the one before, compares its output with the plain loop's, and warms it
-   * up.
-   */
+  /** Makes an implementation ready in place of the previous one, verifies its output, and warms it up. */
   open(key: SubjectKey): Promise<Opened>;
   /**
    * The fastest of so many calls, after one that wakes threads and brings the side's memory back into the
@@ -44,7 +41,7 @@ export interface Side {
 export interface Ready {
   readonly subject: Subject;
   readonly expected: Uint8Array;
-  /** Milliseconds, for a subject that keeps no clock of its own. */
+  /** Returns the time in milliseconds; used if the implementation does not measure its own time. */
   now(): number;
 }
 

@@ -57,8 +57,8 @@ async function openWebgpu(): Promise<Device> {
 }
 
 /**
- * Returns the schedules of a gather to measure: the default, and at most `most` further schedules. A quarter
- * of the further schedules have the fewest estimated cycles; the rest are evenly spaced by cycles.
+ * Returns the schedules of a gather to measure: the default schedule, and at most `most` further schedules. A
+ * quarter of the further schedules have the fewest estimated cycles; the rest are evenly spaced by cycles.
  */
 function chosen(func: SourceFunc, target: Target, most: number): Schedule[] {
   const gather = accessOf(func, { target });
@@ -87,8 +87,9 @@ function chosen(func: SourceFunc, target: Target, most: number): Schedule[] {
 }
 
 /**
- * Measures schedules of a gather in rounds and resolves to the schedules with times in milliseconds. Times
- * are corrected for the machine's speed in each round. Rejects if a schedule cannot be measured.
+ * Measures schedules of a gather in rounds and resolves to the schedules with times in milliseconds. Changes
+ * of the machine's speed from round to round are removed from the times. Rejects if a schedule cannot be
+ * measured.
  */
 async function measured(
   source: SourceFunc,

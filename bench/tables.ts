@@ -14,11 +14,11 @@ import { tuneTable, tuneTimesTable } from "./tune.js";
 /** Table of the documentation: the function that computes the table, and the page that shows the table. */
 export interface DocumentedTable {
   readonly make: () => Rows | Promise<Rows>;
-  /** The page that shows it; absent: no page does. */
+  /** Page that shows the table; absent if no page does. */
   readonly page?: string;
-  /** True for times of this machine; other tables are the same everywhere. */
+  /** True if the table has times of this machine; other tables are the same on every machine. */
   readonly measured?: true;
-  /** True for one that takes minutes. */
+  /** True if the table takes minutes to compute. */
   readonly slow?: true;
 }
 
@@ -46,7 +46,7 @@ export const tables = {
 export type TableName = keyof typeof tables;
 /** Names of all documentation tables, in the order of {@link tables}. */
 export const tableNames = Object.keys(tables) as readonly TableName[];
-/** Returns the entry of {@link tables} with this name. */
+/** Returns the documentation table with the given name. */
 export const tableOf = (name: TableName): DocumentedTable => tables[name];
 
 /** Returns the marks around a table of a page. */

@@ -33,8 +33,8 @@ function bestOfGrid(name: string, func: SourceFunc) {
 const budget = 50;
 
 /**
- * Computes the documentation table of schedule searches with 50 estimated schedules. Each row compares the
- * best schedule found, the best of all candidates, and the default.
+ * Computes the documentation table of schedule searches that estimate 50 schedules each. Each row compares
+ * the best schedule found, the best of all candidates, and the default schedule.
  */
 export async function tuneTable(): Promise<Rows> {
   const rows: (readonly (string | number)[])[] = [];

@@ -25,8 +25,8 @@ export const unseenSizes = [
 ] as const;
 
 /**
- * Returns gather number `nth` (0-based) of a series of gathers whose data and indices have `rows` rows. The
- * row length of the data is 64 + `nth`, therefore each gather needs a new kernel.
+ * Returns gather number `nth` (0-based) of a series of gathers whose data and indices have `rows` rows. A
+ * data row has 64 + `nth` elements, so that each gather needs a new kernel.
  */
 export const unseenGather = (rows: number, nth: number): Workload => ({
   name: "",
@@ -40,8 +40,8 @@ export const unseenGather = (rows: number, nth: number): Workload => ({
 });
 
 /**
- * Returns a function that maps `nth` (at most `most`) to the inputs of gather `nth` of a series with `rows`
- * rows; see {@link unseenGather}.
+ * Returns a function that maps the number `nth` (0 to `most`) of a gather to the inputs of the gather. The
+ * gathers are those of the series {@link unseenGather} with `rows` rows.
  */
 export function unseenInputs(rows: number, most: number): (nth: number) => Inputs {
   const { data } = inputsOf(unseenGather(rows, most));

@@ -33,9 +33,9 @@ export interface Peer {
 export interface ValueWorkload {
   readonly name: string;
   readonly func: Func;
-  /** By the names of the program's inputs, which are the model's too. */
+  /** Inputs by name. The program and the ONNX model use the same names. */
   readonly inputs: Readonly<Record<string, Elements>>;
-  /** Absent: ONNX has no operator for it. */
+  /** ONNX model of the workload; absent if ONNX has no operator for it. */
   readonly onnx?: Peer;
   readonly loop: (output: Uint8Array) => void;
   readonly outputBytes: number;
@@ -198,9 +198,9 @@ export function cacheRows(): ValueWorkload {
 }
 
 /**
- * Computes each row of `y` as a weighted sum of rows of `x`. For an output row, `places` returns the range
- * [from, to) of indices in `ids` (row indices of `x`) and `factors` (weights). Without `factors`, each weight
- * is 1.
+ * Computes each row of `y` as a weighted sum of rows of `x`. For a row of `y`, `places` returns the range
+ * [from, to) of positions in `ids` and `factors`. `ids` has row numbers of `x`, and `factors` the weights;
+ * without `factors`, each weight is 1.
  */
 function weightedRows(
   y: Float32Array,

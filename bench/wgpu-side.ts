@@ -12,8 +12,8 @@ import { checkCase } from "../src/testing/check-case.js";
 import { asGpu } from "./as-gpu.js";
 
 /**
- * Output line with the result of a conformance test case. `kernels` is the class of devices for which the
- * kernels are generated.
+ * Output line of bench:wgpu with the result of one conformance test case. `kernels` is the class of devices
+ * for which the kernels are generated.
  */
 export interface WgpuResult {
   readonly kernels: "software" | "GPU";
@@ -23,7 +23,10 @@ export interface WgpuResult {
   readonly message?: string;
 }
 
-/** First output line: the WebGPU adapter. `software` is true if the adapter is implemented in software. */
+/**
+ * First output line of bench:wgpu: the WebGPU adapter. `software` is true if the adapter is implemented in
+ * software.
+ */
 export interface WgpuAdapter {
   readonly adapter: string;
   readonly software: boolean;

@@ -36,41 +36,40 @@ import {
 import { proveValue, type ProvedValue } from "./value-proofs.js";
 
 /**
- * Table that records, for each output element or each output row, which written position stores a value
- * there.
+ * Layout of the array `owner` in a scatter's kernel. An entry records which point's value stays in one output
+ * element, or in one row.
  */
 export interface Owners {
-  /** Extents of the points that own: 1 along a dim in which all points of a row agree. */
+  /** Extents of the domain, but 1 along a dim whose points all have the same owner. */
   readonly points: Shape;
-  /** Number of a point's entry, by dims and index values. */
+  /** Index of a point's entry in `owner`, as a linear form of dims and index values. */
   readonly entry: Linear;
   readonly entries: number;
-  /** True if the first of several points owns an element, and the others are an error. */
+  /**
+   * True if the first point owns an element and further points are an error; false if the last point owns it.
+   */
   readonly isFirst: boolean;
 }
 
-/**
- * Operation by which a scatter combines a new value with an output element, with element types and arithmetic
- * steps.
- */
+/** Operation by which a scatter combines an output element with a point's value, for example a sum. */
 export interface CombinedPoints {
   readonly how: Combination;
-  /** Types of the element and of the value. */
+  /** Type of the output element; `from`: type of the point's value. */
   readonly dtype: DType;
   readonly from: DType;
-  /** Element after a point, from reads 0, the element, and 1, the value. */
+  /** Arithmetic that gives the new element: read 0 is the old element, read 1 the point's value. */
   readonly step: ProvedValue;
 }
 
 /**
- * Way in which a lane writes a value. `store`: whole words. `owned bits`: the bits of an element smaller than
- * a word, by the element's owner. `exchange`, `add`: atomic compare-exchange, atomic addition.
+ * Way in which a lane writes a point's value. `store`: whole words. `owned bits`: bits of one word, written
+ * only by the point that owns the element. `exchange`, `add`: atomic compare-exchange, atomic addition.
  */
 export type Writing = "store" | "owned bits" | "exchange" | "add";
 
 /**
- * Step of a scatter's kernel, which is one dispatch: copy the base, decide which written position owns each
- * element, or write.
+ * Dispatch of a scatter's kernel. `base`: fills the output. `clear`, `own`, `compare`: find the point that
+ * owns each element. `check`: checks index values. `write`: writes the points' values.
  */
 export type PointStep =
   | { readonly kind: "base"; readonly lanes: number }
@@ -78,14 +77,17 @@ export type PointStep =
   /** `carrying`: dims whose points each lane takes in order; all others have lanes of their own. */
   | { readonly kind: "write"; readonly lanes: number; readonly carrying: readonly number[] };
 
-/** Plan of a scatter's kernel: element to write, elements per lane, way of writing, and steps. */
+/**
+ * Plan of a scatter's kernel: the element that each point writes, the elements per lane, the way of writing,
+ * and the dispatches.
+ */
 export interface ScatterMove {
   readonly kind: "scatter";
   readonly stmt: ScatterStmt;
   readonly map: AccessMap;
-  /** Plan of a point's index values and value, as those of an element of a gather over the domain. */
+  /** Plan that computes a point's index values and value, in the form of a gather over the domain. */
   readonly point: GatherMove;
-  /** Number of the element that a point writes. */
+  /** Row-major index of the output element that a point writes. */
   readonly written: Linear;
   readonly inPlace: boolean;
   /** Elements along the innermost dim that a lane writes together. */
@@ -103,8 +105,8 @@ export interface ScatterMove {
 }
 
 /**
- * Returns the plan of a scatter's kernel. Throws a CompileError (TC505) if the tiles do not follow the order
- * of the scatter's domain, or if one lane would have to combine more than 2^20 values in order.
+ * Returns the plan of a scatter's WebGPU kernel. Throws a CompileError (TC505) if the tiles change the order
+ * of the points, or if one lane would take more than 2^20 points.
  */
 export function scatterMove(func: TileFunc, arithmetic: Arithmetic): ScatterMove {
   const map = scatterMapOf(func);
@@ -179,8 +181,8 @@ function elementOf({ operands }: TileFunc, table: number, coords: readonly Linea
 }
 
 /**
- * Returns the plan that computes the index values and the value for one written position of a scatter. The
- * plan is a gather over the scatter's domain.
+ * Returns the plan that computes the index values and the value of one point of a scatter. The plan has the
+ * form of a gather over the domain.
  */
 function pointMove(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): GatherMove {
   const { domain } = map;
@@ -243,8 +245,8 @@ function pointMove(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): Gath
 }
 
 /**
- * Returns how a scatter combines a new value with an output element: operation, element types and arithmetic
- * steps. Undefined if the new value replaces the element (`set`).
+ * Returns the operation by which a scatter combines a point's value with an output element, with types and
+ * arithmetic steps. Undefined if the value replaces the element (`set`).
  */
 function combinedPoints(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): CombinedPoints | undefined {
   const { combine } = map.write;
@@ -259,8 +261,8 @@ function combinedPoints(func: TileFunc, map: AccessMap, arithmetic: Arithmetic):
 }
 
 /**
- * Returns the owners of output elements: one entry per element, or one entry per row if all written positions
- * of a row have the same owner.
+ * Returns the layout of a scatter's array `owner`: one entry per output element, or one per row if all
+ * elements of each row have the same owner.
  */
 function ownersOf(func: TileFunc, map: AccessMap): Owners {
   const points = tellingPoints(map);
@@ -317,8 +319,8 @@ function unitOf(func: TileFunc, map: AccessMap, written: Linear, addresses: Gath
 const maxWalk = 2 ** 20;
 
 /**
- * Throws a CompileError (TC505) if one lane would have to combine more than 2^20 values in order. `carrying`:
- * dims whose positions one lane takes in order.
+ * Throws a CompileError (TC505) if one lane would take more than 2^20 points in order. `carrying`: dims whose
+ * points one lane takes in order.
  */
 function refuseLongWalks(func: TileFunc, map: AccessMap, carrying: readonly number[]): void {
   const points = carrying.reduce((product, d) => product * at(map.domain, d), 1);
@@ -338,8 +340,5 @@ export const pointLanes = 64;
 /** True if the scatter's kernel declares the output words as WGSL atomics. */
 export const isAtomic = ({ writing }: ScatterMove): boolean => writing !== "store";
 
-/**
- * Returns the bits that fill the output before a scatter writes. Undefined if the initial data are an operand
- * instead of a constant.
- */
+/** Returns the bits that fill the output before any point writes. Undefined if the base is an operand. */
 export const filledBase = (map: AccessMap): string | undefined => baseFill(map.write);

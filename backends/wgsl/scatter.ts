@@ -31,7 +31,10 @@ import { arrayOf, type PlannedScatter, type WgslPlan } from "./plan.js";
 /** Mark of a status word that names a point whose element an earlier point wrote. */
 const duplicate = "0x80000000u";
 
-/** Returns the name of the WGSL entry point of a step, for every step but the last. */
+/**
+ * Returns the name of the WGSL entry point of a step, for example `base_points`. Not for the last step, whose
+ * entry point is `main`.
+ */
 export const entryOfStep = ({ kind }: PointStep): string => `${kind}_points`;
 
 /** Returns the WGSL text of a scatter's kernel. */
@@ -59,7 +62,10 @@ export function emitScatterKernel(plan: WgslPlan, { move, dispatches }: PlannedS
   return out.toString();
 }
 
-/** Emits the WGSL function `combined`, which combines an output element with a new value. */
+/**
+ * Emits the WGSL function `combined`, which returns the combination of an output element with a point's
+ * value.
+ */
 function emitCombined(
   { out }: WgslContext,
   { step: { plan, proofs } }: NonNullable<ScatterMove["combined"]>,
@@ -118,8 +124,8 @@ const targetName = ({ names, plan }: WgslContext, { inPlace }: ScatterMove): str
   names.buffer((inPlace ? inputOf(plan.func, gatheredTable) : outputOf(plan.func)).name);
 
 /**
- * Emits the code that writes one access (`width` words) of the scatter's initial data to the output, and
- * clears one entry of the owner array.
+ * Emits the step `base`. The lane with the number k stores access k (`width` words) of the base in the
+ * output, and clears entry k of the array `owner`.
  */
 function emitBase(context: WgslContext, move: ScatterMove): void {
   const { out, names, plan } = context;
@@ -151,8 +157,8 @@ function wideFill(bits: string, { point }: ScatterMove, { plan }: WgslContext): 
 }
 
 /**
- * Emits declarations of a position's coordinates, computed from a row-major number, and returns the
- * coordinates. `group`: number of innermost elements per lane.
+ * Emits declarations of the coordinates that the row-major number `name` stands for, and returns the
+ * coordinates. `group`: elements per lane along the innermost dim.
  */
 function declareCoords({ out }: WgslContext, extents: Shape, name: string, group = 1): Amount[] {
   const lanes = extents.map((extent, d) => (d === extents.length - 1 ? extent / group : extent));
@@ -185,8 +191,8 @@ const keyOfPoint = (isFirst: boolean, number: string): string =>
   isFirst ? `${none} - ${number}` : `${number} + 1u`;
 
 /**
- * Emits a step that runs before any value is written. The step checks index values, and clears, sets or
- * compares entries of the owner array.
+ * Emits a step that runs before any point writes. The step reports index values out of range, and clears,
+ * sets or compares entries of the array `owner`.
  */
 function emitOwners(
   context: WgslContext,
@@ -235,8 +241,8 @@ const valueConditions = (move: ScatterMove): readonly string[] => {
 };
 
 /**
- * Emits the declaration of an element's number, and returns the WGSL conditions under which the element is
- * written. The list is empty if the element is always written.
+ * Emits the declaration of the variable `name` with the value of `form`. Returns the WGSL conditions under
+ * which the variable is a valid index below `count`; empty if always valid.
  */
 function inRange(
   context: WgslContext,
@@ -253,8 +259,8 @@ function inRange(
 }
 
 /**
- * Emits the write step: one position or one group of neighbours per lane, or a loop over the positions that a
- * lane combines in order.
+ * Emits the step `write`. A lane writes one point, or one group of neighbouring points, or in a loop all
+ * points along the dims `carrying`.
  */
 function emitWrite(
   context: WgslContext,
@@ -285,8 +291,8 @@ function emitWrite(
 }
 
 /**
- * Emits the write of one position of a scatter, or of a group of neighbouring positions, with the conditions
- * for writing.
+ * Emits the write of one point, or of a group of neighbouring points. The write happens only if the point
+ * writes and owns the element.
  */
 function emitPoint(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): void {
   const { out, plan } = context;
@@ -363,8 +369,8 @@ function emitCopies(context: WgslContext, move: ScatterMove, coords: readonly Am
 }
 
 /**
- * Emits the declarations of the value that a position writes, for elements of at most 32 bits. Returns the
- * WGSL expression of the bits.
+ * Emits the declarations of a point's value, for elements of at most 32 bits. Returns the WGSL expression of
+ * the value's bits.
  */
 function elementBits(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): string {
   const { point } = move;
@@ -382,7 +388,10 @@ function elementBits(context: WgslContext, move: ScatterMove, coords: readonly A
   return has.length === 0 ? bits : `select(${filledValue(context, move)}, ${bits}, ${has.join(" && ")})`;
 }
 
-/** Returns the WGSL text of the fill bits, converted to the type of the scatter's value. */
+/**
+ * Returns the value of a point that reads no element: the fill element as WGSL text. If the scatter combines,
+ * the fill element is converted to the value's type.
+ */
 function filledValue({ plan }: WgslContext, { point, combined }: ScatterMove): string {
   const { dtype } = outputOf(plan.func).type;
   const word = parseInt(fillWords(point, 0, 1));

@@ -29,8 +29,8 @@ export function sizeNames(func: TileFunc, { loops }: ParallelNest, folded: boole
 }
 
 /**
- * Returns the values of the runtime parameters `names`, in the same order. `values`: size of each symbol. The
- * loop nest and `dispatch` must be for the same sizes.
+ * Returns the values of the runtime parameters `names`, in the same order. `values`: size of each symbol.
+ * `loops`, `tasks` and `dispatch` must belong to the same sizes.
  */
 export function sizeValues(
   names: readonly string[],

@@ -6,12 +6,15 @@ import type { WgslContext } from "./context.js";
 import { numberText, named, sumText, times, zero } from "./forms.js";
 import type { LaneAxis } from "./lanes.js";
 
-/** Loop over one coordinate of a tile. Lanes take coordinates round-robin, or contiguous ranges along y. */
+/**
+ * Loop over the coordinates 0 to `end` - 1 of one dim of a tile. Lanes along `axis` share the coordinates,
+ * round-robin or in contiguous ranges.
+ */
 export interface UnrolledLoop {
   readonly name: string;
-  /** The coordinates below this; text where it differs from tile to tile. */
+  /** End of the coordinates (exclusive). A number, or WGSL text if the end differs from tile to tile. */
   readonly end: number | string;
-  /** Upper limit of `end`, where that is text. */
+  /** Largest value of `end`, if `end` is text. */
   readonly max?: number;
   /** Coordinates that a lane takes at a time. */
   readonly group: number;
@@ -22,8 +25,8 @@ export interface UnrolledLoop {
 }
 
 /**
- * Emits a WGSL loop along one dim of a tile. `body` emits the code for one coordinate, which is the start of
- * a group of `group` coordinates.
+ * Emits a WGSL loop over one dim of a tile, in steps of `group` coordinates. `body` receives the first
+ * coordinate of each group and emits the code for the group.
  */
 export function emitUnrolled(
   context: WgslContext,
@@ -113,15 +116,15 @@ function emitRunBounds(
 }
 
 /**
- * Loop over one dim of a tile in pages: blocks of `by` coordinates with contiguous rows. A lane along y takes
- * a contiguous range of coordinates.
+ * Loop over one dim of a tile that ends at each page: a block of `by` coordinates with contiguous rows. Each
+ * lane along y takes a contiguous range.
  */
 export interface Paged {
   readonly name: string;
-  /** As that of turns. */
+  /** End of the coordinates (exclusive). A number, or WGSL text if the end differs from tile to tile. */
   readonly end: number | string;
   readonly by: number;
-  /** The coordinates outside. */
+  /** Coordinates of the enclosing loops. */
   readonly outside: readonly Amount[];
   /** True if a page begins at coordinate 0. */
   readonly aligned: boolean;
@@ -130,8 +133,8 @@ export interface Paged {
 }
 
 /**
- * Emits a loop over one dim of a tile in pages: blocks of `by` coordinates with contiguous rows. `body` emits
- * the code for the coordinates of one lane in one page: first coordinate and number of coordinates.
+ * Emits a loop over one dim of a tile, cut at the ends of pages. `body` receives the first coordinate and the
+ * number of coordinates of one piece, and emits the code for the piece.
  */
 export function emitPages(
   context: WgslContext,
@@ -167,8 +170,8 @@ export function emitPages(
 }
 
 /**
- * Emits the code for a contiguous range of `end` accesses, which lanes along x take round-robin. `body` emits
- * one access and receives the WGSL text to append to the start address.
+ * Emits the code for `end` consecutive accesses, which lanes along x take round-robin. `body` emits one
+ * access and receives the text to append to the start address: `" + unit"` or nothing.
  */
 export function emitRun(context: WgslContext, end: number | string, body: (shift: string) => void): void {
   if (end === 1) body("");
@@ -183,7 +186,7 @@ export function emitRun(context: WgslContext, end: number | string, body: (shift
  * that emits the innermost body.
  */
 export interface TileLoops {
-  /** Extents of the whole tile, and of this one. */
+  /** Extents of a full tile; `sizes`: extents of the present tile, which may be smaller. */
   readonly tile: Shape;
   readonly sizes: readonly Linear[];
   /** Coordinates of each dim that a lane takes at a time. */
@@ -196,8 +199,8 @@ export interface TileLoops {
 }
 
 /**
- * Emits nested loops over the dims of a tile, outermost first. Each loop sets the entry of one dim in
- * `coords`; a dim without a loop keeps the old entry.
+ * Emits nested loops over the dims `loops.dims` of a tile, outermost first, around the code of `loops.body`.
+ * Each loop sets its dim's coordinate in `coords`; other coordinates stay unchanged.
  */
 export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Amount[]): void {
   const { tile, sizes } = loops;

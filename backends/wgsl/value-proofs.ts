@@ -24,15 +24,15 @@ const { f32 } = floatFormats;
 const fewDigits = 32 - f32.digits;
 
 /**
- * Reason why a step needs no 64-bit integer arithmetic. `native`: the caller accepts the device's f32. Any
- * other kind: proof that the device's bits equal the bits of the reference.
+ * Reason why a step needs no 64-bit integer arithmetic. Unless the kind is `native`, the reason proves that
+ * the device's f32 or 32-bit result has the reference's bits.
  */
 export type StepProof =
-  /** None: the step is the device's own, as it was asked for. */
+  /** No proof: the caller accepts the device's own f32 result. */
   | { readonly kind: "native" }
-  /** A sum, a difference or a product that f32 holds. */
+  /** Sum, difference or product that f32 represents exactly. */
   | { readonly kind: "exact"; readonly why: string }
-  /** An integer that f32 holds. */
+  /** Integer that f32 represents exactly. */
   | { readonly kind: "whole"; readonly why: string }
   /**
    * A product of side `of`, a number of so many digits that is not subnormal, and any other: 32 bits hold its
@@ -41,13 +41,13 @@ export type StepProof =
   | { readonly kind: "few"; readonly of: 0 | 1; readonly digits: number };
 
 /**
- * Proofs for the steps of a computed value. Each list has one entry per step, in step order; undefined for a
- * step without a proof.
+ * Proofs for the steps of a computed value, and for the steps of its reduction. Entry k is the proof of step
+ * k; undefined without a proof.
  */
 export interface ValueProofs {
   readonly steps: readonly (StepProof | undefined)[];
   readonly ofReduction: readonly (StepProof | undefined)[];
-  /** That of taking in a term. */
+  /** Proof for combining the accumulator with one more reduction element. */
   readonly take?: StepProof;
 }
 
@@ -59,8 +59,8 @@ export interface ProvedValue {
 
 /**
  * Returns the plan of a computed value with a proof for each step that has one. `maxReductionElements`:
- * maximum number of reduction elements of one output element. With `native` arithmetic, the proof says
- * `native`.
+ * largest number of elements that one output element reduces. With `native` arithmetic, every proof is of
+ * kind `native`.
  */
 export const proveValue = (
   plan: ValuePlan,
@@ -126,8 +126,8 @@ const proveSteps = (
 ): readonly (StepProof | undefined)[] => steps.map((step, k) => proveStep(step, at(grids, k), grids));
 
 /**
- * Returns the proof of a step; undefined if there is none. `grid`: range, unit and number of significant bits
- * of the step's result. `grids`: the same data for all steps.
+ * Returns the proof of a step; undefined if there is none. `grid`: magnitude, unit (a power of two) and
+ * significant bits of the step's result. `grids`: the same for all steps.
  */
 function proveStep(step: ValueStep, grid: GridResult, grids: readonly GridResult[]): StepProof | undefined {
   switch (step.kind) {

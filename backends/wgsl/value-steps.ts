@@ -227,8 +227,8 @@ export function reducedText(
 }
 
 /**
- * Returns the number of statements by which one additional neighbouring element per lane extends the kernel's
- * text. Statements of called helper functions are included.
+ * Returns the number of statements by which a kernel's text grows if each lane computes one more neighbouring
+ * element. Statements of called helper functions are included.
  */
 export function sizeOfElement(
   { plan: { steps, reduction }, proofs }: ProvedValue,

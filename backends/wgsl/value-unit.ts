@@ -13,7 +13,7 @@ export type ReadAlong = "still" | "each" | "words" | "part";
 /** Group of neighbouring output elements that a lane computes together. `group`: number of elements. */
 export interface ValueUnit {
   readonly group: number;
-  /** Relation of the elements to each read, by its number. */
+  /** Relation of the neighbouring elements to each read; entry k is for read k. */
   readonly reads: readonly ReadAlong[];
 }
 

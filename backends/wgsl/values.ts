@@ -283,8 +283,8 @@ interface UnitRead {
 }
 
 /**
- * Returns the WGSL code of one read: the declarations that neighbouring elements share, and a function that
- * returns the expression of one element.
+ * Returns the WGSL code of one read for neighbouring output elements: the shared declarations, and a function
+ * from a neighbour's index to the expression of an element.
  */
 function readOf(
   context: WgslContext,
@@ -356,7 +356,10 @@ function readOf(
 
 const shifted = (name: string, by: number): string => (by === 0 ? name : `${name} + ${by}u`);
 
-/** Returns the WGSL expression that extracts the element at an address from a 32-bit word. */
+/**
+ * Returns the WGSL expression of the element at `address`. `word`: returns the expression of the 32-bit word
+ * at a word index, given as WGSL text.
+ */
 function elementText(type: SourceType, word: (place: string) => string, address: string): string {
   const bits = bitsOf(type);
   if (bits === 32) return word(address);

@@ -50,8 +50,8 @@ function emitTask({ out, plan }: WgslContext): void {
 }
 
 /**
- * Returns the iteration of parallel loop `k` (0 is outermost) that a task executes, as a WGSL expression of
- * `task`. The innermost loop varies fastest.
+ * Returns the index of the iteration of parallel loop `k` (0 is outermost) that a task executes, as a WGSL
+ * expression of `task`. The innermost loop varies fastest.
  */
 function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
   const inner = tripsOf(loops.slice(k + 1), k + 1);

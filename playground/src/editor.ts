@@ -33,8 +33,8 @@ import type { Client } from "./jobs/client.js";
  */
 export interface Editor {
   /**
-   * Replaces the text as a step that can be undone: one of its own, or with others in quick succession, as a
-   * slider makes them.
+   * Replaces the text as one undo step. With `joined`, changes in quick succession form one step together, as
+   * when a slider is dragged.
    */
   setText(text: string, step: "own" | "joined"): void;
   goTo(place: TextPosition): void;

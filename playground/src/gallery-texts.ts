@@ -2,8 +2,8 @@
 import { firstText } from "./gallery.js";
 
 /**
- * Map from the id of a gallery example to the program text. Examples from the conformance suite have no
- * entry.
+ * Map from the id of a gallery example to the program text. Examples from the conformance suite are not in
+ * the map.
  */
 export const galleryTexts: Readonly<Record<string, string>> = {
   embedding: firstText,

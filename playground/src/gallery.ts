@@ -10,7 +10,10 @@
 export interface Example {
   readonly id: string;
   readonly title: string;
-  /** The name of a case of `test/conformance/cases/seed.json`; absent for a text of the page's own. */
+  /**
+   * Name of a test case in `test/conformance/cases/seed.json`; absent if {@link galleryTexts} has the
+   * program.
+   */
   readonly seed?: string;
 }
 

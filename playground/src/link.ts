@@ -95,8 +95,9 @@ const listOf = (value: unknown): readonly (readonly unknown[])[] =>
   Array.isArray(value) ? value.filter((entry): entry is readonly unknown[] => Array.isArray(entry)) : [];
 
 /**
- * Parses an entry of a link as an input tensor, and returns a list with one pair `[operand key, tensor]`.
- * Returns an empty list if a part has the wrong JSON type. Throws a DOMException for invalid base64.
+ * Parses an input tensor that a link stores as `[key, type, base64, strings]`. Returns a list with the pair
+ * `[key, tensor]`, or an empty list if a part has the wrong JSON type. Throws a DOMException for invalid
+ * base64.
  */
 function tensorFrom([key, type, base64, strings]: readonly unknown[]): (readonly [string, TensorValue])[] {
   if (typeof key !== "string" || !isObject(type) || typeof base64 !== "string") return [];

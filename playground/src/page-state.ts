@@ -17,7 +17,7 @@ export type Inputs = Readonly<Record<string, TensorValue>>;
 export interface PageState {
   /** The program as `.tir`. */
   readonly text: string;
-  /** The function that the page shows; the first where it is absent, or no longer in the text. */
+  /** Name of the shown function. If absent or not in the text, the page shows the first function. */
   readonly func?: string;
   /** Sizes of the program's symbols in elements, by name. */
   readonly sizes: Sizes;

@@ -12,8 +12,8 @@ import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
 import { boundTo, resolveTargetOf, scheduled, type CompileOptions } from "./compile.js";
 
 /**
- * Lowers a source or access program and returns the access program, which has an index map but no schedule.
- * Undefined for a tile program. Throws a CompileError if the program breaks a dialect rule.
+ * Lowers a source or access program to the access level. Returns undefined for a tile program. Throws a
+ * CompileError if the program breaks a dialect rule.
  */
 export const accessOf = (program: Func, options: CompileOptions = {}): AccessFunc | undefined =>
   canonicalized(program, options)?.access;
@@ -42,15 +42,16 @@ export function accessUnder(profile: Profile, program: Func, options: CompileOpt
 }
 
 /**
- * Returns the dialect's warnings about an operator. The list is empty for a tile program. Throws a
- * CompileError if the program breaks a dialect rule.
+ * Returns the warnings of the dialect's rules about a program's operator. The list is empty for a tile
+ * program. Throws a CompileError if the program breaks a dialect rule.
  */
 export const operatorWarnings = (program: Func, options: CompileOptions = {}): readonly Diagnostic[] =>
   canonicalized(program, options)?.diagnostics ?? [];
 
 /**
- * Lowers a program and returns the access program with the operator's warnings; undefined for a tile program.
- * Throws a CompileError for sizes, types or attributes that a rule rejects.
+ * Lowers a source or access program to the access level. Returns the access program with the warnings about
+ * its operator; undefined for a tile program. Throws a CompileError for sizes, types or attributes that a
+ * rule rejects.
  */
 function canonicalized(
   program: Func,

@@ -77,8 +77,8 @@ const kinds = {
 } as const satisfies Readonly<Record<string, Kind>>;
 
 /**
- * Throws a CompileError (TC702) if `value` is not of the given kind of argument. `call`: the function's name,
- * for the message.
+ * Throws a CompileError (TC702) if `value` is not of the kind `kind`, for example `record` or `explanation`.
+ * `call`: name of the called function, for the message.
  */
 export const checkApiArgument = (call: string, kind: keyof typeof kinds, value: unknown): void => {
   checkKind(call, kinds[kind], value);

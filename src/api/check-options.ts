@@ -236,8 +236,8 @@ const figureShapes: Readonly<Record<keyof TargetFigures, "block" | "count" | "ra
 export const isCount = (name: keyof TargetFigures): boolean => figureShapes[name] === "count";
 
 /**
- * Returns the validation rule (TC501) for a hardware parameter of a target. A block size must be a power of
- * two (at least 4), a count a whole number (at least 1), a rate at least 1, a cost at least 0.
+ * Returns the validation rule (TC501) for a parameter of a target. Block sizes are powers of two from 4 on,
+ * counts whole numbers from 1 on, rates at least 1, costs at least 0.
  */
 export function figureField(
   name: keyof TargetFigures,
@@ -333,7 +333,10 @@ export const sizesOfSymbolsField: Field = {
 /** Frozen, so that they stay what they are. */
 const builtIn: ReadonlySet<unknown> = new Set(Object.values(targets));
 
-/** Validation rule (TC501) for a target object, for example `targets.ascendA2`. A target name is invalid. */
+/**
+ * Validation rule (TC501) for a target object, for example `targets.ascendA2`. The rule rejects a target's
+ * name.
+ */
 export const targetField: Field = {
   code: "TC501",
   takes: "a target, such as targets.ascendA2",

@@ -33,15 +33,15 @@ export interface Alternative {
 }
 
 /**
- * Comparison of the schedule in use with other legal schedules of the gather, as returned by {@link
- * compareSchedules}.
+ * Comparison of the schedule in use with legal alternatives: other buffers, residencies and UB sizes, and the
+ * compiler's choice.
  */
 export interface Comparison {
-  /** The schedule that runs comes first. */
+  /** The schedule in use, then the alternatives. */
   readonly alternatives: readonly Alternative[];
   /**
-   * The fastest in the UB that the user has, and in a program of a framework with the data in the same place,
-   * where it saves more than a tenth of the cycles.
+   * Fastest alternative of the same UB size, if it takes under 90 % of the cycles. For a framework's program,
+   * an alternative must also read the data from the same memory.
    */
   readonly better?: Pick<Alternative, "flags" | "cycles"> & Pick<ResolvedSchedule, "tile" | "view">;
 }
@@ -53,8 +53,9 @@ type Named = readonly (readonly [name: string, way: Remedy | undefined])[];
 const worthTelling = 0.9;
 
 /**
- * Compares the schedule in use with other legal schedules of the gather. `access`: the program with the
- * user's schedule entries. `tiling`: the complete schedule in use.
+ * Compares the schedule in use with legal schedules that have other buffers, another residency, another UB
+ * size or the compiler's choices. `access`: program with the entries that the user stated. `tiling`: the
+ * schedule in use.
  */
 export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison {
   const { schedule, target } = tiling;
@@ -115,8 +116,8 @@ const otherCopies = ({ buffers }: ResolvedSchedule, { kind }: Target): readonly 
   targetFacts[kind].doubleBuffers ? ([1, 2] as const).filter((copies) => copies !== buffers) : [];
 
 /**
- * Returns a legal schedule with the given number of copies of each buffer, and the flags that select the
- * schedule; undefined if no schedule is legal. A tile that the program states is not changed.
+ * Returns a legal schedule with `buffers` copies of each tile, and the flags that select the schedule.
+ * Undefined if none is legal. A tile that the program states is kept.
  */
 function withCopies(access: AccessFunc, tiling: Tiling, buffers: Copies): Remedy | undefined {
   if (access.schedule.tile === undefined) {

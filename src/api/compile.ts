@@ -90,8 +90,7 @@ import { pieceAt, pieceTable, type Piece, type TableRecord } from "./pieces.js";
  */
 export interface CompileOptions extends Schedule, PipelineOptions {
   /**
-   * Sizes of the program's symbols in elements, by name. Absent: it is compiled for the most that they may
-   * be.
+   * Size of each symbol, in elements. Absent: the program is compiled for the largest sizes of its symbols.
    */
   readonly bind?: Sizes;
   /** Overrides the target that the program names: a target, or a name such as `"webgpu"`. */
@@ -147,7 +146,7 @@ export const checkCompile = (program: unknown, options: unknown): Diagnostic[] =
 export interface Kernel {
   readonly name: string;
   readonly target: Target;
-  /** Absent when the program began below that level. */
+  /** Absent if compilation started below the source level. */
   readonly source?: SourceFunc;
   readonly access?: AccessFunc;
   readonly tile: TileFunc;
@@ -217,15 +216,15 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
 }
 
 /**
- * Result of {@link compileTiled}: a kernel with the schedule applied to the gather (`tiling`), or the
- * diagnostics that reject the program. `tiling` is absent for a program without a complete schedule.
+ * Result of {@link compileTiled}: a kernel, or the diagnostics that reject the program. `tiling`: the gather
+ * with its complete schedule; absent if the schedule is incomplete.
  */
 export type CompiledTiling =
   | { readonly ok: true; readonly kernel: Kernel; readonly tiling?: Tiling }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Compiles a program and returns the kernel with the schedule applied to the gather (`tiling`), or the
+ * Compiles a program. Returns the kernel and the gather with its complete schedule (`tiling`), or the
  * diagnostics that reject the program.
  */
 export function compileTiled(program: Func, options: CompileOptions): CompiledTiling {
@@ -469,8 +468,8 @@ class KernelsAtSizes {
 }
 
 /**
- * Returns the access program that defines the output of a kernel at the given sizes. `gather`: the kernel's
- * access program at the same sizes. Throws a CompileError for invalid sizes.
+ * Returns the access program that defines a kernel's output, with its symbols bound to `sizes`. `gather`: the
+ * kernel's own access program, already bound. Throws a CompileError for invalid sizes.
  */
 function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes: Sizes): AccessFunc {
   const same = definition?.map === access?.map && definition?.symbolic === access?.symbolic;
@@ -481,8 +480,8 @@ function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes:
 }
 
 /**
- * Returns the passes of a pipeline that apply to a program at the level of `func`. A pass for a higher level
- * is left out; for a tile program, a built-in pass whose result is present is left out too.
+ * Returns the passes of a pipeline that still have to run on `func`. Left out are passes for a higher level
+ * and, at tile level, built-in passes whose result is already there.
  */
 function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
   if (func.level === "source") return pipeline;
@@ -498,8 +497,8 @@ function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
 const aboveTile: readonly Property[] = ["source", "access", "scheduled"];
 
 /**
- * Returns the built-in passes that a tile program still needs. The list is empty for a program without
- * buffers in the unified buffer (UB), or with addresses and syncs.
+ * Returns the built-in passes that a tile program still needs. The list is empty if the program has no
+ * buffers in UB, or has both addresses and syncs.
  */
 function builtInFrom({ body }: TileFunc): readonly Pass[] {
   const allocated = body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
@@ -585,9 +584,9 @@ function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessF
 }
 
 /**
- * Returns a kernel for the kind of machine (WebGPU or not) of `device`: the unchanged kernel, or the program
- * compiled again for `device`. Throws a CompileError (TC502) if compiling again is necessary but no source or
- * access program exists or the tile program was replaced.
+ * Returns `kernel` if `device` is of the same kind (WebGPU or not), else the program compiled again for
+ * `device`. Throws a CompileError (TC502) if the kernel began as a tile program, or if its tile program was
+ * replaced.
  */
 function forDevice(
   kernel: Kernel,

@@ -8,11 +8,14 @@ import type { Pass } from "../../passes/index.js";
  * `tilec.config.json`.
  */
 export interface Config {
-  /** Passes that `--pipeline`, `opt --pass` and `pipeline` can name beside the built-in ones. */
+  /**
+   * Passes that `--pipeline`, `opt --pass` and the field `pipeline` can name in addition to the built-in
+   * passes.
+   */
   readonly passes?: readonly Pass[];
-  /** The pipeline where no `--pipeline` is given, in the same words: `default, mine after select-tile`. */
+  /** Default of the flag `--pipeline`, in the same syntax: `default, mine after select-tile`. */
   readonly pipeline?: string;
-  /** The profile of programs that state none, `strict` otherwise: `pages` for PyPTO's pages of today. */
+  /** Profile of programs that state none. Absent: `strict`. */
   readonly profile?: Profile;
   /** Operators that programs, case files and `--op` can name, as `defineOperator` makes them. */
   readonly operators?: readonly OpDef[];

@@ -33,8 +33,8 @@ export interface RunFigures {
 }
 
 /**
- * Returns the schedule that a kernel's tile program states, applied to the gather. Undefined if the schedule
- * is incomplete. `gather`: the kernel's access program.
+ * Returns the gather with the schedule that a kernel's tile program states; undefined if the schedule is
+ * incomplete. `gather`: the kernel's access program.
  */
 export function tilingOfRun(kernel: Kernel, gather: AccessFunc): Tiling | undefined {
   const { schedule } = kernel.tile;

@@ -17,8 +17,8 @@ export interface RangedFigure {
 }
 
 /**
- * Hardware parameter whose range changes a program's estimated cycles by more than the fraction {@link wide}.
- * `cycles`: estimated cycles at the two ends of the range.
+ * Parameter of a target whose range changes a program's estimated cycles by more than {@link wide} (a tenth).
+ * `cycles`: estimated cycles at the low and at the high end.
  */
 export interface WideFigure extends RangedFigure {
   readonly cycles: readonly [atLow: number, atHigh: number];
@@ -31,7 +31,7 @@ export interface WideFigure extends RangedFigure {
 export interface CyclesRange {
   readonly low: number;
   readonly high: number;
-  /** The one that changes most comes first. */
+  /** Parameters that change the cycles by more than {@link wide}, the largest change first. */
   readonly figures: readonly WideFigure[];
 }
 

@@ -21,7 +21,7 @@ export interface TileExplanation {
   readonly name: string;
   readonly target: string;
   readonly plan: readonly PlacedBuffer[];
-  /** Highest UB byte in use, and what there is. */
+  /** Bytes of UB in use at the peak; `budget`: bytes available. */
   readonly peak: number;
   readonly budget: number;
   readonly tasks: number;

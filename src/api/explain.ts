@@ -72,14 +72,17 @@ import { slowerResidency } from "./slower-residency.js";
 import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
 
 /**
- * Proof that no tile of a program is legal, with schedules that the user can choose instead. `arithmetic`:
- * text of the proof.
+ * Proof that no tile of a program is legal, with remedies: the largest data that would fit, and legal
+ * schedules under other profiles or residencies. `arithmetic`: the proof as text.
  */
 export interface Infeasible {
   readonly arithmetic: string;
   /** First rule that the smallest tile breaks. */
   readonly refusal?: SmallestRefusal;
-  /** Type of data with the longest gather dim that fits, where the indices fit it too. */
+  /**
+   * Type of the data with gather dim `dim` cut to the largest legal extent. Absent if the indices would not
+   * fit.
+   */
   readonly shorterData?: { readonly dim: number; readonly type: string };
   /**
    * The largest extent of each dim alone that would fit: of gather dims, or of dims of the output that an
@@ -99,15 +102,15 @@ export interface Infeasible {
 }
 
 /**
- * Result of {@link explain}: the legality result of every rule on a program and schedule, with memory
- * traffic, estimated cycles and unified buffer (UB) bytes.
+ * Result of {@link explain}: the verdict of every rule on a program and its schedule, with traffic, estimated
+ * cycles and UB bytes.
  */
 export interface Explanation extends Roofline {
   readonly name: string;
   readonly target: string;
   readonly schedule: ResolvedSchedule;
   readonly map: string;
-  /** The passes that made the program, in order, where they are not the built-in pipeline. */
+  /** Names of the passes that ran, in order. Absent for the built-in pipeline. */
   readonly passes?: readonly string[];
   readonly legal: boolean;
   /**
@@ -162,8 +165,8 @@ export interface Explanation extends Roofline {
 }
 
 /**
- * Returns the legality result of every rule on a program and schedule, with traffic, estimated cycles and
- * unified buffer (UB) bytes. Throws a CompileError if the program breaks a dialect rule or is a tile program.
+ * Returns the verdict of every rule on a program and its schedule, with traffic, estimated cycles and UB
+ * bytes. Throws a CompileError if the program breaks a dialect rule or is a tile program.
  */
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
   throwIfErrors(checkCompile(program, options));
@@ -268,8 +271,8 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
 }
 
 /**
- * Returns the type that the data would have with the longest gather dim for which a tile is legal. Undefined
- * for a scatter, dynamic sizes or several gather dims, or if an index tensor that shares the dim is longer.
+ * Returns the type of the data with the gather dim cut to the largest legal extent. Undefined for a scatter,
+ * dynamic sizes or several gather dims, if no extent is legal, or if the output is longer along the same dim.
  */
 function shorterData(
   { gather, scatter }: Tiling,

@@ -24,15 +24,15 @@ import {
 import { clockOf } from "../../passes/index.js";
 
 /**
- * Alignment of the last tile entry to the byte multiple that a framework, for example PyPTO, requires for
- * vector operators. `instead`: legal tiles with an aligned last entry.
+ * Alignment of a tile's last extent. Vector operators of a framework such as PyPTO require rows whose bytes
+ * are a multiple of a fixed number. `instead`: legal tiles with an aligned last extent.
  */
 export interface TileTail {
-  /** Output dim of the entry. */
+  /** Output dim of the last extent. */
   readonly dim: number;
   /** Bytes of a row of the output's tile. */
   readonly bytes: number;
-  /** True if the bytes are a whole number of those that the rule asks for. */
+  /** True if `bytes` is a multiple of the required number of bytes. */
   readonly aligned: boolean;
   /**
    * Legal tiles whose last entry is the next aligned one below and above; none for a tile that is aligned.
@@ -41,14 +41,14 @@ export interface TileTail {
 }
 
 /**
- * Legal tile in the syntax of a framework, for example PyPTO: the call that sets the tile, and the estimated
- * cycles.
+ * Legal tile of a framework's program, for example PyPTO's: the framework's call, the alignment of the last
+ * extent, and the estimated cycles.
  */
 export interface FrameworkTile {
   readonly tile: Shape;
   /**
-   * The view that this tile and those of `instead` are legal in; absent where it is the judged one and cuts
-   * nothing.
+   * View in which this tile and the tiles of `instead` are legal. Absent if the view is the one that was
+   * asked about and splits nothing.
    */
   readonly view?: Shape;
   /** `pypto.set_vec_tile_shapes(64, 512)`. */
@@ -63,14 +63,17 @@ export interface FrameworkTile {
   readonly cores: number;
 }
 
-/** Tile in the syntax of the framework, for example PyPTO, whose operator is compiled. */
+/**
+ * Framework of a program's operator, for example PyPTO, with a legal tile in the framework's own call. `tile`
+ * is absent if no tile is legal or the framework does not run on the target.
+ */
 export interface FrameworkWords {
   readonly name: Framework;
   /** Bytes of an element of the output. */
   readonly elementBytes: number;
   /**
-   * Entries of the stated tile beyond the output's dims, which are of other operators: they stay in every
-   * call.
+   * Extents of the stated tile beyond the output's dims. Other operators use these extents, and every call
+   * repeats them.
    */
   readonly others?: Shape;
   /**
@@ -81,8 +84,8 @@ export interface FrameworkWords {
 }
 
 /**
- * Returns a legal tile in the framework's syntax, as a replacement for the tile of the program. The field
- * `tile` is absent if `legal` is undefined or the target does not execute PTO-ISA.
+ * Returns a program's framework, with the tile of `legal` in the framework's own call. The field `tile` is
+ * absent if `legal` is undefined or the target does not execute PTO-ISA. `stated`: the user's tile and view.
  */
 export function frameworkWords(
   name: Framework,
@@ -99,8 +102,8 @@ export function frameworkWords(
 }
 
 /**
- * Returns a legal tile in the framework's syntax: the call that sets the tile, the alignment of the last
- * entry, and the estimated cycles. `judged`: schedule whose view is compared; a different view is included.
+ * Returns a legal tile in a framework's own call, with alignment and estimated cycles. The view is included
+ * if the view splits a dim or differs from `judged.view`. `viewDepends`: true if the user stated no view.
  */
 function tileIn(
   words: FrameworkWords,
@@ -128,15 +131,15 @@ export const callOf = ({ name, others = [] }: FrameworkWords, tile: Shape): stri
   tileCall(name, [...tile, ...others]);
 
 /**
- * True if a row of the output tile is a multiple of the number of bytes that the framework's vector operators
- * require.
+ * True if a row of the output tile has a multiple of the bytes that the framework's vector operators require.
  */
 export const isTailAligned = ({ name, elementBytes }: FrameworkWords, tile: Shape): boolean =>
   (at(tile, tile.length - 1) * elementBytes) % frameworkFacts[name].tailBytes === 0;
 
 /**
- * Returns the alignment of the last tile entry to the byte multiple that the framework's vector operators
- * require, with legal aligned tiles. `viewDepends`: true if the user did not state the view.
+ * Returns the alignment of a tile's last extent to the byte multiple that the framework requires, with the
+ * nearest legal aligned tiles. `viewDepends`: true if the user stated no view, so that the view may follow
+ * the tile.
  */
 function tailOf(words: FrameworkWords, tiling: Tiling, viewDepends: boolean): TileTail {
   const { gather, schedule } = tiling;

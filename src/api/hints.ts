@@ -77,8 +77,8 @@ export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[
 }
 
 /**
- * Returns one tiling for each tile entry that no rule fixes and that can grow, with the entry at the largest
- * legal value.
+ * Returns tilings with one extent of the tile as large as is legal, one tiling for each dim. Dims that a rule
+ * fixes, or that cannot grow, have no tiling.
  */
 function largerTiles(tiling: Tiling): readonly Tiling[] {
   const space = new TileSpace(tiling);
@@ -90,8 +90,8 @@ function largerTiles(tiling: Tiling): readonly Tiling[] {
 }
 
 /**
- * Returns tilings with one tile entry reduced until each core has a task, for each entry that no rule fixes.
- * One variant of each tiling leaves the view unchanged; a second shrinks the view with the tile.
+ * Returns tilings with one extent of the tile reduced until each core has a task. Each dim that no rule fixes
+ * has two tilings: with the view unchanged, and with the view reduced to the tile.
  */
 function smallerTiles(tiling: Tiling): readonly Tiling[] {
   const { schedule, tile, traffic } = tiling;
@@ -107,8 +107,8 @@ function smallerTiles(tiling: Tiling): readonly Tiling[] {
 }
 
 /**
- * Returns a hint (TC909) that a tile entry does not end at page boundaries. A page is a block of elements
- * along a dim, with a size by which the index map divides.
+ * Returns a hint (TC909) that the tile's extent in a dim does not end at the end of a page. `pages`: page
+ * sizes in elements, by which the access map divides the coordinate.
  */
 function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Straddled): Diagnostic {
   const message = `tile[${dim}] = ${entry} does not end where pages of ${pages.join(" and ")} end`;
@@ -120,8 +120,8 @@ function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Strad
 }
 
 /**
- * Returns a list with a hint (TC904) on why the gather does not use the vector unit. The list is empty if the
- * gather uses the vector unit, or if the reason is neither the index wrap nor the element size.
+ * Returns a list with a hint (TC904) if the wrap extent or the element size forces the gather onto the scalar
+ * unit. The list is empty in all other cases.
  */
 function onScalarUnit(tiling: Tiling): Diagnostic[] {
   const { gather, target } = tiling;
@@ -143,7 +143,10 @@ function onScalarUnit(tiling: Tiling): Diagnostic[] {
   ];
 }
 
-/** Result of {@link reversedOrder}: traffic in bytes and estimated cycles with reversed loop order. */
+/**
+ * Traffic in bytes and estimated cycles of a schedule with its loop order reversed. `compulsory`: bytes that
+ * every schedule moves at least.
+ */
 export interface Reversed {
   readonly order: readonly number[];
   readonly bytes: number;
@@ -154,8 +157,8 @@ export interface Reversed {
 }
 
 /**
- * Returns the traffic and estimated cycles of a tile with the loop order reversed. Undefined if the reversed
- * order moves the same number of bytes.
+ * Returns the traffic and the estimated cycles of a schedule with its loop order reversed. Undefined if
+ * reversing does not change the traffic.
  */
 export function reversedOrder(tiling: Tiling): Reversed | undefined {
   const order = [...tiling.schedule.order].reverse();

@@ -16,8 +16,8 @@ import {
 import type { Kernel } from "./compile.js";
 
 /**
- * Returns whether Ascend cores compute the same bits as the reference for the given inputs. Undefined for
- * non-Ascend targets, scatters, kernels without arithmetic, and steps that may give other bits for any input.
+ * Returns the verdict on whether an Ascend core gives the reference's bits for `inputs`. Undefined for other
+ * targets, for scatters, for kernels that only move elements, and if some step may differ for any inputs.
  */
 export function verdictOn(
   { target, definition, tile }: Kernel,

@@ -82,12 +82,14 @@ export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Roofli
 const sharedEntries = ["view", "order", "buffers"] as const;
 type Shared = Partial<Pick<ResolvedSchedule, (typeof sharedEntries)[number]>>;
 
-/** Number of legal tiles under a PyPTO rule profile, and number of possible tiles. */
+/**
+ * Number of legal tiles under a profile. `possible`: number of all tiles, legal or not, that the dims allow.
+ */
 export interface TileCount {
   readonly profile: Profile;
   /** Source of the profile, such as `PyPTO's pages since 2026-04-02`. */
   readonly stands: string;
-  /** Absent where too many tiles would have to be looked at. */
+  /** Absent if there are too many tiles to count. */
   readonly count?: number;
   readonly possible: number;
   /** Reason of the dialect's refusal under the profile, whatever the tile. */
@@ -103,15 +105,15 @@ export const formatTileCount = ({ profile, stands, count, possible, reason }: Ti
   (reason === undefined ? "" : `, because ${reason}`);
 
 /**
- * Result of {@link legalTiles}: the number of legal tiles of a program, and a list of tiles with the fastest
- * first.
+ * Result of {@link legalTiles}: the number of legal tiles of a program, and the compiler's candidates among
+ * the legal tiles, fastest first.
  */
 export interface LegalTiles {
   readonly name: string;
   readonly target: string;
   /**
-   * Entries that all listed tiles share. A view, an order or buffers are present only if no listed tile has
-   * another one; `auto` stands for every residency that is left open.
+   * Schedule entries that all listed tiles share. View, order and buffers are absent if listed tiles differ
+   * in them. `auto`: no residency is stated.
    */
   readonly schedule: Omit<ResolvedSchedule, SearchedEntry> &
     Shared & { readonly residency: Residencies | "auto" };
@@ -166,8 +168,9 @@ const maxVisits = 2_000_000;
 const maxListed = 1_000;
 
 /**
- * Returns the number of legal tiles of a program and a list of tiles, fastest first. The tile stated by the
- * program is ignored. Throws a CompileError for an invalid program or schedule, or for a tile program.
+ * Returns the number of legal tiles of a program, and the compiler's candidates among the legal tiles,
+ * fastest first. A tile that the program states is ignored. Throws a CompileError for an invalid program or
+ * schedule, or for a tile program.
  */
 export function legalTiles(program: Func, options: LegalOptions = {}): LegalTiles {
   throwIfErrors([...checkProgram(program), ...checkOptions("legalTiles", options, legalFields)]);
@@ -220,8 +223,8 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
 }
 
 /**
- * True if a gather under the PyPTO rule profile `strict` must also be checked under the profile `pages`.
- * Requires an Ascend target, and a framework's gather or shared dims.
+ * True if a program is also judged under the profile `pages`. Its profile must be `strict`, the target an
+ * Ascend core, and the program from a framework or with dims that data and indices share.
  */
 export const isJudgedByPages = ({ schedule, sharedDims, framework }: AccessFunc, target: Target): boolean =>
   (schedule.profile ?? defaultProfile) === "strict" &&
@@ -278,8 +281,8 @@ interface Search extends Pick<LegalTiles, "count" | "possible" | "largestGatherD
 }
 
 /**
- * True if a program that states the schedule of `tiling` is compiled with exactly that schedule. False if a
- * framework's operator states residency `gm` (global memory) and another residency is legal and faster.
+ * True if no other residency that is open makes the tile of `tiling` legal and faster. Only then does a
+ * program that states this tile keep this residency.
  */
 function isKept(tiling: Tiling): boolean {
   const { gather, schedule, target } = tiling;
@@ -295,8 +298,9 @@ function isKept(tiling: Tiling): boolean {
 }
 
 /**
- * Returns the number of legal tiles under one residency, the number of possible tiles, and the unified buffer
- * (UB) bytes of the smallest tile. `count` is absent if there are too many tiles to count.
+ * Returns the number of legal tiles under one residency, the number of all tiles (`possible`), and the UB
+ * bytes of the smallest tile (`least`). `count` is absent if there are too many tiles. `step`: progress
+ * callback.
  */
 function counted(
   space: TileSpace,
@@ -309,8 +313,8 @@ function counted(
 }
 
 /**
- * Searches the legal tiles under the residency (memory of the operands) of `tiling`. Returns the number of
- * tiles, a list with the fastest schedules, and the largest legal gather extents. `step`: progress callback.
+ * Searches the legal tiles under the residency of `tiling`. Returns the number of legal tiles, the candidates
+ * with the fastest schedules, and the largest legal extent of each gather dim. `step`: progress callback.
  */
 function under(tiling: Tiling, step: (done: number, total: number) => void): Search {
   const space = new ScheduleSpace(tiling, ubCapacity(tiling));
@@ -358,8 +362,8 @@ function countLegal(space: TileSpace, step: (done: number, total: number) => voi
 const single = (start: Tiling, tile: Shape): Tiling => start.with({ tile, buffers: 1 });
 
 /**
- * Returns the legal tiles that the pass select-tile considers, with the fastest schedule of each tile. Large
- * search spaces are reduced to entries that are powers of two or whole extents.
+ * Returns the legal tiles from which the pass select-tile chooses, each with its fastest schedule. If there
+ * are too many, the tiles have only extents that are powers of two or whole dims.
  */
 function candidatesOf(space: ScheduleSpace): Tiling[] {
   const { start } = space;
@@ -385,8 +389,8 @@ function candidatesOf(space: ScheduleSpace): Tiling[] {
 }
 
 /**
- * Returns the schedule with the lowest estimated cycles for a tile, over loop orders, views and buffer
- * copies. Entries that the user states do not vary. Returns `tiling` unchanged if no schedule fits.
+ * Returns the schedule with the lowest estimated cycles for a tile, over loop orders, views and buffers.
+ * Schedule entries that the user stated do not vary. Returns `tiling` if no schedule fits.
  */
 function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
   const estimate = estimatesOfTile();
@@ -399,8 +403,8 @@ function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
 }
 
 /**
- * Returns tilings as entries for the list of legal tiles: without duplicates, fastest first. `chosen`: the
- * compiler's choice, whose entry has `default: true`.
+ * Returns tilings as the list of legal tiles: one per tile and residency, fastest first. `chosen`: the
+ * compiler's choice, which is marked `default: true`.
  */
 function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTile[] {
   const once = new Map<string, Tiling>();
@@ -444,9 +448,8 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
 }
 
 /**
- * Returns the largest legal extent of each gather dim with all other dims unchanged. `padded`: extent if rows
- * may be padded to a block. `aligned`: extent if the last tile entry is a whole number of blocks; 0 if none
- * is legal.
+ * Returns the largest legal extent of each gather dim if the other dims keep their extents. `padded`: rows
+ * are padded to a block. `aligned`: the tile's last extent is a whole number of blocks; 0 if none is legal.
  */
 function largestDims(tiling: Tiling): LegalTiles["largestGatherDims"] {
   const bytes = inputsOf(tiling.gather).map(({ type }) => meanBytes(type.dtype));

@@ -34,7 +34,9 @@ const runsTiles: Readonly<Record<BackendName, boolean>> = { reference: false, si
  * statement that wrote the element.
  */
 export interface Origin {
-  /** From the values to the statement, as far as the backend ran them. */
+  /**
+   * Index values, then tile and task, then statement; those that the backend did not execute are left out.
+   */
   readonly notes: readonly string[];
   readonly span?: Span | undefined;
 }
@@ -69,8 +71,8 @@ export function originOf({ tile, target, inputs, backend }: RunInputs, element: 
 }
 
 /**
- * Returns the text that names the task and core of an iteration: `task 3 on core 3`. On WebGPU the text has
- * no core: `task 3`.
+ * Returns text that names the task and the core of one iteration: `task 3 on core 3`, or on WebGPU `task 3`.
+ * `env`: values of the loop variables.
  */
 function taskAt(tile: TileFunc, target: Target, env: Env): string {
   const loops = taskOfTile(tile).nest.loops.map(({ stmt }) => stmt);

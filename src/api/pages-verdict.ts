@@ -20,14 +20,14 @@ import type { CompileOptions } from "./compile.js";
 /** The profile that a verdict of `strict` is compared with. */
 const newer: Profile = "pages";
 
-/** Legality result of a program and schedule under a PyPTO rule profile other than the program's own. */
+/** Verdict on a program under a profile other than the program's own. */
 export interface ProfileVerdict {
   readonly profile: Profile;
   /** Source of the profile, such as `PyPTO's pages since 2026-04-02`. */
   readonly stands: string;
   /** True if the stated tile is legal under the profile, or some tile where none is stated. */
   readonly legal: boolean;
-  /** True if that is another verdict than the program's own. */
+  /** True if `legal` differs from the verdict under the program's own profile. */
   readonly turns: boolean;
   /** Reason of a refusal: a rule of the dialect or of tiling, with its numbers; absent where it is legal. */
   readonly reason?: string;
@@ -39,8 +39,8 @@ export interface ProfileVerdict {
 }
 
 /**
- * Returns the legality result of a program under the PyPTO rule profile `pages`; undefined if the program's
- * profile is not `strict`. `legal`: true if the program is legal under `strict`.
+ * Returns the verdict on a program under the profile `pages`; undefined if the program's profile is not
+ * `strict`. `legal`: true if the program is legal under `strict`.
  */
 export function pagesVerdict(
   program: Func,

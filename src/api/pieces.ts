@@ -15,14 +15,14 @@ export interface Piece {
 }
 
 /**
- * Measurement record with the schedules that a search found for one program, one per range of a symbol
- * (dynamic size). The ranges ascend from 1 to the largest size.
+ * Record of a search over the sizes of one symbol: a schedule for each range of sizes. The ranges ascend from
+ * 1 to the symbol's largest size.
  */
 export interface TableRecord {
   readonly record: "table";
-  /** Hash of what was searched. */
+  /** Hash that identifies the search. */
   readonly task: string;
-  /** The gather with its symbol open, and the target's name: whose table it is. */
+  /** Text of the program with its symbol unbound. With `target`, it is the key of this record. */
   readonly gather: string;
   readonly target: string;
   readonly symbol: string;
@@ -41,8 +41,8 @@ export const tableKey = (gather: AccessFunc, target: Target): Pick<TableRecord, 
 });
 
 /**
- * Returns the last record of schedules per size range for a program and target; undefined if `records` has
- * none.
+ * Returns the last record with a schedule for each range of sizes of the given program and target; undefined
+ * if `records` has none.
  */
 export function pieceTable(
   records: readonly { readonly record: string }[],
@@ -56,8 +56,8 @@ export function pieceTable(
 }
 
 /**
- * Returns the entry whose size range contains `size`; the first entry for size 0. Undefined if `size` is
- * undefined or beyond the last range.
+ * Returns the range of sizes that contains `size`, with its schedule. Size 0 belongs to the first range.
+ * Undefined if `size` is undefined or above the last range.
  */
 export const pieceAt = (pieces: readonly Piece[], size: number | undefined): Piece | undefined =>
   pieces.find(({ to }) => size !== undefined && size <= to);

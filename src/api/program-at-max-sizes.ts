@@ -4,7 +4,7 @@ import { lowered } from "../../passes/index.js";
 import type { Kernel } from "./compile.js";
 
 /**
- * Returns the schedule of a kernel, applied to the gather. Throws an InternalError for a kernel that was
+ * Returns the gather of a kernel with its complete schedule. Throws an InternalError if the kernel was
  * compiled from a tile program.
  */
 export function tilingOf({ access, target }: Kernel): Tiling {

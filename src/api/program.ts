@@ -74,8 +74,8 @@ export type ProgramResult =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Returns the names of a program's inputs, in order. For most operators, the names are `data` and `indices`,
- * followed by `output`, which callers ignore.
+ * Returns the names of a program's inputs, in order. If the operator has only data and indices, or `def` is
+ * undefined, the list is `data`, `indices`, `output`, of which callers ignore `output`.
  */
 export const operandNames = (def: OpDef | undefined, inputs: readonly TensorType[]): readonly string[] => {
   const named = def?.variadic === true || def?.writes !== undefined;

@@ -35,8 +35,9 @@ import { compileTiled, type CompileOptions } from "./compile.js";
 const worthTelling = 1.1;
 
 /**
- * Returns a list with a hint (TC907) on flags for a faster residency (memory that holds the data). The list
- * is empty if the user stated a residency or no residency is faster.
+ * Returns a list with a hint (TC907) if reading the data from global memory would be faster than the default
+ * residency `ub`. The list is empty if the user stated a residency. The hint's flags select the faster
+ * schedule.
  */
 export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[] {
   const { target, residency } = tiling;

@@ -32,8 +32,8 @@ export function withText(result: CompileResult): CompileResult {
 }
 
 /**
- * Returns the WebGPU limits above the defaults that a device needs to run a kernel. The object is empty for
- * other targets or if the defaults suffice.
+ * Returns the WebGPU limits, by name, that a kernel needs above WebGPU's defaults. The object is empty if the
+ * defaults suffice or the target is not WebGPU.
  */
 export function requestedBy(kernel: Kernel): ReturnType<typeof raisedLimits> {
   const text = textOf(kernel);

@@ -1,2 +1,4 @@
-/** Parser of a flag that may be repeated: returns the earlier values with the new value at the end. */
+/**
+ * Appends the value of a repeated command-line flag to the list of its earlier values. Returns the new list.
+ */
 export const collect = (value: string, list: readonly string[] = []): string[] => [...list, value];

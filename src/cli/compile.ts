@@ -240,8 +240,8 @@ async function compileOne(
 const forDevices: readonly CompileFlags["emit"][] = ["wgsl", "gpu-stats", "module", "all"];
 
 /**
- * Returns the flags for the compilation of a kernel. `--limits` is left out if the limits apply only to the
- * emitted WebGPU text, not to the kernel's target.
+ * Returns the flags with which a kernel is compiled. `--limits` is left out if the kernel is not for WebGPU
+ * but `--emit` names a WebGPU text, for which alone the limits hold.
  */
 function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
   const target = flags.target === undefined ? undefined : resolveTarget(flags.target, flags.project);
@@ -334,8 +334,8 @@ async function writeOut(
 }
 
 /**
- * Returns the WGSL of a kernel. Comment lines at the top state that the kernel was compiled again for WebGPU,
- * and which raised device limits are required.
+ * Returns the WGSL of a kernel. Comment lines at the top name the device limits that must be raised, and say
+ * so if the kernel was compiled again for WebGPU.
  */
 function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
   const { device, wgsl } = deviceKernel(kernel, flags);

@@ -134,8 +134,8 @@ function tileRow(func: Func, options: CompileOptions): RowFacts {
 }
 
 /**
- * Returns the row for a source or access program: legality result, schedule and unified buffer (UB) bytes. A
- * legal program also has cycles and traffic. `like`: indices to count traffic for.
+ * Returns the row of a source or access program: verdict, schedule and UB bytes; for a legal program also
+ * cycles and traffic. `like`: value of `--indices-like`; undefined without the flag.
  */
 function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string | undefined): RowFacts {
   const { func } = loaded;

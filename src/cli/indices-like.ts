@@ -29,8 +29,8 @@ function parsePattern(text: string): IndexPattern | undefined {
 }
 
 /**
- * Returns the data movement of a kernel's schedule for the indices that the value of `--indices-like` names:
- * a pattern or a .npy file.
+ * Returns the bytes and bursts that a kernel moves for given index values. `text`: value of `--indices-like`,
+ * a pattern such as `runs:8` or the name of a .npy file.
  */
 export function movementLike(kernel: Kernel, text: string): Movement {
   const pattern = parsePattern(text);
@@ -38,8 +38,8 @@ export function movementLike(kernel: Kernel, text: string): Movement {
 }
 
 /**
- * Returns the data movement of a kernel for the indices of a Spatter pattern. Undefined, with a printed
- * warning, if the movement cannot be computed; undefined without a pattern.
+ * Returns the bytes and bursts that a kernel moves for the indices of a Spatter file; undefined for any other
+ * program. If counting fails, prints a warning and returns undefined.
  */
 export function movementByPattern(kernel: Kernel, { given, result }: LoadedProgram): Movement | undefined {
   // Of a file of Spatter's: other files of indices are counted where they are asked for.

@@ -57,8 +57,8 @@ export interface ListedGather {
 }
 
 /**
- * Compiles each gather of a model under the flags' schedule or the default schedule. Returns each gather with
- * a legality result.
+ * Compiles each gather of a model, under the schedule of the flags or else the default schedule. Returns each
+ * gather with its verdict.
  */
 export function listGathers(
   gathers: readonly ModelGather[],
@@ -103,8 +103,8 @@ const shapeOf = ({ func }: LoadedProgram): string => {
 };
 
 /**
- * Returns a table (text) with one row for each gather of a model. `outcome`: text of the last column, the
- * result of running the gather.
+ * Returns a table as text, with one row for each gather of a model. `outcome` is the last column: the result
+ * of running the gather.
  */
 export const gatherTable = (gathers: readonly (ListedGather & { readonly outcome: string })[]): string =>
   table(

@@ -82,9 +82,8 @@ function distinct<T extends { readonly place: string }>(gathers: readonly T[]): 
 }
 
 /**
- * Returns the description of a gather of a PyPTO dump, as accepted by {@link tryProgram}. Dumped data that
- * are a view of a larger tensor get the tensor's extent and a `view` in the schedule, if `profile` fixes
- * views.
+ * Returns a gather of a PyPTO dump in the form that {@link tryProgram} takes. If `profile` fixes the view and
+ * the data was dumped as part of a larger tensor, the schedule gets that part as `view`.
  */
 function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, profile: Profile) {
   const [data, indices, ...others] = inputs;
@@ -109,8 +108,8 @@ function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, prof
 }
 
 /**
- * Returns the gather dim and the tensor's extent in the gather dim, if the data is a smaller view of the
- * tensor; undefined for other data. `viewOf`: shape of the tensor. `given`: the attribute `dim`, which may be
+ * Returns the gather dim and the extent of a larger tensor along that dim, if the data is a part of the
+ * tensor; otherwise undefined. `viewOf`: shape of the tensor. `given`: attribute `dim`, which may be
  * negative.
  */
 function cutAlong(

@@ -59,7 +59,7 @@ export interface ModelGather {
 export interface LoadedModel {
   readonly gathers: readonly ModelGather[];
   readonly warnings: readonly Diagnostic[];
-  /** Every node of the model in its order, and who reads what it makes. */
+  /** All nodes in model order, each with the nodes that read its outputs. */
   readonly uses: readonly OnnxUse[];
 }
 

@@ -7,9 +7,9 @@ import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { isSeparateProgram, placePrograms } from "./place-programs.js";
 
 /**
- * Loads the programs of an ONNX model that `tilec plan` counts: gathers, merged with neighbouring nodes if
- * the merged program compiles. `refuse` receives the diagnostics of rejected gathers. Throws a UsageError for
- * a model without gathers, and a CompileError if no gather has a program.
+ * Loads the programs that `tilec plan` lists for an ONNX model: each gather, merged with neighbouring nodes
+ * if that compiles. `refuse` receives the diagnostics of refused gathers. Throws a UsageError for a model
+ * without gathers, and a CompileError if no gather has a program.
  */
 export function loadNeededPrograms(
   file: string,

@@ -144,7 +144,9 @@ const kinds: ReadonlyMap<string, FlagKind> = new Map([
   ...Object.entries(flagKinds),
 ]);
 
-/** Throws a UsageError for a flag that another flag or the program file would make ineffective. */
+/**
+ * Throws a UsageError for a flag that would have no effect with the given program file or the other flags.
+ */
 export function checkFlags(file: string | undefined, flags: ProgramFlags & ProjectFlags): void {
   const attributes = new Set([...projectAttributeFlags(flags.project).keys()].map(camelCase));
   const kindOf = (flag: string): FlagKind | undefined =>
@@ -257,8 +259,8 @@ interface IndexInput extends FixedTensor {
 }
 
 /**
- * Returns the types of the index inputs, with values for each input that is given as a .npy file. Boolean
- * masks may have values from `--input`.
+ * Returns the types of the index inputs, one for each value of `--indices`. An input from a .npy file also
+ * has elements; the elements of a boolean mask may come from `--input`.
  */
 function indexInputs(
   texts: readonly string[],

@@ -7,7 +7,7 @@ import { UsageError } from "./usage-error.js";
 /** Program that the file argument or the flags of a command name, with inputs from the file. */
 export interface LoadedProgram {
   readonly func: Func;
-  /** The program before `--bind` gave its symbols sizes, and these. */
+  /** Program before `--bind` was applied, and the sizes of `--bind`. */
   readonly unbound?: { readonly func: Func; readonly sizes: Sizes };
   /** Name of the program for `--case`, if it is not a valid name of the text form. */
   readonly id?: string;

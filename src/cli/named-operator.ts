@@ -19,8 +19,8 @@ export const plainDialect = "onnx";
 
 /**
  * Returns the operator that `--op` and `--dialect` name: `--op gather --dialect onnx` is `--op onnx.gather`.
- * Throws a UsageError for an unknown or ambiguous operator. `keys`: given attributes, which select among
- * operators of the same name.
+ * Throws a UsageError for an unknown or ambiguous operator. `keys`: names of the attributes given, by which
+ * operators of one name are told apart.
  */
 export function operatorNamed(
   op: string,
@@ -68,8 +68,8 @@ function operatorHint(name: string, operators: Operators, without: string): stri
 }
 
 /**
- * Throws a UsageError for an operator name that means one operator in the dialect and a different operator in
- * the dialect's test files.
+ * Throws a UsageError for an operator name with two meanings: one operator by the dialect's own name, and
+ * another operator by the name in the dialect's tests.
  */
 function refuseTwoNames(dialect: string, op: string, operators: Operators): void {
   const def = findOp(`${dialect}.${op}`, operators);

@@ -53,8 +53,8 @@ export function describeOperator(def: OpDef): string {
 }
 
 /**
- * Returns the row of one attribute in the help of an operator: the flag, then the meaning with allowed words,
- * default value and alternative flags.
+ * Returns the row of one attribute in the help of an operator: first the command-line flag, then the meaning,
+ * allowed words, default value and other names of the flag.
  */
 function attributeRow(key: string, { name, spec }: NamedAttr): readonly string[] {
   const names = [spec.argument ?? name, name].map((word) =>

@@ -41,7 +41,10 @@ export {
   type AttributeFlag,
 } from "./flag-values.js";
 
-/** Project that a command adds to the parsed flags: the validated contents of the config file. */
+/**
+ * Field that commands add to their parsed flags: the project, which holds the validated contents of the
+ * config file.
+ */
 export interface ProjectFlags {
   /** Project of the config file that `--config` names, or of the config file that is found. */
   readonly project: Project;

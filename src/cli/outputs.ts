@@ -27,8 +27,8 @@ export const addForce = (command: Command): Command =>
 /** Writer of output files into one folder. The folder is created with the first file. */
 export interface OutputFolder {
   /**
-   * Writes a file, and returns its path; undefined for one that is not written. After a failure of the folder
-   * or its disk none is tried.
+   * Writes a file and returns its path; undefined if the file is not written. After a failure of the folder
+   * or its disk, no other file is written.
    */
   readonly write: (name: string, contents: Uint8Array | string, format: OutputFormat) => string | undefined;
 }
@@ -41,7 +41,7 @@ export class Outputs {
   /** Diagnostics about files that were not written and programs that have no output file. */
   readonly diagnostics: Diagnostic[] = [];
 
-  /** `by`: the command, as marks name it. */
+  /** `by`: name of the command, which the mark in a written file states. */
   constructor(
     private readonly by: string,
     private readonly flags: OutputFlags,

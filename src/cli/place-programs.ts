@@ -34,8 +34,8 @@ export interface PlacedPrograms {
 }
 
 /**
- * Chooses a program for each gather of a model and assigns the model's nodes to the programs. `listed`:
- * gathers alone and merged with neighbouring nodes. `uses`: every node in model order.
+ * Chooses a program for each gather of a model, and assigns the model's nodes to the programs. `listed`: each
+ * gather alone and, where possible, merged with neighbouring nodes. `uses`: all nodes in model order.
  */
 export function placePrograms(uses: readonly OnnxUse[], listed: readonly ListedGather[]): PlacedPrograms {
   const chosen = new Map<OnnxNode, Chosen>();
@@ -51,8 +51,8 @@ export function placePrograms(uses: readonly OnnxUse[], listed: readonly ListedG
 }
 
 /**
- * True if the plan of a model has a separate entry for a gather. False for a gather whose output is computed
- * only inside the programs that read the output.
+ * True if a model's plan has a separate entry for a gather. False if only the programs of other nodes, which
+ * read the gather's output, compute that output.
  */
 export const isSeparateProgram = (
   { listed: { kernel, node } }: Chosen,

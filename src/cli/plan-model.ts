@@ -43,9 +43,11 @@ export const planStatuses = ["compiled", "folded", "refused", "open"] as const;
  * node's program, if any.
  */
 export interface PlannedNode {
-  /** In the order of the model, from 0; nodes of a body are counted behind the node that holds them. */
+  /** Index in model order, from 0. Nodes of a subgraph follow the node that contains the subgraph. */
   readonly index: number;
-  /** A symbol of the text form, unique in the model: what `--func` takes of a gather. */
+  /**
+   * Name that is unique in the model and valid in program text. For a gather, it is the value of `--func`.
+   */
   readonly name: string;
   /** ONNX's name of the operator. */
   readonly op: string;
@@ -86,9 +88,9 @@ export interface PlannedNode {
 export interface ModelPlan {
   readonly clock: number;
   readonly nodes: readonly PlannedNode[];
-  /** Index tensors that several nodes read, by the model's names, and those nodes. */
+  /** Names of index tensors that several nodes read, each with the names of those nodes. */
   readonly shared: readonly { readonly indices: string; readonly nodes: readonly string[] }[];
-  /** `cycles` and `bytes`: of what is compiled. */
+  /** Number of nodes with each status, and cycles and bytes of all compiled nodes. */
   readonly totals: Readonly<Record<(typeof planStatuses)[number] | "bytes" | "cycles", number>>;
   /** Hints on how to bind the dynamic dims. */
   readonly hints: readonly string[];

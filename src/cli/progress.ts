@@ -7,14 +7,14 @@ import { visible } from "./visible.js";
 
 /** Progress display for work with a known number of steps. */
 export interface Progress {
-  /** One more is done; the label tells which. */
+  /** Counts one more step as done. `label`: name of the step. */
   step(label: string): void;
   stop(): void;
 }
 
-/** Progress display for work that is reported as a number of finished tasks, with fractions. */
+/** Progress display for work that consists of tasks. A task that is under way counts as a fraction. */
 export interface TaskProgress {
-  /** Tasks done; of one that is under way, its part. */
+  /** Shows that `done` tasks are done, with a fraction for a task that is under way. */
   readonly reached: (done: number) => void;
   readonly stop: () => void;
 }

@@ -14,8 +14,8 @@ import type { Project } from "../config/project.js";
 import { addAttributeOptions, dashed } from "./options.js";
 
 /**
- * Returns a map from attribute key to flag text, for operator attributes of the config file that have no flag
- * in tilec. The map is empty if the config defines no operators.
+ * Returns the command-line flags for attributes of the config file's operators, as flag text by attribute
+ * key. Attributes for which tilec already has a flag are left out.
  */
 export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<string, AttributeFlagText> {
   const flags = new Set<string>([...attributeFlags.keys()].map(camelCase));

@@ -176,8 +176,8 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
 }
 
 /**
- * Returns a candidate schedule for JSON output: estimated cycles, global memory bytes, unified buffer (UB)
- * bytes, tasks and roofline. `ms`: measured milliseconds, absent if not measured.
+ * Returns the fields of a candidate schedule for JSON output: cycles, bytes of global memory, UB bytes, tasks
+ * and roofline. `ms`: measured milliseconds, absent if not measured.
  */
 function figures(record: CandidateRecord) {
   const { candidate, schedule, cycles, bytes, ubBytes, tasks, clock } = record;
@@ -234,7 +234,7 @@ function formatOf(name: string): Format {
 
 /**
  * Returns tuning records as text in the format `to`. For `json` and `c-header`, throws a UsageError unless
- * the records contain exactly one list of schedules per size range.
+ * exactly one record has a schedule for each range of sizes.
  */
 function exported(records: readonly TuneRecord[], to: Format): string {
   switch (to) {
@@ -250,8 +250,8 @@ function exported(records: readonly TuneRecord[], to: Format): string {
 }
 
 /**
- * Returns the only tuning record that lists one schedule per size range, and the name of the record's
- * program. Throws a UsageError if the number of records with a list is not one.
+ * Returns the only record that has a schedule for each range of sizes, and the name of its program. Throws a
+ * UsageError if there is no such record or more than one.
  */
 function onlyTable(
   records: readonly TuneRecord[],

@@ -57,8 +57,8 @@ export function replay(
 }
 
 /**
- * Returns one variant of a program for each dynamic size, with all sizes but one bound to `sizes`. The only
- * variant is the unchanged program if at most one size is dynamic.
+ * Returns variants of a program with one unbound symbol each: all other symbols are bound to `sizes`. A
+ * program with at most one symbol is returned unchanged, as the only variant.
  */
 function familiesOf(program: Func, sizes: Sizes): readonly Func[] {
   const symbols = dynamicSymbols(program);

@@ -431,9 +431,8 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
 }
 
 /**
- * Returns whether an Ascend core computes the exact output bits of the reference for all `draws` (sets of
- * inputs). Undefined if {@link verdictOn} is undefined for a set. The result is for the first set with
- * possibly other bits, else for the first set.
+ * Returns the first verdict that an Ascend core may give other bits than the reference, among all `draws`
+ * (sets of inputs). Without one, returns the verdict on the first draw. Undefined if a draw has no verdict.
  */
 function ascendVerdict(kernel: Kernel, draws: readonly Draw[]): InputsVerdict | undefined {
   let first: InputsVerdict | undefined;
@@ -449,9 +448,9 @@ const runOf = (outcome: Outcome): BackendRun | undefined =>
   outcome.kind === "bits" ? outcome.run : undefined;
 
 /**
- * Runs a kernel on each backend with one set of inputs. Resolves to the outcomes, compared with one another
- * and with `definition`, if given. Rejects with a RunError if the only backend rejects the inputs and no
- * `definition` is given, or if a promise about index values is broken.
+ * Runs a kernel on each backend with one set of inputs, and compares the outcomes with one another and with
+ * `definition`. Rejects with a RunError if a backend rejects an index value under `unchecked`, or if a single
+ * backend without `definition` rejects the inputs.
  */
 async function runDraw(
   kernel: Kernel,
@@ -624,9 +623,8 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
 }
 
 /**
- * Lists the gathers of a model file and runs each legal gather whose input values are known or random
- * (`--seed`). Resolves to the exit code: 1 for a rejected gather or a difference, 3 for a bug in tilec, else
- * 0.
+ * Lists the gathers of a model, and runs each legal gather whose inputs are known or drawn (`--seed`).
+ * Resolves to the exit code: 1 if a gather is refused or outputs differ, 3 for a bug in tilec, else 0.
  */
 async function runModel(file: string, flags: RunFlags): Promise<number> {
   const { gathers: all, warnings } = (await import("./load-model.js")).loadModel(

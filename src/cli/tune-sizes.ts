@@ -49,7 +49,7 @@ function parseSizes(text: string): { readonly symbol: string; readonly sizes: re
 }
 
 /**
- * Searches for the best schedule of each size in `--sizes` and prints the schedules, with one schedule for
+ * Searches for the best schedule of each size in `--sizes`, and prints these schedules and one schedule for
  * each range of sizes. Resolves to the exit code. Rejects with a UsageError, a CompileError or a RunError.
  */
 export async function tuneFamily(

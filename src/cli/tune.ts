@@ -428,8 +428,8 @@ function openLog({ records: file, resume }: TuneFlags): RecordLog | undefined {
 }
 
 /**
- * Returns callbacks that append the progress of a search to a records file. With `--resume`, the candidates
- * in the file are added to the options. A failed write ends the recording, not the search.
+ * Returns callbacks by which a search appends its candidates to a records file. With `--resume`, `cached` has
+ * the candidates already in the file. After a failed write nothing more is recorded, and the search goes on.
  */
 function recorded(
   log: RecordLog,

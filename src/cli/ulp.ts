@@ -4,7 +4,10 @@ import type { BackendChoice } from "../api/backends.js";
 import { parseCountFrom } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
-/** Flags that choose the arithmetic of WebGPU and the allowed difference from the reference. */
+/**
+ * Flags that choose the arithmetic of WebGPU (`arithmetic`), and the allowed difference from the reference in
+ * units in the last place (`ulp`).
+ */
 export interface UlpFlags {
   readonly arithmetic?: Arithmetic;
   readonly ulp?: string;

@@ -90,8 +90,9 @@ interface Judged {
 }
 
 /**
- * Returns measurements grouped by machine, with the target that models the machine. `given`: only target to
- * include. Throws a CompileError (TC019) for a machine without a target, or a target without measurements.
+ * Returns measurements grouped by machine, with the target that models the machine. `given`: the only target
+ * to use; undefined for all built-in targets. Throws a CompileError (TC019) for a machine without a target,
+ * or a target without measurements.
  */
 function judgedBy(
   rows: readonly BoardMeasurement[],

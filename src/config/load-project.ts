@@ -82,8 +82,8 @@ function fieldProblems(value: unknown, file: string): readonly Pick<Diagnostic, 
 }
 
 /**
- * Runs an action and returns the result. A CompileError from the action is rethrown as an error of the config
- * file, with `field` before each message.
+ * Returns the result of `action`. If `action` throws a CompileError, throws the error that `refuse` makes of
+ * the messages instead, each preceded by `field`, the name of a config field.
  */
 function refusing<T>(refuse: Refuse, field: string, action: () => T): T {
   try {
@@ -173,8 +173,8 @@ function readJson(file: string, shown: string): Read {
 }
 
 /**
- * Returns the passes of a config file, with source text by which tuning records recognize a changed pass.
- * Throws a ConfigError for invalid pass names.
+ * Returns the passes of a config file. Each pass gets its source text, by which tuning records notice that
+ * the pass has changed. Throws a ConfigError for invalid pass names.
  */
 function passesOf({ passes = [] }: Config, file: string, shown: string, refuse: Refuse): readonly Pass[] {
   refusing(refuse, "passes", () => {

@@ -13,10 +13,11 @@ import { lookUpTarget } from "../formats/look-up-target.js";
  * Project of a command: the validated contents of the config file, and the function that looks up targets.
  */
 export interface Project {
-  /** The config, as messages name it. Absent: there is none. */
+  /** Path of the config file, for messages. Absent: there is no config file. */
   readonly config?: string;
   /**
-   * Flags by which another command reads the same config, or none; absent where it finds the same by itself.
+   * Flags that make another command read the same config file, or no config file. Absent if that command
+   * finds the same file by itself.
    */
   readonly flags?: readonly string[];
   readonly passes: readonly Pass[];

@@ -28,11 +28,11 @@ import { firstDifferentByte } from "../tune/timed.js";
 import { firstLine, runCommand } from "./run-command.js";
 
 /**
- * Returns a measurer for `tune` that runs a shell command for each candidate program, with the candidate's
- * folder as the last argument. The folder contains `tile.tir`, `schedule.json` and, if the program compiles
- * to the language, `kernel.wgsl` or `kernel.cpp` with `launch.json`. The parent folder contains
- * `expected.npy` and one `.npy` file for each input. The command prints `[ns, …]` or `{"nanoseconds": [ns,
- * …], "output": "file.npy"}`.
+ * Returns a measurer for `tune` that runs a shell command for each candidate, with the candidate's folder as
+ * the last argument. The folder has `tile.tir`, `schedule.json` and, if the target's language can express the
+ * program, `kernel.wgsl` or `kernel.cpp` with `launch.json`. The parent folder has `expected.npy` and one
+ * `.npy` file for each input. The command prints `[ns, …]` or `{"nanoseconds": [ns, …], "output":
+ * "file.npy"}`.
  */
 export const commandMeasurer =
   (command: string, options: CommandMeasurerOptions = {}): OpenMeasurer =>
@@ -46,9 +46,9 @@ export const commandMeasurer =
 export interface CommandMeasurerOptions {
   /** Folder in which the folders of all candidates are created and kept. Absent: a temporary folder. */
   readonly keep?: string;
-  /** Called with what the command writes to stderr, as it comes. */
+  /** Receives each piece of text that the command writes to stderr. */
   readonly onStderr?: (text: string) => void;
-  /** Called with the folder of a candidate that failed, and why it did. */
+  /** Receives the folder of each candidate that failed, and the reason. */
   readonly onFailed?: (folder: string, reason: string) => void;
 }
 

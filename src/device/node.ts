@@ -17,7 +17,7 @@ export interface NodeGpu {
   readonly device: GPUDevice;
   /** Description that the adapter gives of itself. */
   readonly description: string;
-  /** A CPU that plays a GPU. */
+  /** True if a CPU emulates the GPU. */
   readonly software: boolean;
 }
 

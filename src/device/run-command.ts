@@ -4,18 +4,18 @@ import { once } from "node:events";
 
 /** Result of a shell command: exit code, output, and whether the command was stopped at the time limit. */
 export interface CommandResult {
-  /** Null for one that a signal ended. */
+  /** Exit code; null if a signal ended the command. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** True if it was ended for its time. */
+  /** True if the command was ended at its time limit. */
   readonly late: boolean;
 }
 
 /** Handle of a running shell command: a promise of the result, and a function that ends the command. */
 export interface RunningCommand {
   readonly result: Promise<CommandResult>;
-  /** Ends it, and what it started. */
+  /** Ends the command and all processes that it started. */
   readonly end: () => void;
 }
 

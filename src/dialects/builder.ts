@@ -22,8 +22,8 @@ type Tensors<D extends OpDef> = {
 } & { readonly [Name in OptionalNames<D> as CamelCase<Name>]?: TypePair };
 
 /**
- * Arguments of an operator's builder function: input types and attribute values. `Needs`: names of attributes
- * that the builder requires in addition to the operator definition.
+ * Arguments of an operator's builder function: the type of each input, and the attributes. `Needs`: names of
+ * attributes that this builder requires although the operator does not.
  */
 export type BuilderArguments<D extends OpDef, Needs extends keyof ArgumentsOf<D> = never> = Tensors<D> &
   ArgumentsOf<D> &
@@ -31,8 +31,8 @@ export type BuilderArguments<D extends OpDef, Needs extends keyof ArgumentsOf<D>
 
 /**
  * Returns the builder of an operator: a function from input types and attributes to a source program. The
- * builder throws a CompileError (TC1xx) for arguments that break a rule. `needs`: additional required
- * attributes.
+ * builder throws a CompileError (TC1xx) for arguments that break a rule. `needs`: attributes that the builder
+ * requires although the operator does not.
  */
 export function builder<D extends OpDef, Needs extends keyof ArgumentsOf<D> & string = never>(
   def: D,

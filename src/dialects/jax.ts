@@ -8,14 +8,14 @@ import { builder, type BuilderArguments } from "./builder.js";
 
 /**
  * Arguments of {@link take}; without `axis`, the array is flattened. `mode`: policy for indices out of range,
- * `fill` (default), `clip` or `wrap`. `fillValue`: integer that `fill` writes; the default depends on the
- * element type.
+ * `fill` (default), `clip` or `wrap`. `fillValue`: integer given for indices out of range under `fill`; the
+ * default depends on the element type.
  */
 export type JaxTakeArguments = BuilderArguments<typeof jaxTake>;
 /**
  * Arguments of {@link takeAlongAxis}; `axis` defaults to -1. `mode`: policy for indices out of range, `fill`
- * (default), `clip` or `promise_in_bounds`. `fillValue`: integer that `fill` writes; the default depends on
- * the element type.
+ * (default), `clip` or `promise_in_bounds`. `fillValue`: integer given for indices out of range under `fill`;
+ * the default depends on the element type.
  */
 export type JaxTakeAlongAxisArguments = BuilderArguments<typeof jaxTakeAlongAxis>;
 

@@ -43,7 +43,7 @@ export type NumpyIndexEntry = TypePair | number | string | null;
  */
 export interface NumpyIndexArguments extends Pick<ArgumentsOf<typeof numpyIndex>, "oob"> {
   readonly x: TypePair;
-  /** Entries in the brackets, at least one of them an array. */
+  /** Entries in the brackets of x[key]. At least one is the type of an index array. */
   readonly key: readonly NumpyIndexEntry[];
 }
 

@@ -26,8 +26,8 @@ export type OnnxGatherElementsArguments = BuilderArguments<typeof onnxGatherElem
 export type OnnxGatherNdArguments = BuilderArguments<typeof onnxGatherNd>;
 
 /**
- * Arguments of {@link gatherBlockQuantized}, the operator GatherBlockQuantized of com.microsoft. Without
- * `zeroPoints`, the default zero points of ONNX Runtime apply.
+ * Arguments of {@link gatherBlockQuantized}, the operator GatherBlockQuantized of com.microsoft. If
+ * `zeroPoints` is absent, the zero points are the defaults of ONNX Runtime.
  */
 export type OnnxGatherBlockQuantizedArguments = BuilderArguments<typeof onnxGatherBlockQuantized>;
 

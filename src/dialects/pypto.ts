@@ -91,7 +91,10 @@ export const gather = (args: PyptoGatherArguments): SourceFunc => build(pyptoGat
  */
 export const indexSelect = (args: PyptoIndexSelectArguments): SourceFunc => build(pyptoIndexSelect, args);
 
-/** Arguments of {@link gatherInUb}, pypto.gather_in_ub. `blockSize` is the number of rows of a page. */
+/**
+ * Arguments of {@link gatherInUb}, pypto.gather_in_ub: the types of the inputs, and `blockSize`, the number
+ * of rows of a page.
+ */
 export type PyptoGatherInUbArguments = BuilderArguments<typeof pyptoGatherInUb, "blockSize">;
 
 /**

@@ -5,17 +5,17 @@ import { rangedFigures, type RangedFigure } from "../api/cycles-range.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
 /**
- * Better schedule for a program on a changed target, in which one parameter has the low or high end of an
- * uncertainty range. `cycles`, `own`: estimated cycles of the better and of the present schedule.
+ * Schedule that is better than the present one if a parameter of the target has the value `at`. `cycles`,
+ * `own`: estimated cycles of the better and of the present schedule with that value.
  */
 export interface OtherChoice {
   readonly figure: RangedFigure["figure"];
   readonly kind: FigureKind;
   readonly range: readonly [low: number, high: number];
-  /** The end, as a value of the figure. */
+  /** Value of the parameter: the low or the high end of its range. */
   readonly at: number;
   readonly schedule: ResolvedSchedule;
-  /** Cycles of that schedule there, and of this one. */
+  /** Estimated cycles with the parameter at `at`. `own`: those of the present schedule. */
   readonly cycles: number;
   readonly own: number;
 }
@@ -24,9 +24,9 @@ export interface OtherChoice {
 const better = 0.99;
 
 /**
- * Returns better schedules for the program on targets in which one parameter has the low or high end of an
- * uncertainty range. A schedule is better if the estimated cycles are under 99 % of the present schedule's.
- * Schedule entries that the program states stay fixed.
+ * Returns schedules that are better than the kernel's if one parameter of the target is at the low or high
+ * end of its range. Better means under 99 % of the estimated cycles. Entries that the program states stay
+ * fixed.
  */
 export function choicesAtEnds(
   program: Func,

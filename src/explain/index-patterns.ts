@@ -6,13 +6,16 @@ import type { IndexDraw } from "../testing/random.js";
  * tensor.
  */
 export type IndexPattern =
-  /** Each from its range, all as likely. */
+  /** Each value of the range is equally likely. */
   | { readonly kind: "uniform" }
-  /** The same, in ascending order. */
+  /** Uniformly distributed values, in ascending order. */
   | { readonly kind: "sorted" }
-  /** Each `length` of them follow one another from a first that is drawn. */
+  /** Groups of `length` consecutive values, each with a random start. */
   | { readonly kind: "runs"; readonly length: number }
-  /** The r-th of the range with a probability in proportion to r ** -exponent. */
+  /**
+   * Zipf's distribution: the r-th value of the range, from 1, has a probability proportional to r **
+   * -exponent.
+   */
   | { readonly kind: "zipf"; readonly exponent: number }
   /** The first of the range. */
   | { readonly kind: "same" };
@@ -20,8 +23,8 @@ export type IndexPattern =
 type Choose = NonNullable<IndexDraw["choose"]>;
 
 /**
- * Returns the function that generates index values by a pattern. `count`: number of elements of the index
- * tensor.
+ * Returns the function that generates index values with the distribution `pattern`. `count`: number of
+ * elements of the index tensor.
  */
 export function chooserOf(pattern: IndexPattern, count: number): Choose {
   switch (pattern.kind) {

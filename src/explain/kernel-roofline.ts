@@ -12,8 +12,8 @@ import {
 import type { Kernel } from "../api/compile.js";
 
 /**
- * Returns the roofline of a kernel (cycles compared with the lower bound) and the bytes transferred to and
- * from global memory. Undefined for a kernel compiled from a tile program.
+ * Returns the roofline of a kernel, and its traffic in bytes. Undefined for a kernel compiled from a tile
+ * program.
  */
 export function rooflineOfKernel(
   { access, target }: Pick<Kernel, "access" | "target">,
@@ -24,10 +24,7 @@ export function rooflineOfKernel(
   return { bytes: tiling.traffic.bytes, ...rooflineOf(tiling, clock, programLowerBound(tiling)) };
 }
 
-/**
- * Returns the roofline of a kernel as text: cycles compared with the lower bound. Undefined for a kernel
- * compiled from a tile program.
- */
+/** Returns the roofline of a kernel as text. Undefined for a kernel compiled from a tile program. */
 export function kernelRoofline(
   kernel: Pick<Kernel, "access" | "target">,
   clock: ClockResult,

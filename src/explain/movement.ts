@@ -33,7 +33,7 @@ export const maxLookups = 2 ** 22;
 export interface Movement extends PickedRows {
   readonly bytes: number;
   readonly bursts: number;
-  /** By the keys of the operands. */
+  /** Bursts and bytes of each operand, by operand key. */
   readonly operands: Readonly<
     Record<string, Pick<OperandReport, "bytes" | "bursts" | "shortestBurst" | "longestBurst">>
   >;

@@ -29,7 +29,10 @@ export interface Side extends Roofline {
   readonly schedule: ResolvedSchedule;
   readonly tile: Shape;
   readonly tasks: number;
-  /** Runs of memory, and their bytes; indices are drawn where rows are fetched. */
+  /**
+   * Contiguous ranges of global memory that are moved, and their bytes. If rows are fetched, random indices
+   * are assumed.
+   */
   readonly bursts: number;
   readonly bytes: number;
   /**

@@ -10,8 +10,8 @@ const inWords = (field: Field, value: unknown): string[] =>
   );
 
 /**
- * Returns a function that checks the JSON value of a test case and returns a message for each problem; an
- * empty list for a valid value. `operators`: operators that the test case may name.
+ * Returns a function from the JSON value of a test case to messages, one per problem; an empty list for a
+ * valid value. `operators`: operators that a test case may name.
  */
 export function caseProblemsAmong(operators: Operators): (entry: unknown) => string[] {
   const field = operators === opDefs ? caseField : caseFieldOf(operators);

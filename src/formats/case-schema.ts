@@ -68,7 +68,7 @@ export interface CaseJson extends Schedule {
   readonly id: string;
   readonly source?: string;
   readonly note?: string;
-  /** `map`: the program is `tir`, its inputs `inputs`. */
+  /** Name of the operator, or `map` if the program is the text `tir` with the inputs `inputs`. */
   readonly op: string;
   readonly dialect?: string;
   readonly attributes?: Readonly<Record<string, AttrValue>>;
@@ -348,8 +348,8 @@ const fileOf = (cases: Field): Field =>
   ]);
 
 /**
- * Rule that checks the JSON value of a test file of the form `{schema, cases}`, but not the list of test
- * cases.
+ * Rule that checks the JSON value of a test file of the form `{schema, cases}`. The test cases in the list
+ * are not checked.
  */
 export const caseFileField = fileOf(anyList(code));
 

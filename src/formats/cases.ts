@@ -35,9 +35,11 @@ export interface Case {
   readonly id: string;
   /** Line on which the case begins in its file, from 1. */
   readonly line?: number;
-  /** The operator; absent for a case of a map, which its text alone states. */
+  /** Operator with its attributes and types. Absent if `tir` alone states the program. */
   readonly program?: ProgramDescription;
-  /** A program in the case's own words, as text: it runs, and the operator says what must come out. */
+  /**
+   * Program as text. If present, it is the program that runs, and `program` only defines the expected output.
+   */
   readonly tir?: string;
   /** The operators that the text may name. Absent: the built-in ones. */
   readonly operators?: Operators;

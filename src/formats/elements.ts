@@ -4,8 +4,8 @@ import { packedValue } from "../../backends/index.js";
 import { componentOf, readFloat } from "./numbers.js";
 
 /**
- * Returns element `k` of a tensor as text, for example `-7` for an integer. The text of a float, complex
- * number or string handle ends with the bits: `486 (0x43f30000)`.
+ * Returns element `k` of a tensor as text, for example `-7`. For a float, a complex number or the handle of a
+ * string, the bits follow: `486 (0x43f30000)`.
  */
 export function showElement(dtype: DType, bytes: Uint8Array, k: number): string {
   if (isPacked(dtype)) return String(packedValue(bytes, dtype, k));

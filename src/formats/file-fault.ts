@@ -48,7 +48,10 @@ const faults: ReadonlyMap<string, Fault> = new Map([
 export const codeOf = (thrown: unknown): string =>
   thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 
-/** Returns in words why the platform could not read or write a file. `thrown`: the platform's error. */
+/**
+ * Returns the reason, in words, for which the platform could not read or write a file. `thrown`: the
+ * platform's error.
+ */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   // The rest of a message of the platform names the call and its paths.

@@ -127,9 +127,9 @@ const tooLong = (bytes: number | bigint, limit: number): Error =>
 
 /** Contents of a folder: the real path, and the paths of all entries, sorted by name. */
 export interface Folder {
-  /** Without links: what tells a folder from another. */
+  /** Path with all links resolved. It is the same for two paths to one folder. */
   readonly realPath: string;
-  /** Paths of what it holds, in the order of their names. */
+  /** Paths of the entries, sorted by name. */
   readonly entries: readonly string[];
 }
 

@@ -7,13 +7,10 @@ import type { ProgramDescription } from "../api/program.js";
 import { coordinatesOf, flatNonzero } from "./nonzero.js";
 import type { TensorValue } from "./tensor.js";
 
-/**
- * Type of an input tensor. `read`: returns the elements, present if the elements are known before
- * compilation.
- */
+/** Input of a program: the type and, if known before compilation, the elements (`read`). */
 export interface FixedTensor {
   readonly type: TensorType;
-  /** Absent: they are known at run time. */
+  /** Returns the elements. Absent if they are known only when the program runs. */
   readonly read?: () => TensorValue;
 }
 

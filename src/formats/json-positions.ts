@@ -3,11 +3,12 @@ import { createScanner } from "jsonc-parser";
 import type { Span } from "../../ir/index.js";
 
 /**
- * Source position of one element of a JSON list; for an object, also the position of the value of each key.
+ * Source position of an element of a JSON list. If the element is an object, `values` has the position of
+ * each key's value.
  */
 export interface ElementPosition {
   readonly span: Span;
-  /** By key, of an element that is an object. */
+  /** Position of each value by key; empty if the element is no object. */
   readonly values: ReadonlyMap<string, Span>;
 }
 

@@ -1,7 +1,10 @@
-/** Largest seed of random numbers: the state that a seed begins has 32 bits. */
+/** Largest seed of random numbers. A seed is an integer from 0 to this value, both included. */
 export const maxSeed = 2 ** 32 - 1;
 
-/** s <- (1664525 s + 1013904223) mod 2^32; each draw is s / 2^32 after the step. */
+/**
+ * Returns a generator of pseudo-random numbers in [0, 1): state s becomes (1664525 s + 1013904223) mod 2^32,
+ * and the call returns s / 2^32. `seed`: first state, an integer of 32 bits.
+ */
 export function lcg(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -16,14 +16,14 @@ import {
 } from "../../ir/index.js";
 
 /**
- * Contents of an MLIR literal `dense<…>`: a list nested like the tensor's dims, or a text. A text is a single
- * element, or hexadecimal bytes after a double quote.
+ * Contents of an MLIR literal `dense<…>`: a list nested like the tensor's dims, or the text of one element. A
+ * text that begins with a double quote has the bytes of all elements in hexadecimal.
  */
 export type DenseLiteral = string | readonly DenseLiteral[];
 
 /**
  * Returns the integer elements of an MLIR literal `dense<…>` in row-major order. For an invalid literal,
- * returns a string, the end of an error message. `literal`: undefined for `dense<>`.
+ * returns the end of an error message instead. `literal`: undefined for `dense<>`.
  */
 export function denseIntegers(
   literal: DenseLiteral | undefined,
@@ -68,8 +68,8 @@ function integersIn(texts: readonly string[]): readonly bigint[] | string {
 }
 
 /**
- * Returns the integers that little-endian hexadecimal bytes encode. For invalid bytes, returns a string, the
- * end of an error message.
+ * Returns the integers that little-endian bytes, written in hexadecimal, encode. For invalid bytes, returns
+ * the end of an error message instead.
  */
 function bytesIn(hex: string, { dtype, shape }: TensorType): readonly bigint[] | string {
   if (!/^0x(?:[\da-f]{2})*$/i.test(hex)) return `takes bytes as "0x…", two digits each, not "${hex}"`;

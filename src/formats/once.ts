@@ -1,4 +1,7 @@
-/** Makes a value once, and remembers a failure as well: a damaged tensor may be used a thousand times. */
+/**
+ * Returns a function that calls `make` at its first call, and afterwards returns the same value. If `make`
+ * throws, every call throws the same error.
+ */
 export function once<T>(make: () => T): () => T {
   let state: { readonly value: T } | { readonly thrown: unknown } | undefined;
   return () => {

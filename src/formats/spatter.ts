@@ -29,7 +29,7 @@ import type { TensorValue } from "./tensor.js";
  */
 export interface SpatterKernel {
   readonly kernel: "gather" | "scatter";
-  /** Position of its pattern. */
+  /** Source position of the pattern, for diagnostics. */
   readonly span: Span;
   readonly pattern: readonly number[];
   readonly delta: number;
@@ -135,7 +135,8 @@ const wrong = (key: string | undefined, message: string, hint?: string): never =
 
 /**
  * Returns the gather or scatter that a Spatter configuration describes. `configurations`: number of
- * configurations in the file. Throws a SpatterFault for an invalid or unsupported configuration.
+ * configurations in the file, which share Spatter's memory. Throws a SpatterFault for an invalid or
+ * unsupported configuration.
  */
 function kernelOf(config: unknown, place: ElementPosition, configurations: number): SpatterKernel {
   if (!isObject(config) || Array.isArray(config)) return wrong(undefined, "it must be an object");
@@ -186,9 +187,9 @@ function numberOf(config: Config, key: string, least: number, byDefault: number)
 }
 
 /**
- * Returns the delta of a Spatter configuration: the number of elements by which indices move between
- * consecutive gathers; default 8. Throws a SpatterFault for any value but a number or a list of equal
- * numbers.
+ * Returns the delta of a Spatter configuration: the number of elements by which `pattern` moves from one
+ * execution to the next; 8 if none is stated. Throws a SpatterFault unless the value is a number or a list of
+ * equal numbers.
  */
 function deltaOf(value: unknown): number {
   if (!Array.isArray(value)) return numberOf({ delta: value }, "delta", 0, 8);

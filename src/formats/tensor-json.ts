@@ -23,8 +23,8 @@ const inValues: ReadonlySet<DType> = new Set([
 ] as const);
 
 /**
- * Returns a tensor as a JSON value with the elements in the field `as`. `bits` replaces `values` if JSON
- * numbers would not be exact.
+ * Returns a tensor as a JSON value. `as`: field for the elements, as numbers (`values`) or hexadecimal
+ * patterns (`bits`). `bits` is used in any case if numbers would not keep the exact bits.
  */
 export function tensorJson(value: TensorValue, as: "values" | "bits"): TensorJson {
   const { type, bytes, strings } = value;

@@ -15,7 +15,7 @@ export interface TensorValue {
 }
 
 /**
- * Returns a tensor in the form that backends take as input, with handles for strings. `name`: name of the
+ * Returns a tensor as a host array that backends take as input. Strings become handles. `name`: name of the
  * tensor in errors.
  */
 export function asHost(name: string, tensor: TensorValue): HostValue {
@@ -44,7 +44,7 @@ export function fromOutput(
 
 /** Number of elements that differ between two tensors, and row-major index of the first differing element. */
 export interface Differences {
-  /** Row-major number of the first element that differs. */
+  /** Row-major index, from 0, of the first element that differs. */
   readonly first: number;
   readonly count: number;
 }

@@ -131,7 +131,10 @@ function withSchedule(head: string, entries: readonly string[]): string {
   return head.replace(match[0], `schedule {${inside}}`);
 }
 
-/** Returns the word at a place, a name with its `%`, and the column where it begins. */
+/**
+ * Returns the word at a position of a text, and the column, from 0, where the word begins. The word of a name
+ * includes `%`. Undefined if there is no word.
+ */
 function wordAt(
   text: string,
   { line, column }: TextPosition,
@@ -149,10 +152,9 @@ function funcAt({ funcs }: { readonly funcs: readonly Func[] }, line: number): F
 }
 
 /**
- * Returns the hover text for a position in a `.tir` text; undefined if there is none. For a name, it is the
- * type and the size in bytes. For a word of a statement, or an operator and its attributes, it is the
- * meaning. Elsewhere on a line with `schedule`, `tile` or `profile`, it is the unified buffer (UB) bytes and
- * each rule's verdict with its source.
+ * Returns the hover text for a position in a `.tir` text; undefined if there is none. A name gives its type
+ * and bytes; an operator, attribute or word of a statement gives its meaning. Elsewhere on a line with
+ * `schedule`, `tile` or `profile`, the text is the UB bytes and the verdict of each rule.
  */
 export function hover(
   text: string,
@@ -172,8 +174,8 @@ export function hover(
 }
 
 /**
- * Returns the meaning of an operator's name on a line, or of one of its attributes; undefined for other
- * words.
+ * Returns the meaning of the word `word` in the line `row`: the called operator, or an attribute of that
+ * operator. Undefined for any other word. `start`: column of the word, from 0.
  */
 function describeOfOperator(
   row: string,
@@ -191,7 +193,10 @@ function describeOfOperator(
   return help === undefined ? undefined : `${word}: ${help}`;
 }
 
-/** Returns what an operand of a function is: of a scatter, its base, index values or updates. */
+/**
+ * Returns the role of a function's operand as text, for example `data`. An input of a scatter is `base`,
+ * `indices` or `updates`.
+ */
 function roleOf(func: Func, operand: Operand): string {
   const table = inputsOf(func).indexOf(operand);
   const role =
@@ -220,8 +225,8 @@ function describeName(func: Func, name: string): string | undefined {
 }
 
 /**
- * Returns a text about a function's schedule: bytes in the unified buffer (UB), and result and source of each
- * rule. Undefined if the function does not compile or a custom pass fails.
+ * Returns text about a function's schedule: UB bytes, and the verdict and source of each rule. Undefined if
+ * the function does not compile or a custom pass fails.
  */
 function describeSchedule(func: Func, settings: Settings): string | undefined {
   try {

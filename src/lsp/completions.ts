@@ -26,7 +26,7 @@ export interface Completion {
  * word begins.
  */
 export interface Completions {
-  /** Column, from 0, at which what is completed begins. */
+  /** Column, from 0, where the word to complete begins. */
   readonly from: number;
   readonly options: readonly Completion[];
 }
@@ -97,8 +97,9 @@ function optionsAfter(before: string, operators: Operators): readonly Completion
 }
 
 /**
- * Returns the completions at the end of a list of `name = value` entries: `valuesOf(name)` after an equals
- * sign, `names` at the start of an entry. Undefined elsewhere. `inside`: the list's text before the cursor.
+ * Returns the completions at the end of a list of entries `name = value`: after an equals sign
+ * `valuesOf(name)`, at the start of an entry `names`. Undefined at any other place. `inside`: text of the
+ * list before the cursor.
  */
 function inList(
   inside: string,

@@ -6,11 +6,11 @@ import type { Pass } from "../../passes/index.js";
 export interface Settings {
   /** Resolves a target by name; built-in targets by default. */
   readonly findTarget?: (name: string) => Target | undefined;
-  /** The profile of programs that state none; absent: `strict`. */
+  /** Profile of programs that state none. Absent: `strict`. */
   readonly profile?: Profile;
-  /** The pipeline that compiles; default: the built-in one. */
+  /** Passes that compile a text, in order. Default: the built-in pipeline. */
   readonly passes?: readonly Pass[];
-  /** Those that texts may name; default: the built-in ones. */
+  /** Operators that texts may name. Default: the built-in operators. */
   readonly operators?: Operators;
 }
 

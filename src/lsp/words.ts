@@ -49,8 +49,9 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the meaning of the word that begins at `column` of a line; undefined for a word without one, and in
- * a comment. What `error` means depends on the entry that it is the value of.
+ * Returns the meaning of the word at `column` of a line; undefined for a word without a meaning, or in a
+ * comment. A word after `combine =`, `duplicates =`, `base =` or `oob =` has its meaning as that entry's
+ * value.
  */
 export function describeWord(line: string, word: string, column: number): string | undefined {
   const before = line.slice(0, column);

@@ -185,8 +185,8 @@ const printRuntime = (runtime: Runtime): string =>
   `${runtime.trim()}\nexport const { GatherError } = runtime;\n`;
 
 /**
- * Returns the code and the type declarations of a module, with comments at the top. `body`: the code without
- * comments. `again`: first comment, may be empty.
+ * Returns the code and the type declarations of a module, both with comment lines at the top. `body`: code
+ * without comments. `again`: a comment that goes first, such as one on recompilation; may be empty.
  */
 function files(
   kernel: Kernel,

@@ -137,9 +137,9 @@ export function printFacts(
 }
 
 /**
- * Returns the JavaScript source of an array with one entry for each index value, by which the module's
- * runtime reports a value out of range. Throws a CompileError (TC702) if the program's access map differs
- * between tiles.
+ * Returns the source of a JavaScript array with one entry for each index operand, by which the module's
+ * runtime reports a value out of range. Throws a CompileError (TC702) if the access map differs between
+ * tiles.
  */
 function printIndices(kernel: Kernel, program: ModuleProgram): string {
   const map = mapOfTensors(program);
@@ -205,9 +205,9 @@ export function printWritten(program: ModuleProgram): Readonly<Record<string, st
 }
 
 /**
- * Returns a bound of index operand `s` as a linear expression in the program's sizes. `bound`: upper bound
- * (`extent`), or number added to negative values (`wrapNegativeBy`). Throws a CompileError (TC502) if an
- * operand in a sum has no stated bound.
+ * Returns the upper bound (`extent`) of index operand `s`, or the number added to its negative values
+ * (`wrapNegativeBy`), as a linear form of sizes. Throws a CompileError (TC502) for an operand that is part of
+ * a sum and states no bound.
  */
 function boundOf(program: ModuleProgram, s: number, bound: "extent" | "wrapNegativeBy"): Linear {
   const indices: readonly SymbolicIndex[] = program.symbolic?.map.indices ?? [];

@@ -38,8 +38,8 @@ interface Arithmetic {
 }
 
 /**
- * Returns the JavaScript syntax in which linear expressions are printed, for numbers or for BigInts. The
- * argument has functions that print literals, symbols, minimums and quotients.
+ * Returns the JavaScript syntax of linear forms for one kind of numbers (Number or BigInt). The argument
+ * prints literals, symbols, minimums and quotients of that kind.
  */
 function formsIn({ literal, symbol, least, quotient }: Arithmetic): FormLanguage {
   const remainder = (of: string, by: number): string =>

@@ -13,7 +13,7 @@ export const jsonSchema = 1;
  * is a text at the start of a file by which tilec recognizes files written by tilec.
  */
 export interface OutputFormat {
-  /** True if a file of this format that begins with `head` is tilec's. */
+  /** True if `head`, the start of a file of this format, has tilec's mark. */
   readonly isMarked: (head: string) => boolean;
   /**
    * Returns the contents with the mark; `by`: the command that writes them. Absent: contents are marked as
@@ -83,15 +83,16 @@ const signed: readonly OutputFormat[] = [
 ];
 
 /**
- * True if tilec may replace a file that begins with `head` with a file of the format `format`. The file must
- * have tilec's mark of `format`, or of any format with a mark that only tilec writes.
+ * True if tilec may overwrite a file that begins with `head` by a file of the format `format`. The file must
+ * have the mark of `format`, or a mark that only tilec writes.
  */
 export const mayReplace = (format: OutputFormat, head: string): boolean =>
   [...signed, format].some(({ isMarked }) => isMarked(head));
 
 /**
- * Returns contents with tilec's mark at the start; bytes and contents with a mark are unchanged. `by`:
- * command that writes the contents. Throws an InternalError if tilec would not recognize the result.
+ * Returns contents with tilec's mark at the start. Contents that are bytes, or that already have the mark,
+ * are returned unchanged. `by`: command that writes the contents. Throws an InternalError if tilec would not
+ * recognize the result.
  */
 export function withMark(
   contents: Uint8Array | string,

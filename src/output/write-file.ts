@@ -40,7 +40,7 @@ export interface OutputOptions {
   readonly format: OutputFormat;
   /** The command that writes the file, as its mark names it: `tune`, `emit wgsl`. */
   readonly by: string;
-  /** True: write over a file that does not carry tilec's mark. */
+  /** True to replace a file that does not have tilec's mark. */
   readonly force?: boolean;
 }
 
@@ -156,8 +156,8 @@ function descriptorAt(path: string): number | undefined {
 const platformError = (code: string): Error => Object.assign(new Error(code), { code });
 
 /**
- * Returns the error for a missing folder of an output path. The error names the folder as given by the user,
- * or the resolved folder after a link.
+ * Returns the error for an output path whose folder does not exist. The error names the folder in the user's
+ * words if `links` is 0, otherwise the folder to which the links lead.
  */
 function missingFolder(file: string, path: string, links: number): Error {
   const folder = links === 0 ? dirname(file) : dirname(path);

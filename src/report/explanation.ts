@@ -35,8 +35,8 @@ import type { Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
 
 /**
- * Returns the legality result of a schedule as text: the broken rules, and how to change the schedule. For a
- * framework's program, the framework's call that sets the tile is added.
+ * Returns the verdict on a schedule as text: the broken rules, and ways to change the schedule. For a
+ * framework's program, the text also has the framework's call that sets the tile.
  */
 export function renderVerdict(explanation: Explanation): string {
   checkApiArgument("renderVerdict", "explanation", explanation);
@@ -53,7 +53,7 @@ const ruleLines = ({ pass, rule, detail, source }: Explanation["rules"][number])
   `  ${pass ? "pass" : "FAIL"}  ${rule.padEnd(15)} ${detail}\n${" ".repeat(24)}${source}`;
 
 /**
- * Returns the summary of an explanation as text: legality, estimated cycles or the reason for the rejection,
+ * Returns the summary of an explanation as text: the verdict, estimated cycles or the reason for the refusal,
  * and one step to try.
  */
 export function renderSummary(explanation: Explanation): string {
@@ -66,7 +66,7 @@ export function renderSummary(explanation: Explanation): string {
 
 /** Options of {@link renderExplanation}. */
 export interface RenderExplanationOptions {
-  /** Adds the instructions that the gather does not become, and why. */
+  /** True to add the lowerings that were not chosen, with the reasons. */
   readonly verbose?: boolean;
 }
 
@@ -171,8 +171,8 @@ const fullPipe = 0.9;
 const fewBytes = 0.2;
 
 /**
- * Returns a text about the bottleneck of a legal schedule: too few tasks for the cores, or the busiest pipe.
- * The memory rate follows.
+ * Returns text about the limit of a legal schedule: too few tasks for the cores, or else the busiest pipe.
+ * The rate of global memory follows if known.
  */
 function limitText(explanation: Explanation): string {
   const { bottleneck, machine, traffic } = explanation;
@@ -230,8 +230,8 @@ function renderLegalSummary(explanation: Explanation): string[] {
 }
 
 /**
- * Returns the conditions under which a legal schedule does not execute, or may give other bits than the
- * reference.
+ * Returns lines on the limits of a legal schedule: conditions of rules, inputs for which an Ascend core may
+ * give other bits, and missing alignment.
  */
 function conditionsOf({ rules, ascend, framework }: Explanation): string[] {
   return [
@@ -362,8 +362,8 @@ function renderRefused(explanation: Explanation): string[] {
 }
 
 /**
- * Returns the first lines of an explanation: function, target and legality. Notes follow on another PyPTO
- * rule profile, a changed tile, or a full-load rule that does not apply.
+ * Returns the first lines of an explanation: program, target and verdict, with the verdict under another
+ * profile or on a changed tile. If no full load is required, a line states the residency.
  */
 function verdictLines({ name, target, legal, schedule, judgedTile, pages }: Explanation): string[] {
   const turned = turnedText(pages);
@@ -422,9 +422,8 @@ function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
 }
 
 /**
- * Returns `separator` and the framework call that sets the tile of schedule `to`. Notes follow if the view
- * differs from the view of `from` or the tile is not aligned. The text is empty if `words` (the framework) is
- * undefined.
+ * Returns `separator` and the framework call that sets the tile of `to`. The view is added if different from
+ * the view of `from`, and a note if the tile is not aligned. Empty if `words` (the framework) is undefined.
  */
 function callText(
   words: FrameworkWords | undefined,
@@ -504,7 +503,7 @@ const ofThisMachine = (
 ): Comparison["alternatives"] =>
   comparison?.alternatives.filter((other) => other.schedule.ubBytes === ubBytes) ?? [];
 
-/** Returns schedules with estimated cycles as text, in two entries: a title line and a table. */
+/** Returns a table of schedules with estimated cycles, as two texts: the line `title`, and the table. */
 function renderAlternatives(title: string, alternatives: Comparison["alternatives"]): string[] {
   return [
     `${title}, estimated cycles`,

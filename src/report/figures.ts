@@ -19,7 +19,7 @@ type Entries = Required<Pick<Schedule, SearchedEntry>>;
 export interface ScheduleFigures extends Partial<Roofline> {
   readonly schedule?: Partial<Entries>;
   readonly cycles?: number;
-  /** Bytes of global memory. */
+  /** Bytes that move between global memory and the cores. */
   readonly bytes?: number;
   /** Bytes of unified buffer. */
   readonly ubBytes?: number;

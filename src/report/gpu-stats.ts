@@ -36,7 +36,10 @@ export function renderGpuStats(name: string, stats: KernelStats | undefined, tar
 
 const written = "that the points of the scatter write";
 
-/** Returns the counts of one dispatch as text. `bytes`: those that each count is divided by. */
+/**
+ * Returns the counts of one dispatch, per byte of output, as text. `bytes`: words that say which bytes of
+ * output, for the heading.
+ */
 function renderDispatch(stats: DispatchStats, bytes: string): string {
   const { outputBytes, buffers, loadsInFlight, activeLanes } = stats;
   const each = (count: number): string => count.toFixed(2);

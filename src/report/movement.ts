@@ -7,7 +7,7 @@ const number = (value: number): string => value.toLocaleString("en");
 
 /**
  * Returns the bytes and bursts (contiguous transfers) that a schedule moves for given index values, as text.
- * `like`: the user's words for the index values.
+ * `like`: value of `--indices-like`, for the heading.
  */
 export function renderMovement(name: string, like: string, movement: Movement): string {
   const { picks, distinct, none, bytes, bursts, operands } = movement;

@@ -53,9 +53,9 @@ tr:target { outline: 2px solid var(--link); outline-offset: -2px; }
 /** Content of an HTML page: title, body as markup, and additional style rules. */
 export interface HtmlPage {
   readonly title: string;
-  /** Rules beside the common ones. */
+  /** CSS rules in addition to those of all pages. */
   readonly style?: string;
-  /** Markup, escaped where it holds text. */
+  /** Markup, in which texts are already escaped. */
   readonly body: string;
 }
 

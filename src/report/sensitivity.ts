@@ -8,8 +8,9 @@ import { table } from "./table.js";
 const percent = (value: number): string => `${Math.round(value)} %`;
 
 /**
- * Returns the sensitivity of a schedule's cycles to target parameters as text: percent of cycles per 1 % of a
- * parameter. `choices`: parameter values at which another schedule is best. `shape`: shape of the output.
+ * Returns the sensitivities of a program's cycles to target parameters as text, in percent of cycles per 1 %
+ * of a parameter. `choices`: better schedules at the ends of a parameter's range. `shape`: shape of the
+ * output.
  */
 export function renderSensitivity(
   list: readonly Sensitivity[],

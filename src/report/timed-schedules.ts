@@ -8,15 +8,14 @@ import type { TuneResult } from "../tune/result.js";
 import { timedOf, type Timed } from "./tune-charts.js";
 
 /**
- * Factor above which an estimate excludes a pruned schedule from exact cycle computation. The estimate is
- * compared with the lowest time of all schedules that move no more bytes.
+ * Factor beyond which a pruned schedule is left out of the chart. Its estimated cycles are compared with the
+ * fastest schedule that moves no more bytes.
  */
 export const farthest = 1.5;
 
 /**
- * Returns the schedules of a search that have exact times: the costed schedules, and pruned schedules that
- * may lie on the Pareto front of bytes and cycles. For the objective `ms`, or with custom passes, only costed
- * schedules are returned.
+ * Returns the schedules of a search with exact times: the costed ones, and pruned ones that may lie on the
+ * Pareto front of bytes and cycles. With objective `ms` or custom passes, only costed schedules are returned.
  */
 export function timedSchedules(result: TuneResult): readonly Timed[] {
   const costed = timedOf(result);

@@ -133,8 +133,8 @@ export function coreRow(one: Timeline, { width, until }: ChartSize): string {
 }
 
 /**
- * Returns the last cycle that the chart of a timeline shows. `complete`: true if all events are drawn up to
- * the end of execution.
+ * Returns the cycle at which the chart of a timeline ends (`until`). `complete`: true if the chart shows all
+ * events, false if it is cut.
  */
 export function timelineReach(one: Timeline): { readonly until: number; readonly complete: boolean } {
   const { timing } = one;
@@ -233,7 +233,7 @@ function textOf({ from, to, name, cycles }: TimelineEvent, scale: number): strin
 /** Chart of a timeline (SVG markup) with a caption (HTML markup). */
 export interface Drawn {
   readonly chart: string;
-  /** Markup. */
+  /** HTML markup. */
   readonly caption: string;
 }
 

@@ -14,13 +14,13 @@ interface Place {
 }
 
 /**
- * Cell of a search's heat map, for one tile shape and one residency (choice of the operands copied to the
- * unified buffer). Has the best schedule with the cost, or the reason why no schedule is legal.
+ * Cell of a search's heat map, for one tile shape and one residency: the best schedule with its cost, or the
+ * refusal if no schedule is legal.
  */
 export type TileCell = Place &
   (
     | {
-        /** `exact`: costed or measured. `estimate`: by the estimate alone. */
+        /** `exact`: the cost was computed or measured. `estimate`: the cost is an estimate. */
         readonly kind: "exact" | "estimate";
         /** Cost in the unit of the objective: cycles, bytes or milliseconds. */
         readonly cost: number;
@@ -31,15 +31,12 @@ export type TileCell = Place &
     | { readonly kind: "refused"; readonly refused: RefusedTiles }
   );
 
-/**
- * Data of a search's heat map: cells for tile shapes along at most two output dims. Each residency (choice of
- * the operands copied to the unified buffer) has separate cells.
- */
+/** Data of a search's heat map: cells by tile extents along at most two output dims, and by residency. */
 export interface TileCells {
-  /** Output dims along the map; absent `y` where at most one dim has a choice. */
+  /** Output dims of the two axes. `y` is absent if at most one dim has several extents. */
   readonly x: number;
   readonly y?: number;
-  /** Entries along both, ascending. */
+  /** Extents of tiles along each axis, in elements, ascending. */
   readonly xs: readonly number[];
   readonly ys: readonly number[];
   /** Residencies with a legal tile, in the order of their best cells. */
@@ -53,20 +50,14 @@ export interface TileCells {
   readonly refused: readonly RefusedResidency[];
 }
 
-/**
- * Residency (choice of the operands that are copied to the unified buffer) for which no tile is legal, with
- * the smallest rejected tile.
- */
+/** Residency for which no tile is legal, with the smallest refused tile. */
 export interface RefusedResidency {
-  /** As flags take it. */
+  /** Residency in the syntax of the flag `--residency`. */
   readonly residency: string;
   readonly refused: RefusedTiles;
 }
 
-/**
- * Returns the data of a search's heat map: cells, and tile shapes along the axes. Undefined for a scalar
- * output.
- */
+/** Returns the data of a search's heat map. Undefined for a scalar output. */
 export function tileCells(result: TuneResult): TileCells | undefined {
   const rank = domainOf(result.gather).length;
   if (rank === 0) return undefined;
@@ -133,8 +124,8 @@ export function tileCells(result: TuneResult): TileCells | undefined {
 }
 
 /**
- * Returns the residencies (choices of the operands in the unified buffer) with a legal heat map cell, sorted
- * by lowest cell cost. Residencies without a known cost come last.
+ * Returns the residencies with a legal cell in the heat map, in ascending order of the lowest cost.
+ * Residencies without a known cost come last.
  */
 function byBest(cells: readonly TileCell[]): readonly string[] {
   const costs = new Map<string, number>();
@@ -149,8 +140,9 @@ function byBest(cells: readonly TileCell[]): readonly string[] {
 const keyOf = ({ x, y, residency }: Place): string => `${residency} ${x} ${y}`;
 
 /**
- * Returns a rejected tile which proves that every tile of a heat map cell is illegal, the nearest if there
- * are several; undefined if there is none. `least`: smallest tile entries in the dims outside the map.
+ * Returns a refused tile that proves a heat map cell illegal: no extent is larger than the cell's. Of
+ * several, returns the nearest; undefined if there is none. `least`: smallest tile extents in dims outside
+ * the map.
  */
 function standsAt(
   { x, y, residency }: Place,

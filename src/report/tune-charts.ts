@@ -67,7 +67,7 @@ const number = (value: number): string =>
 /** Heat map of a search result: chart and legend as SVG markup, and data of the cells. */
 export interface HeatMap {
   readonly map: string;
-  /** Absent where all cells cost the same. */
+  /** SVG markup of the legend. Absent if all cells have the same cost. */
   readonly legend?: string;
   readonly cells: TileCells;
 }
@@ -79,7 +79,7 @@ export type CellLink = (cell: TileCell) => string | null;
 export interface HeatMapOptions {
   /** Default: links to the rows of {@link tunePage}. */
   readonly link?: CellLink;
-  /** Width of the map in CSS pixels; by default as many as let each cell show its ratio, at most 1180. */
+  /** Width of the map in CSS pixels. Default: wide enough for a ratio in each cell, at most 1180. */
   readonly width?: number;
 }
 
@@ -352,7 +352,7 @@ export function paretoOf(timed: readonly Timed[]): readonly Timed[] {
 
 /** Options of {@link scatter}. */
 export interface ScatterOptions {
-  /** Schedules whose figures are exact; by default those that the search costed. */
+  /** Schedules with exact times. Default: the schedules that the search costed. */
   readonly timed?: readonly Timed[];
   /** Width of the chart in CSS pixels. Default: 640. */
   readonly width?: number;

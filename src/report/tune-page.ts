@@ -26,9 +26,9 @@ import { heatMap, refusedRow, candidateRow, scatter, timeUnitOf, type HeatMap } 
  * Origin of a search result: the command and the tilec version, from which a reader can reproduce the result.
  */
 export interface PageOrigin {
-  /** As a shell takes it. */
+  /** Command line, quoted for a shell. */
   readonly command?: string;
-  /** tilec's, such as `0.1.0`. */
+  /** Version of tilec, such as `0.1.0`. */
   readonly version?: string;
 }
 
@@ -108,10 +108,7 @@ const markKeys = ({ best, default: standard }: TuneResult): string =>
     ? `${key("star")} best, the default.`
     : `${key("star")} best, ${key("diamond")} default.`;
 
-/**
- * Returns the heat map of a search as HTML: chart, legend, and the residencies (choices of the operands in
- * the unified buffer) without a legal tile.
- */
+/** Returns the heat map of a search as HTML: chart, legend, and the residencies without a legal tile. */
 function mapFigure({ map, legend, cells }: HeatMap, result: TuneResult): string {
   const rank = result.best.schedule.tile.length;
   const others = Array.from({ length: rank }, (_, d) => d).filter((d) => d !== cells.x && d !== cells.y);

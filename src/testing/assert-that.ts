@@ -7,8 +7,8 @@ import type { Verdict } from "./verdict.js";
 type Arguments<F> = F extends (subject: Subject, ...rest: infer A) => unknown ? A : never;
 
 /**
- * Assertions on one kernel or program, one for each of the {@link matchers}. An assertion throws an
- * AssertionError if the matcher fails; an asynchronous assertion returns a promise that rejects.
+ * Assertions on one kernel or program, one for each of the {@link matchers}. If the matcher fails, an
+ * assertion throws an AssertionError; an asynchronous assertion returns a promise that rejects.
  */
 export type Asserted = {
   readonly [K in keyof Matchers]: (
@@ -25,9 +25,9 @@ export interface Assertions extends Asserted {
 export interface SkipContext {
   /** Marks the test as skipped. */
   skip(reason: string): void;
-  /** Runs when the test is over; where it is absent, `skip` is called at once. */
+  /** Registers a function to run at the end of the test. Absent: `skip` is called at once. */
   after?(run: () => void): void;
-  /** False once the test has failed: it is not told as skipped then. */
+  /** False if the test has failed. A failed test is not marked as skipped. */
   readonly passed?: boolean;
 }
 

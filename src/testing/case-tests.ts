@@ -18,7 +18,10 @@ import { requiredBackends, testDevice } from "./device.js";
 import { testsIn } from "./find-tests.js";
 import { runTests, type Test } from "./run-tests.js";
 
-/** Options of {@link caseTests}: backends, executor, pass pipeline, targets and operators of the tests. */
+/**
+ * Options of {@link caseTests}: the backends on which tests run, and the executor, passes, targets and
+ * operators.
+ */
 export interface CaseOptions {
   /** Default: `reference` and `sim`. */
   readonly backends?: readonly BackendChoice[];
@@ -26,7 +29,7 @@ export interface CaseOptions {
   readonly require?: readonly BackendName[];
   /** Executor of `sim`; default `checked`. */
   readonly executor?: Executor;
-  /** The pipeline that compiles cases; RUN lines say their own. Default: `defaultPipeline`. */
+  /** Passes that compile a case, in order. Default: `defaultPipeline`. RUN lines state their own pipeline. */
   readonly passes?: readonly Pass[];
   /** Targets that cases can name beside the built-in ones. */
   readonly targets?: readonly Target[];
@@ -52,7 +55,8 @@ export interface CaseTest {
   /** The case's id. */
   readonly name: string;
   /**
-   * Rejects with an AssertionError that says per backend what is wrong; tells the context what did not run.
+   * Runs the test. Rejects with an AssertionError that names the fault of each backend. Skipped backends are
+   * reported to `context`.
    */
   readonly run: (context?: SkipContext) => Promise<void>;
 }

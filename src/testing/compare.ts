@@ -46,7 +46,10 @@ import { inOneLine } from "./no-device.js";
 export interface ReferenceOptions {
   /** Default: `sim` alone. */
   readonly backends?: readonly BackendChoice[];
-  /** Typed arrays by operand; absent: four draws from `seed`, two of them with indices out of range. */
+  /**
+   * Typed arrays by operand key. Absent: four random draws from `seed`, two of which have indices out of
+   * range.
+   */
   readonly inputs?: GatherData;
   /** Default 1. */
   readonly seed?: number;
@@ -143,7 +146,7 @@ export async function compareWithReference(
  */
 export interface DrawComparison {
   readonly program: IndexProgram;
-  /** Absent: the kernel's own operator, or map. */
+  /** Program that defines the output. Absent: the kernel's operator or access map does. */
   readonly definition?: Func | undefined;
   readonly draw: Draw;
   readonly backends: readonly { readonly backend: BackendChoice; readonly options: BackendOptions }[];
@@ -154,11 +157,11 @@ export interface DrawComparison {
  * index value, or a note on many fill elements. All fields are absent if the outputs are equal.
  */
 export interface Compared {
-  /** The first backend's that gives another outcome than the definition. */
+  /** First difference between a backend's outcome and the definition. */
   readonly difference?: Diagnostic;
-  /** The index that the definition, and every backend, rejects. */
+  /** Index value that the definition and every backend reject. */
   readonly rejected?: Diagnostic;
-  /** Said where more than half of the output are fills. */
+  /** Note for an output of which more than half are fill elements. */
   readonly fills?: string;
 }
 
@@ -243,8 +246,8 @@ function fillsIn(program: IndexProgram, inputs: HostInputs, elements: number): P
 }
 
 /**
- * Returns a diagnostic as one line of text, with notes, and with seed and description of the inputs. The seed
- * is left out for given inputs.
+ * Returns a diagnostic as one line of text: the message, its notes, and seed and description of the inputs.
+ * Given inputs have no seed.
  */
 export const inWords = ({ message, notes = [] }: Diagnostic, draw: Draw): string =>
   [message, ...notes, inputsInWords(draw) ?? ""].filter((piece) => piece !== "").join("; ");

@@ -32,8 +32,8 @@ const triesAtRandom = 64;
 const valuesTried = 2 ** 16;
 
 /**
- * Returns the indices (0-based) of the index operands that determine the coordinates at which a scatter
- * writes. Index operands that determine the coordinates only through other index operands are included.
+ * Returns the numbers, from 0, of the index operands that determine which element a point of a scatter
+ * writes, directly or through other index operands.
  */
 function written({ indices, write }: AccessMap): ReadonlySet<number> {
   const needed = new Set<number>();
@@ -50,9 +50,9 @@ function written({ indices, write }: AccessMap): ReadonlySet<number> {
 }
 
 /**
- * Returns accessors for the index values that determine where a scatter writes and that may be changed.
- * `tables` has the indices of the inputs that may be changed. Index values read at positions that depend on
- * other index values are left out.
+ * Returns accessors for the index values that decide which element a point writes and that may be changed.
+ * `tables`: inputs that may be changed, by position. Index values that are looked up by other index values
+ * are left out.
  */
 function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): DrawnIndex[] {
   const { map, operands } = program;
@@ -80,8 +80,8 @@ function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlyS
 }
 
 /**
- * Returns a function from an iteration point to the row-major index of the output element that a scatter
- * writes there. The function returns undefined if the scatter writes nothing at the point.
+ * Returns a function from a point of a scatter to the row-major index of the written output element;
+ * undefined if the point writes nothing.
  */
 function elementsOf(
   program: DefinedMap,
@@ -96,8 +96,8 @@ function elementsOf(
 }
 
 /**
- * Changes index values in `inputs` in place to avoid duplicate writes of a scatter, as far as possible.
- * `tables` has the indices of the inputs that may be changed. `random` returns numbers in [0, 1).
+ * Changes index values in `inputs` in place so that, as far as possible, no two points of a scatter write the
+ * same element. `tables`: inputs that may be changed, by position. `random` returns numbers in [0, 1).
  */
 export function makeDistinct(
   program: DefinedMap,
@@ -138,8 +138,8 @@ const shapeOf = ({ operands }: DefinedMap, table: number): Shape => at(operands,
 type Position = DrawnIndex & { readonly position: number };
 
 /**
- * Changes the index values at the given positions, in place, until `isFree` returns true. Restores the old
- * values and returns if no tried value succeeds.
+ * Tries new index values at the given positions, in place, until `isFree` returns true. If no value that was
+ * tried succeeds, the old values are restored.
  */
 function tryValues(positions: readonly Position[], isFree: () => boolean, random: () => number): void {
   const before = positions.map(({ read, position }) => read(position));
@@ -168,9 +168,8 @@ function tryValues(positions: readonly Position[], isFree: () => boolean, random
 const pointsTried = 4096;
 
 /**
- * Changes index values in `inputs` in place to create a duplicate write of a scatter. Returns false if none
- * of the first 4096 iteration points can write the same element as the preceding point. `tables` has the
- * indices of the inputs that may be changed.
+ * Changes index values in `inputs` in place so that two points of a scatter write the same element. Returns
+ * false if this fails for the first 4096 points. `tables`: inputs that may be changed, by position.
  */
 export function makeDuplicate(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): boolean {
   const indices = drawnIndices(program, inputs, tables);

@@ -45,11 +45,12 @@ import {
 } from "./random.js";
 
 /**
- * Inputs of one test run, by key, with the random seed and the method by which the index values were drawn.
+ * Inputs of one test run, by operand key. `indices`: name of the method that chose the index values, or `as
+ * given`.
  */
 export interface Draw {
   readonly indices: (typeof drawNames)[number] | (typeof extraNames)[number] | "as given";
-  /** Seed of all that is drawn; absent if nothing is drawn. */
+  /** Seed of the random inputs. Absent if no input is random. */
   readonly seed?: number;
   readonly inputs: Readonly<Record<string, HostValue>>;
 }
@@ -104,9 +105,9 @@ export function definitionOf(
 }
 
 /**
- * Yields the inputs for the tests of a program: four random draws, and one draw with a duplicate write if a
- * scatter rejects duplicates. Yields one draw if no index values are drawn. `ofOthers` adds draws for kernels
- * that tilec did not write.
+ * Yields the inputs for the tests of a program: four random draws, and one with a duplicate write if a
+ * scatter rejects duplicates. If no index values are random, yields one draw. `ofOthers`: true to add draws
+ * for kernels that tilec did not write.
  *
  * The four draws have all index values in range, the first and last values included, one value out of range,
  * and many out of range. Throws a CompileError (TC502) for a tensor larger than an array.
@@ -269,8 +270,8 @@ interface OneOutside {
 }
 
 /**
- * Changes one index value in `inputs` in place to a value just out of range, if possible. `others` is a
- * second draw with rejected index values; the change affects another index operand, if possible.
+ * Changes one index value in `inputs` in place to a value just out of range, if possible. `others`: a draw
+ * with many rejected index values; an index operand other than the first one rejected there is preferred.
  */
 function moveOneOutside(
   inputs: Draw["inputs"],

@@ -221,9 +221,9 @@ interface Missing {
 }
 
 /**
- * Returns the range of the output that consecutive matches of a check occupy. The search starts at character
- * positions in [from, to). Returns the check as `missing` if the output has fewer matches than the check
- * requires.
+ * Returns the range of the output from the first to the last of a check's matches, in order. The search
+ * covers character positions in [from, to). If there are fewer matches than the check requires, returns the
+ * check as `missing`.
  */
 function inOrder(
   output: string,

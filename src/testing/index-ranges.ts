@@ -20,15 +20,18 @@ import {
 import type { DefinedMap } from "../../backends/reference/defined-map.js";
 
 /**
- * Range of the values that an element of an index input (an input that holds index values) may have without
- * being out of range.
+ * Range of the values that one element of an index input may have so that every index operand that reads the
+ * element is in range. `least` and `max` are inclusive.
  */
 export interface IndexRange {
   readonly least: number;
   readonly max: number;
-  /** Negative values count from this number. */
+  /** Number that is added to a negative value; absent if negative values do not count from the end. */
   readonly wrapNegativeBy?: number;
-  /** True if an index operand under `unchecked` takes the value: one outside has no defined result. */
+  /**
+   * True if an index operand with the policy `unchecked` reads the element: the result for a value out of
+   * range is then undefined.
+   */
   readonly promised: boolean;
   /**
    * Least and greatest value of the index type, within the integers that a JavaScript number holds exactly.
@@ -47,8 +50,9 @@ export function indexLimits(dtype: DType): readonly [lowest: number, highest: nu
 }
 
 /**
- * Returns a function from a row-major element position of an index input to the range of values that all
- * index operands accept at the position. `table` is the index of the input among the operands.
+ * Returns a function that maps an element of an index input to its range of valid values. All index operands
+ * that read the element accept these values. The element is given by its row-major position, and `table` is
+ * the index of the input among the operands; both count from 0.
  */
 export function indexRanges(defined: DefinedMap, table: number): (position: number) => IndexRange {
   const { map, operands } = defined;
@@ -120,8 +124,8 @@ function soleDim(coord: Linear): number | undefined {
 }
 
 /**
- * Returns the indices (0-based) of index operand `index` and of the index operands that are sums with that
- * operand as an addend. Sums of sums are included.
+ * Returns the numbers (0-based) of index operand `index` and of all index operands that are sums with its
+ * value as a term. A sum of such a sum is included.
  */
 function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
   const consumers = [index];
@@ -133,8 +137,8 @@ function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
 }
 
 /**
- * Returns the interval of values for which index operand `index` (0-based) and all sums that contain the
- * operand are in range.
+ * Returns the least and greatest value (both inclusive) of index operand `index` (0-based) for which the
+ * operand is in range. Every index operand that is a sum with the operand as a term is then in range too.
  */
 function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"]): Interval {
   const nothing: Interval = [0, 0];
@@ -166,9 +170,9 @@ function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"])
 }
 
 /**
- * Returns the values of index operand `s` (0-based) for which a linear expression lies in [least, max] for
- * all values of the remaining variables. If there is no value, returns the values for which the expression
- * can lie in [least, max].
+ * Returns the values (ends inclusive) of index operand `s` for which the expression `form` lies in [least,
+ * max], whatever the other variables are. If there is no such value, returns the values for which `form` lies
+ * there for some choice of the other variables. `ranges` has the ranges of these variables.
  */
 function solved(form: Linear, s: number, [least, max]: Interval, ranges: Ranges): Interval {
   const term = form.terms.find(({ of }) => indicesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));

@@ -18,8 +18,8 @@ export const copies = (tensors: Tensors): Tensors =>
   );
 
 /**
- * Returns a description of the first input that an execution changed without permission; undefined if there
- * is none. Only inputs that the program updates in place may change, and only if `succeeded` is true.
+ * Returns a message about the first input that a run changed but must not change; undefined if there is none.
+ * A run may change only inputs marked `inout`, and only if `succeeded` is true.
  */
 export function changedInput(
   func: HasOperands,

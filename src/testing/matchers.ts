@@ -312,12 +312,15 @@ const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdi
  * promise of one.
  */
 export const matchers = {
-  /** It compiles. */
+  /** Passes if the kernel or program compiles. */
   toBeLegal,
-  /** It does not compile, for that category or code when one is named. */
+  /** Passes if the program does not compile: for the given error category or code, if one is given. */
   toBeRefused,
   toFitUb,
-  /** It moves no more than so many bytes of global memory, or so many times what any schedule moves. */
+  /**
+   * Passes if the bytes moved to and from global memory stay within a limit, given in bytes or as a ratio to
+   * the least that any schedule moves.
+   */
   toMoveAtMost,
   /** It moves so many bytes of global memory, no more and no less. */
   toMoveExactly,

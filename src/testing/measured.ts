@@ -77,7 +77,7 @@ export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Me
 
 /**
  * Returns the limits that a kernel exceeds, in the order bytes, ratio, ubPeak, cycles. If `exactly` is true,
- * a value below the limit is returned as well.
+ * returns every limit that differs from the kernel's value. `name` is the kernel's name for messages.
  */
 export function excesses(
   name: string,

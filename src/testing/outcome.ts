@@ -41,8 +41,8 @@ function rejection(thrown: unknown): Outcome {
 }
 
 /**
- * True if a diagnostic is for a rejected value of an index operand with the policy `unchecked`. A backend
- * need not reject an index value with the policy `unchecked`.
+ * True if the diagnostic is about an index operand with the policy `unchecked`. With this policy, the program
+ * promises that the value is in range, and a backend need not report other values.
  */
 export const isPromise = ({ indices }: AccessMap, { data }: Diagnostic): boolean =>
   indices[Number(data?.["site"])]?.outOfRange === "unchecked";

@@ -173,8 +173,8 @@ export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number,
 }
 
 /**
- * Access map of a program with the program's operands, from which index values for tests are drawn. `tile` is
- * present if the access map differs between tiles; `map` then has the region of one tile.
+ * Access map and operands of a program for which tests draw index values. `tile` is present only if the
+ * access map differs from tile to tile; `map` is then the access map of one tile.
  */
 export interface IndexProgram extends DefinedMap {
   readonly tile?: TileFunc;

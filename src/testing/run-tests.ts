@@ -13,7 +13,10 @@ export interface Test {
   /** File of the test, and its line from 1. */
   readonly file: string;
   readonly line: number;
-  /** Begins what goes on beside other tests, such as a pipeline; what it returns runs the test. */
+  /**
+   * Starts work that may go on while other tests run, such as the creation of a pipeline. Returns the
+   * function that runs the test.
+   */
   begin(backends: readonly BackendChoice[], context: CheckContext): () => Promise<CheckResult[]>;
 }
 
@@ -31,11 +34,11 @@ export interface SuiteResults {
 
 /** Options of {@link runTests}. */
 export interface SuiteOptions<T extends Test> {
-  /** Gives each test its context. */
+  /** Returns the context in which a test runs. */
   readonly contextOf: (test: T) => CheckContext;
   /** Called after each test. */
   readonly onDone?: (test: T) => void;
-  /** Ends with the first test that fails. Default false. */
+  /** True to end the suite at the first test that fails. Default false. */
   readonly bail?: boolean;
 }
 
@@ -94,8 +97,8 @@ interface Begun<T extends Test> {
 }
 
 /**
- * Yields tests in order, each with the function that runs the test. `begin` prepares each test and is called
- * up to 8 tests ahead.
+ * Yields each test, in order, with the function that runs the test and the milliseconds that its preparation
+ * took. `begin` prepares a test; up to 8 later tests are already prepared when a test is yielded.
  */
 function* begunAhead<T extends Test>(tests: readonly T[], begin: (test: T) => Run): Generator<Begun<T>> {
   const begun: Begun<T>[] = [];

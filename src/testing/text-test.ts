@@ -29,9 +29,9 @@ import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFail
 export interface TextTestOptions {
   /** Operators that a file without RUN lines may name; default: the built-in ones. */
   readonly operators?: Operators;
-  /** Looks up what is no built-in target; default: none. */
+  /** Returns the target of a name that no built-in target has; default: no further targets. */
   readonly findTarget?: (name: string) => Target | undefined;
-  /** The profile of programs that state none; absent: `strict`. */
+  /** Profile of programs that do not state a profile; default: `strict`. */
   readonly profile?: Profile;
   /** The pipeline that a file without RUN lines is compiled by; default: `defaultPipeline`. */
   readonly passes?: readonly Pass[];

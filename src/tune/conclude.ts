@@ -18,9 +18,9 @@ import { modelLimit } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
 
 /**
- * Returns the result of a finished search: counts by status, costed and pruned candidates, and the best
- * candidate compared with the default. Throws the abort reason, or a CompileError (TC702), if the default was
- * not costed.
+ * Returns the result of a finished search: counts by status, the costed and pruned candidates, and the best
+ * candidate compared with the default schedule. If the default schedule was not costed, throws the abort
+ * reason, or a CompileError (TC702).
  */
 export function concluded(
   { task, space, defaultId, options }: Search,
@@ -89,9 +89,9 @@ export function concluded(
 }
 
 /**
- * Returns the candidates of `sorted` without duplicates, that is, candidates with equal schedules and costs.
- * Of equal candidates, the default or else the first is returned. Candidates of `race` (final round-robin
- * comparison) are always returned.
+ * Returns the candidates of `sorted` without duplicates, that is, candidates with equal schedules, costs and
+ * status. Of equal candidates, the default is kept, or else the first. All candidates of the run-off `race`
+ * (final round-robin comparison) are kept.
  */
 function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff | undefined): Candidate[] {
   const keyOf = ({ schedule, cycles, bytes, ubBytes, status }: Candidate): string =>
@@ -108,8 +108,8 @@ function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff 
 }
 
 /**
- * Returns text for a candidate's schedule: tile, residency (memory in which an operand is kept), and the
- * entries that differ from the default schedule.
+ * Returns a candidate's schedule as text: the tile, the residency, and every other schedule entry that
+ * differs from the default schedule.
  */
 function shownDifference({ schedule }: Candidate, { schedule: other }: Candidate): string {
   const { tile, residency } = schedule;
@@ -122,8 +122,9 @@ function shownDifference({ schedule }: Candidate, { schedule: other }: Candidate
 }
 
 /**
- * Returns a text with the reason why a legal schedule was not costed: the exhausted budget, or an estimate
- * that is too high. `least` is the smallest estimate of all schedules.
+ * Returns the reason, as text, why a legal schedule was not costed. Either the budget of the search was spent
+ * or, for objective `ms`, the estimated cycles exceed {@link modelLimit} times `least`. `least` is the fewest
+ * estimated cycles of all schedules.
  */
 function whyPruned({ weight, facts }: SpaceEntry, objective: Objective, least: number): string {
   if (objective === "ms" && weight > modelLimit * least) {
@@ -142,8 +143,8 @@ const beatsByTime = (race: RunOff | undefined, chosen: Candidate, front: Candida
   chosen.status === "measured" ? race?.significant === true : front.status === "measured";
 
 /**
- * Returns one sentence that compares the best candidate with the default: costs, gain in percent, and rounds
- * won in the run-off (final round-robin comparison).
+ * Returns one sentence that compares the best candidate with the default schedule: costs, gain in percent,
+ * and rounds won in the run-off (final round-robin comparison).
  */
 function verdictOf(
   best: Candidate,

@@ -16,14 +16,13 @@ import type { CostFacts } from "./result.js";
 import type { SpaceEntry } from "./space.js";
 
 /**
- * Cost of a candidate, with a function that returns the candidate's tile program, and the reason if custom
- * passes refuse the candidate.
+ * Cost of a candidate, with its tile program. `refusal` is present if the user's passes refuse the candidate.
  */
 export interface Costed {
   readonly facts: CostFacts;
-  /** Made when it is first read. */
+  /** Returns the tile program, which is created at the first call. */
   readonly tile: () => TileFunc;
-  /** Refusal of the candidate by a pipeline of the user. */
+  /** Reason why the user's passes refuse the candidate; absent if they accept it. */
   readonly refusal?: { readonly status: "error"; readonly code: Code; readonly reason: string };
 }
 
@@ -47,8 +46,8 @@ function plain(entry: SpaceEntry, lowerBound: LowerBound): Costed {
 }
 
 /**
- * Returns the cost of the program that custom passes make of a candidate. If the passes refuse the candidate,
- * `refusal` has the reason, and the cost is the cost under the built-in passes.
+ * Returns the cost of the program into which the user's passes turn a candidate. If a pass refuses the
+ * candidate, `refusal` has the reason, and the cost is that under the built-in passes.
  */
 function costOfRun({ task, lowerBound }: Pick<Search, "task" | "lowerBound">, entry: SpaceEntry): Costed {
   const { gather, target, passes = [] } = task;

@@ -26,8 +26,8 @@ export interface Shard {
 const nearbyShare = 0.1;
 
 /**
- * Returns the candidates that a search costs within the budget: the default, then the most promising
- * candidates. All candidates are returned if the budget is `"all"` or a time in milliseconds.
+ * Returns the candidates that a search costs within the budget: the default schedule first, then the
+ * candidates that rank best. If the budget is `"all"` or a time in milliseconds, all candidates are returned.
  */
 export function cut(space: SearchSpace, defaultId: string, budget: Budget): readonly SpaceEntry[] {
   const first = space.entries.filter(({ facts }) => facts.id === defaultId);

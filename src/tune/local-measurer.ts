@@ -14,14 +14,17 @@ import { poisonByte, timed, type TimedSubject } from "./timed.js";
 export interface LocalOptions {
   /** Name of the machine in records. */
   readonly device?: string;
-  /** Threads of the fast executor, default 1. More threads need `spawn`, whose `terminate` may be awaited. */
+  /**
+   * Number of threads of the fast executor, default 1. `spawn` starts a thread and is required for more than
+   * one; its `terminate` may return a promise.
+   */
   readonly threads?: number;
   readonly spawn?: SpawnThread;
 }
 
 /**
- * Returns a measurer that runs candidates in the calling process with the fast executor. Candidates share
- * memory, and the inputs are copied only once.
+ * Returns a measurer that runs candidates in the calling process with the fast executor. The inputs are
+ * copied once, into memory that all candidates use in turn.
  */
 export function localMeasurer(
   task: Pick<MeasuredTask, "inputs" | "expected">,

@@ -9,10 +9,10 @@ import type { MeasureOptions, Measurement } from "./search-ms.js";
  * compute.
  */
 export interface MeasuredTask {
-  /** The default's kernel: its operands are every candidate's. */
+  /** Kernel of the default schedule. The kernels of all candidates have the same operands. */
   readonly kernel: Kernel;
   readonly inputs: HostInputs;
-  /** The operator's output for these inputs, byte for byte. */
+  /** Output that each candidate must compute from `inputs`, as bytes. */
   readonly expected: Uint8Array;
 }
 
@@ -21,8 +21,8 @@ export interface Measurer {
   /** Device that runs the candidates. Times are comparable on one device only. */
   readonly device: string;
   /**
-   * Verifies one run and times others. Resolves with `timeout` where it ends a candidate that takes too long,
-   * and where it cannot end one, afterwards.
+   * Verifies the output of one run and measures further runs. Resolves to the status `timeout` if the
+   * candidate takes too long: at once if the run can be stopped, else after the run.
    */
   measure(tile: TileFunc, options: MeasureOptions): Promise<Measurement>;
   /** Ends what it started. */

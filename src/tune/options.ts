@@ -16,11 +16,17 @@ import type { SearchSpace, SpaceEntry } from "./space.js";
 export interface TuneOptions extends CompileOptions {
   /** Default `cycles`. */
   readonly objective?: Objective;
-  /** Default 50. A number counts full costings, or measured candidates; estimates are free. */
+  /**
+   * Number of candidates to cost or, for `ms`, to measure; or `"all"`; or a time. Default 50. Estimates do
+   * not count.
+   */
   readonly budget?: Budget;
   /** Seed of random inputs, and of ties in a measured search. Default 1. */
   readonly seed?: number;
-  /** The one list of candidates, split by their hashes. The default is in each. */
+  /**
+   * Part of the candidates that this search costs; default: all candidates. Every part includes the default
+   * schedule.
+   */
   readonly shard?: Shard;
   /** Results of earlier searches, by candidate id. */
   readonly cached?: ReadonlyMap<string, CachedCandidate>;
@@ -47,19 +53,19 @@ export interface TuneOptions extends CompileOptions {
 }
 
 /**
- * Earlier result for one candidate. With an earlier result, a search does not cost or measure the candidate
- * again.
+ * Earlier result for one candidate: cost, measured times or failure. A search does not cost or measure a
+ * candidate with an earlier result again.
  */
 export interface CachedCandidate {
-  /** Absent where the record lacks a part of it. */
+  /** Absent if the tuning record lacks a part of the cost. */
   readonly cost?: Cost;
   readonly runs?: readonly CandidateRun[];
   readonly failure?: Exclude<Measurement, { readonly status: "measured" }>;
 }
 
 /**
- * Number of candidates that a search leaves out for one reason: the estimate, the budget, or the number of
- * elements in the tile.
+ * Number of candidates that a search left out for the reason `why`: its estimated cycles (`model`), the
+ * search budget (`budget`), or the elements of its tile (`length`).
  */
 export interface PrunedCount {
   readonly why: "model" | "budget" | "length";

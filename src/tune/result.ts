@@ -40,13 +40,13 @@ export const candidateStatuses = [
 export type CandidateStatus = (typeof candidateStatuses)[number];
 
 /**
- * Properties of a legal schedule that are computed before the cost model runs: id, estimated cycles, bytes
- * and number of tasks.
+ * Properties of a legal schedule that are known before its full cost: id, roughly estimated cycles
+ * (`estimate`), bytes moved and number of tasks.
  */
 export interface CandidateFacts {
-  /** Content hash of the schedule that was chosen, in hexadecimal. */
+  /** Id of the chosen schedule: the first 16 hexadecimal digits of a hash. */
   readonly id: string;
-  /** The schedule that ran. */
+  /** Schedule that ran: the chosen schedule after the user's passes. */
   readonly schedule: ResolvedSchedule;
   /**
    * The schedule that was chosen, of which the passes of the search made the one that ran; absent where they
@@ -87,7 +87,8 @@ export interface CandidateRun {
   /** Device that ran the candidate. Milliseconds are comparable on one device only. */
   readonly device: string;
   /**
-   * `search`: when it was found. `run-off`: in turns with the best few and the default. `given`: measured elsewhere.
+   * `search`: during the search. `run-off`: in the final round-robin comparison with the default. `given`:
+   * measured outside tilec.
    */
   readonly phase: "search" | "run-off" | "given";
   /** Identifier of the run-off, so that its rounds are compared only with each other. */
@@ -121,13 +122,13 @@ export interface PrunedCandidate extends CandidateFacts {
 }
 
 /**
- * Smallest refused tile for one residency (memory in which an operand is kept), loop tile and buffer count.
- * Every tile that is at least as large along each dim is also refused.
+ * Smallest refused tile for one view, residency and number of buffers. Every tile that is at least as large
+ * along each dim is refused too.
  */
 export interface RefusedTiles extends Pick<ResolvedSchedule, Exclude<SearchedEntry, "order">> {
   readonly status: "refused";
   readonly code: Code;
-  /** The arithmetic. */
+  /** Rule that the tile breaks, with its numbers, as text. */
   readonly reason: string;
   /** Bytes of the unified buffer that the tile would need; `budget` has the bytes that are available. */
   readonly ubBytes: number;
@@ -135,8 +136,8 @@ export interface RefusedTiles extends Pick<ResolvedSchedule, Exclude<SearchedEnt
 }
 
 /**
- * Result of a run-off, the final comparison of a measured search: the six fastest candidates and the default
- * run in round-robin order.
+ * Result of a run-off, the final comparison of a measured search. The six fastest candidates and the default
+ * schedule run in turns, for several rounds.
  */
 export interface RunOff {
   readonly rounds: number;
@@ -156,9 +157,9 @@ export interface RunOff {
 /** Result of a search: the best schedule, the default schedule, and the outcome of every candidate. */
 export interface TuneResult {
   readonly name: string;
-  /** The program as it was given. */
+  /** Program that the caller passed to the search. */
   readonly program: Func;
-  /** The gather as it was searched: its schedule holds what was pinned. */
+  /** Gather whose schedules were searched. Its schedule has the entries that the user fixed. */
   readonly gather: AccessFunc;
   readonly target: Target;
   readonly objective: Objective;

@@ -88,8 +88,8 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
 }
 
 /**
- * Returns the class of a candidate as text: residency (memory in which an operand is kept), loop nest, and
- * rounded logarithm of the number of elements. A measured search samples every class.
+ * Returns the class of a candidate as text: residency, loop nest, and magnitude of the tile in powers of 8
+ * elements. A measured search runs candidates of every class.
  */
 export function classOf({ tiling, facts }: SpaceEntry): string {
   const nest = tiling.loops.map((loop) => `${loop.dim}${loop.mode === "serial" ? "s" : ""}`).join();

@@ -10,13 +10,17 @@ import type { RunOff } from "./result.js";
 import { seeded } from "./seeded.js";
 
 /**
- * Candidate of a search by measured time: id, estimated cycles and class. {@link plan} orders the candidates.
+ * Candidate of a search by measured time: id, estimated cycles, and class of similar candidates. {@link plan}
+ * orders the candidates.
  */
 export interface Ranked {
   readonly id: string;
-  /** Cycles of the model. */
+  /** Estimated cycles. */
   readonly weight: number;
-  /** Residency, nest and size: what the model may be wrong about as a whole. */
+  /**
+   * Residency, loop nest and magnitude of the tile, as text. The cost model may misjudge all candidates of a
+   * class alike.
+   */
   readonly class: string;
 }
 
@@ -29,9 +33,9 @@ export type Measurement =
 
 /** Options for measuring one candidate: the number of samples and the time limit. */
 export interface MeasureOptions {
-  /** Runs that count, after one that is verified. */
+  /** Largest number of time samples. A sample is the mean time of one or more runs. */
   readonly samples: number;
-  /** Milliseconds that the candidate may take, its verified run included. */
+  /** Time limit for the candidate in milliseconds, including the first run, whose output is verified. */
   readonly limitMs: number;
 }
 
@@ -40,9 +44,9 @@ export interface MeasureOptions {
  * measurements.
  */
 export interface MsSearch {
-  /** Ids of the candidates to measure: a `plan`'s, the default first. */
+  /** Ids of the candidates to measure, in order; the default is first. */
   readonly order: readonly string[];
-  /** Id of the default: part of the run-off whatever its time. */
+  /** Id of the default, which takes part in the run-off whatever its time is. */
   readonly default: string;
   readonly measure: (id: string, options: MeasureOptions) => Promise<Measurement>;
   /** Measurements of earlier searches, by candidate id. */
@@ -137,8 +141,8 @@ interface Planned {
 }
 
 /**
- * Returns at most `budget` candidates to measure, in order. The default comes first; the candidates after the
- * default alternate between the best estimate and the least represented class.
+ * Returns at most `budget` candidates to measure, in order. The default is first. Then the candidate with the
+ * fewest estimated cycles and a candidate of the class with the fewest chosen candidates alternate.
  */
 export function plan({ ranked, default: first, budget, seed }: Planned): readonly Ranked[] {
   const draw = seeded(seed);

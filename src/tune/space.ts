@@ -21,25 +21,31 @@ import { gridOf, gridSize, ScheduleSpace, withDefaults, type GridAxis } from "..
 import { contentHash } from "./content-hash.js";
 import type { CandidateFacts, Objective, RefusedTiles } from "./result.js";
 
-/** Legal schedule in a search space, with properties and the estimated cycles that determine the rank. */
+/**
+ * Legal schedule of a search space, with its properties and the estimated cycles by which schedules are
+ * ranked.
+ */
 export interface SpaceEntry {
   readonly tiling: Tiling;
   readonly facts: CandidateFacts;
-  /** Estimate by which the entry is ranked. */
+  /** Estimated cycles; the fewest rank first. */
   readonly weight: number;
 }
 
 /**
  * Search space of a gather: the legal schedules, the smallest refused tiles, and the counts of examined,
- * refused and too long tiles.
+ * refused and too long tiles. A tile is too long if it has too many elements for one task.
  */
 export interface SearchSpace {
-  /** The most promising first, in an order that depends on nothing but the program. */
+  /**
+   * Legal schedules, the most promising first. The order depends only on the program, its target and the
+   * objective.
+   */
   readonly entries: readonly SpaceEntry[];
   readonly refused: readonly RefusedTiles[];
-  /** Tiles and schedules that the refused ones stand for. */
+  /** Number of refused tiles and schedules, with those that `refused` leaves out. */
   readonly refusedCount: number;
-  /** Legal tiles that are longer than a task in place should be. */
+  /** Number of tiles that break no rule but have too many elements for one task. */
   readonly longTiles: number;
   /** Tiles that were looked at, refused ones included. */
   readonly tiles: number;
@@ -117,8 +123,8 @@ export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate" | "besi
 };
 
 /**
- * Adds a schedule to `into`, a map by schedule id, and returns the new entry. `offGrid` is true if the tile
- * is not on the regular grid of tile shapes.
+ * Returns the search-space entry of a schedule with the estimated cycles `estimate`, and adds the entry to
+ * `into`, a map by schedule id. `offGrid` is true if the tile is not on the regular grid of tile shapes.
  */
 function weighOne(
   tiling: Tiling,
@@ -245,8 +251,8 @@ class Survey {
 }
 
 /**
- * Returns the axes of a grid of tile shapes with enough entries dropped that the grid has at most `maxTiles`
- * tiles, if possible. The first and the last entry of an axis are not dropped.
+ * Returns the axes of a grid of tile shapes, with extents removed until the grid has at most `maxTiles`
+ * tiles. The first and last extent of an axis always stay, so that the grid may remain larger.
  */
 function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
   const longest = axes.reduce<GridAxis | undefined>(

@@ -75,8 +75,8 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
 }
 
 /**
- * Returns the default schedule and the compiled kernel. The schedule is the schedule before custom passes. If
- * custom passes refuse the schedule, the kernel is compiled with the built-in passes.
+ * Returns the default schedule, as it is before the user's passes, and its compiled kernel. If the user's
+ * passes refuse the schedule, the kernel is compiled with the built-in passes.
  */
 function defaultOf(
   { gather, passes }: TuneTask,

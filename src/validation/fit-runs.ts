@@ -25,16 +25,19 @@ export interface EmittedKernel {
 }
 
 /**
- * Measured time of a kernel in microseconds, with the predictions of the cost model before and after a fit. A
- * prediction is given as a ratio to the measured time.
+ * Measured time of a kernel in microseconds, with the predictions of the cost model. `before` and `after` are
+ * the predicted time divided by the measured time, before and after a fit.
  */
 export interface FittedRun {
-  /** The kernel's name and the time's: `tilec_kernel_gather:aiv`. */
+  /** Entry point of the kernel, and label of the time: `tilec_kernel_gather:aiv`. */
   readonly id: string;
   readonly microseconds: number;
   readonly before: number;
   readonly after: number;
-  /** The figure that it was used for; absent where no figure decides as much as {@link decides} of it. */
+  /**
+   * Target parameter that was fitted to the time; absent if no parameter determines at least {@link decides}
+   * of the time.
+   */
   readonly figure?: string;
 }
 
@@ -46,15 +49,18 @@ export interface RunsFit {
   readonly target: Target;
   readonly figures: readonly (FittedFigure & { readonly was: number })[];
   readonly runs: readonly FittedRun[];
-  /** `exp(mean |ln ratio|)` over the runs that the clock gives any time. */
+  /**
+   * Mean factor between predicted and measured time, `exp(mean |ln ratio|)`, over the times with a prediction
+   * above 0.
+   */
   readonly mean: { readonly before: number; readonly after: number };
-  /** Operators of the profile that are no emitted kernel. */
+  /** Names of the operators in the profile that are not among the emitted kernels. */
   readonly others: readonly string[];
 }
 
 /**
- * Least fraction of a predicted time, from 0 to 1, that a target parameter must determine to be fitted to the
- * time.
+ * Fraction from 0 to 1. A target parameter is fitted to a measured time only if it determines at least this
+ * fraction of the predicted time.
  */
 export const decides = 0.3;
 /** Change of a figure by which that is found. */
@@ -95,8 +101,8 @@ function predicted(time: ProfiledTime, clock: ClockResult, target: Target): numb
 }
 
 /**
- * Returns the measured times of a kernel that the cost model can predict. The time of the whole task is left
- * out if a time of the cores exists.
+ * Returns the measured times of a kernel that the cost model can predict, each with its prediction function.
+ * The launch time `task` is left out if the profile has the time of the cores.
  */
 function runsOf({ entryPoint, tile }: EmittedKernel, kernel: ProfiledKernel): readonly Run[] {
   const { cores, ...others } = kernel.microseconds;

@@ -16,8 +16,8 @@ export interface FittedFigure {
   readonly figure: keyof BoardFigures;
   readonly value: number;
   /**
-   * Covers the value that each row asks for alone and eight of ten fits without a third of the rows, each
-   * widened by the noise of the pages.
+   * Range that contains the value fitted to each measurement alone, and the middle 80 % of the fits to two
+   * thirds of the measurements. Measurement noise is added at both ends.
    */
   readonly range: readonly [low: number, high: number];
   /** The measurements that it was fitted to. */
@@ -25,14 +25,13 @@ export interface FittedFigure {
 }
 
 /**
- * Distribution of a fit's mean prediction error over random draws. Each draw fits two thirds of the
- * measurements and predicts the remaining third. The error is the mean factor between predicted and measured
- * values.
+ * Distribution of a fit's prediction error over random draws. Each draw fits two thirds of the measurements
+ * and predicts the rest. The error of a draw is the mean factor between predicted and measured values.
  */
 export interface Splits {
   readonly draws: number;
   readonly median: number;
-  /** The tenth and the ninetieth of a hundred. */
+  /** 10th percentile; `high` is the 90th. */
   readonly low: number;
   readonly high: number;
 }
@@ -129,8 +128,8 @@ export function fittedFigures(target: Target, tasks: readonly FitTask[]): readon
 }
 
 /**
- * Returns a target parameter with the fitted value and the range. The range includes the fitted value, the
- * value implied by each measurement, and `others`; measurement noise is added at the ends.
+ * Returns a fitted target parameter with its value and range. The range contains the fitted value, the value
+ * that each measurement alone implies, and the values `others`. Measurement noise is added at both ends.
  */
 function figureOf(
   { figure, rows }: FitTask,
@@ -228,10 +227,7 @@ const golden = (Math.sqrt(5) - 1) / 2;
 const reach = 1.5;
 const looks = 15;
 
-/**
- * Returns the value near `from` that minimizes `loss`. The result lies within a factor of about `reach` of
- * `from`.
- */
+/** Returns the value that minimizes `loss`, searched from about `from / reach` to about `from * reach`. */
 function least(loss: (value: number) => number, from: number): number {
   const step = (2 * Math.log(reach)) / (looks - 1);
   let [best, minimum] = [Math.log(from), Infinity];
@@ -258,8 +254,8 @@ function least(loss: (value: number) => number, from: number): number {
 }
 
 /**
- * Returns the value of a target parameter at which the prediction equals one measurement. Returns undefined
- * if no value between a quarter of `value` and four times `value` does.
+ * Returns the value of the target parameter `figure` for which the predicted value equals the measured value.
+ * The search covers `value / 4` to `4 * value`; returns undefined if no value in this range fits.
  */
 function valueOfRow(
   { factorOf }: FitRow,

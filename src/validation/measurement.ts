@@ -35,7 +35,7 @@ export type MeasuredStep =
       readonly count: number;
       readonly bursts: number;
       readonly bytesPerBurst: number;
-      /** `L1`: of a cube core. */
+      /** Memory to which the step loads, if stated: `L1` is a buffer of a cube core. */
       readonly to?: string;
     }
   | {
@@ -71,7 +71,7 @@ export interface MeasuredMemory {
  */
 export interface BoardMeasurement {
   readonly id: string;
-  /** The target that is judged. */
+  /** Name of the target that the measurement validates. */
   readonly machine: string;
   readonly what?: string;
   readonly source: string;
@@ -275,8 +275,8 @@ function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNu
 }
 
 /**
- * Returns the work of one step for a hardware pipe (instruction queue). A SIMT step gives one item for each
- * entry of `linesPerWarpAccess`. Any other step gives a single item.
+ * Returns the work that one measured step causes on its hardware pipe. A SIMT step gives one item for each
+ * number in `linesPerWarpAccess`; any other step gives one item.
  */
 function runsOf(step: Exclude<MeasuredStep, { wait: true }>): readonly PipeWork[] {
   switch (step.pipe) {

@@ -33,7 +33,7 @@ const times = Object.keys(profileColumns).filter(
 export interface ProfiledKernel {
   readonly name: string;
   readonly launches: number;
-  /** Absent where no column says so. */
+  /** Number of blocks of a launch; absent if the file has no column for it. */
   readonly blocks?: number;
   /** Median of the launches, in microseconds; absent where the file has none above 0. */
   readonly microseconds: Readonly<Partial<Record<ProfiledTime, number>>>;

@@ -30,8 +30,8 @@ export const verdictLines = (rows: readonly RowVerdict[]): string =>
   );
 
 /**
- * Returns terminal text with one line for each machine: the mean factor between predicted and measured
- * values. A last line says that the boards of other people were measured.
+ * Formats a summary of the validation as terminal text, with one line for each machine. A line has the mean
+ * factor between predicted and measured values. The last line says that other people made the measurements.
  */
 export const summaryLines = (summary: readonly MachineSummary[]): string =>
   [

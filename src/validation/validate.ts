@@ -33,16 +33,16 @@ export interface RowVerdict {
 }
 
 /**
- * Summary of the measurements of one machine: the number within the cost model, the mean factor between
- * predicted and measured values, and the worst ratio.
+ * Summary of the measurements of one machine: their number inside and outside the cost model, the mean factor
+ * between predicted and measured values, and the worst ratio.
  */
 export interface MachineSummary {
   readonly machine: string;
-  /** Rows inside the model. */
+  /** Number of measurements that the cost model covers. */
   readonly rows: number;
-  /** `exp(mean |ln ratio|)` over them. */
+  /** Mean factor between predicted and measured values, `exp(mean |ln ratio|)`, of these measurements. */
   readonly mean: number;
-  /** The row inside the model whose ratio is farthest from 1; absent where there is none. */
+  /** Measurement covered by the cost model whose ratio is farthest from 1; absent if there is none. */
   readonly worst?: { readonly id: string; readonly ratio: number };
   /** Rows outside the model. */
   readonly outside: number;

@@ -14,7 +14,7 @@ import type { WgslKernel } from "../kernel.js";
 import { LaneRunner, type LaneAccess, type LaneCounts } from "./lane.js";
 import { parseKernel, type BufferSyntax } from "./syntax.js";
 
-/** Number of lanes that form a subgroup and execute together in the statistics. */
+/** Number of lanes that execute together (one subgroup), as the statistics of kernels assume. */
 export const subgroupLanes = 32;
 
 /** Size in bytes of a sector, the smallest unit that global memory transfers. */
@@ -28,9 +28,9 @@ export interface BufferStats {
   readonly name: string;
   /** `atomic`: an access that reads a word and writes it in one. */
   readonly kind: LaneAccess["kind"];
-  /** Bytes of an access in the mean. */
+  /** Mean number of bytes per access. */
   readonly bytesPerAccess: number;
-  /** Accesses for each byte of the output. */
+  /** Accesses per byte of output. */
   readonly perOutputByte: number;
   /**
    * Sectors that hold the bytes which lanes access together, over the sectors that these bytes would fill: at
@@ -40,17 +40,17 @@ export interface BufferStats {
 }
 
 /**
- * Statistics of a kernel, counted without a device for one workgroup. Values are per byte of output, unless a
- * field has another unit.
+ * Statistics of a kernel, from interpreting the WGSL text of one workgroup. A count is divided by the bytes
+ * of output that the workgroup writes.
  */
 export interface KernelStats extends DispatchStats {
-  /** Dispatches of a scatter before the one that writes its points, in order. Absent: none. */
+  /** Dispatches of a scatter that run before its points are written, in order. Absent: none. */
   readonly before?: readonly (DispatchStats & { readonly entryPoint: string })[];
 }
 
 /**
- * Statistics of one dispatch. Of a scatter, all dispatches count for the bytes that the points of the domain
- * write, so that their figures add up.
+ * Statistics of one dispatch, from one workgroup. For a scatter, counts are divided by the bytes that points
+ * write, so that the counts of all dispatches can be added.
  */
 export interface DispatchStats {
   /** Lanes along x and y of a workgroup. */
@@ -214,8 +214,8 @@ class Trace {
 }
 
 /**
- * Returns statistics for the loads and the stores of each buffer, in the order of first access.
- * `outputBytes`: number of output bytes that the workgroup writes.
+ * Returns statistics with one entry for the loads and one for the stores of each buffer, in the order of
+ * first access. `outputBytes`: bytes of output that the workgroup writes.
  */
 function buffersOf(all: readonly Together[], outputBytes: number): BufferStats[] {
   const groups = new Map<string, Together[]>();
@@ -282,8 +282,8 @@ function inputWords(
 }
 
 /**
- * Returns a function from a position in a tensor of index values to the generated value. Segment bounds give
- * segments of equal length; other values are random and in range.
+ * Returns a function that generates the value at a position of an index tensor of `count` elements. Bounds of
+ * segments give segments of equal length; other values are random and in range.
  */
 function indexValue(
   rules: readonly IndexStep[],

@@ -40,15 +40,15 @@ export interface LaneAccess {
 export interface LaneCounts {
   /** Operations on 32 bits: one for each component of a vector, and one for each access. */
   instructions: number;
-  /** Divisions inside of loops whose divisor is no power of two known to the compiler. */
+  /** Divisions inside loops, apart from divisions by a constant power of two. */
   divisionsInLoops: number;
-  /** Calls inside of loops of functions on 128-bit numbers. */
+  /** Calls, inside loops, of functions on 128-bit numbers. */
   int128InLoops: number;
 }
 
 /**
- * Callbacks of {@link LaneRunner}, which supply buffer words and struct members, and receive the accesses of
- * a lane.
+ * Callbacks of {@link LaneRunner}. `word` returns a word of a buffer, `member` a member of the struct
+ * `sizes`, and `access` receives each access of a lane.
  */
 export interface LaneHost {
   readonly word: (buffer: BufferSyntax, word: number) => number;
@@ -117,7 +117,7 @@ export class LaneRunner {
   private readonly functions = new Map<string, FunctionSyntax>();
   private readonly bodies = new Map<string, { readonly slots: number; readonly body: Step }>();
   private readonly buffers = new Map<string, BufferSyntax>();
-  /** Words that atomics wrote, by buffer and number. */
+  /** Words written by atomic accesses, by buffer name and word index. */
   private readonly written = new Map<string, number>();
   private instructionCount = 0;
   private scopes: Map<string, Declared>[] = [];

@@ -8,7 +8,7 @@ import { scheduleEntries } from "../../../ir/schedule-entries.js";
  */
 export interface ScheduleText {
   readonly entry: keyof Schedule;
-  /** As the flag takes it; empty: the entry goes. */
+  /** Value in the syntax of the entry's flag; empty to remove the entry. */
   readonly text: string;
 }
 
@@ -24,8 +24,8 @@ export const entriesOf = (flags: string): ScheduleText[] =>
   );
 
 /**
- * Returns the alternative schedules that a hint suggests, each as a string of flags. Returns an empty list if
- * the diagnostic is not a hint, or if the hint has other text than flags.
+ * Returns the alternative schedules that a hint suggests, each as flags such as `--tile 8,128`. Returns an
+ * empty list if the diagnostic is not a hint, or if its text is more than schedule flags.
  */
 export function hintedFlags({ severity, hint = "" }: Diagnostic): readonly string[] {
   const all = hint.split(" or ");

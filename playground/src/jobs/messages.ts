@@ -28,7 +28,7 @@ export interface FormInput {
 export interface FormAttribute {
   readonly key: string;
   readonly help: string;
-  /** Absent: any whole number. */
+  /** Permitted words; absent if any integer is permitted. */
   readonly words?: readonly string[];
   readonly text: string;
 }
@@ -42,11 +42,11 @@ export interface Form {
 }
 
 /**
- * Schedule change that the page suggests for a refused schedule: command-line flags, the schedule entries for
- * the flags, and the estimated cycles if known.
+ * Schedule change that the page suggests for a refused schedule. The change is given as command-line flags
+ * and as schedule entries, with the estimated cycles if known.
  */
 export interface Suggestion {
-  /** As the command line takes it. */
+  /** Schedule flags in the syntax of the command line. */
   readonly flags: string;
   readonly entries: readonly ScheduleText[];
   readonly cycles?: number;
@@ -59,7 +59,7 @@ export interface Suggestion {
 export interface Compared {
   /** Reason why the schedule is listed, or its difference from the schedule that is shown. */
   readonly why: string;
-  /** As the command line takes it; empty for the schedule that is shown. */
+  /** Schedule flags in the syntax of the command line; empty for the schedule that is shown. */
   readonly flags: string;
   readonly entries: readonly ScheduleText[];
   readonly cycles: number;
@@ -71,12 +71,12 @@ export interface Compared {
  */
 export interface Verdict {
   readonly legal: boolean;
-  /** Verdict in words, with the figure that matters most: cycles, or bytes that are too many. */
+  /** Result in words, with the main number: the cycles, or the bytes above the limit. */
   readonly headline: string;
   /** Code of the first error; empty if there is none. */
   readonly code: string;
   readonly diagnostics: readonly Diagnostic[];
-  /** Absent where the program is none: the diagnostics say why. */
+  /** Explanation of the result; absent if the text is not a valid program, as `diagnostics` then says. */
   readonly explained?: Pick<
     Explanation,
     "schedule" | "judgedTile" | "map" | "rules" | "sizes" | "footprint" | "traffic" | "cycles"
@@ -95,7 +95,7 @@ export interface Verdict {
 }
 
 /**
- * Data that the page displays for one function of a module: types, schedule, operator call and legality
+ * Content that the page displays for one function of a module: types, schedule, operator call and legality
  * result. `names` has the names of all functions of the module.
  */
 export interface Shown {
@@ -103,7 +103,7 @@ export interface Shown {
   readonly name?: string;
   readonly level?: Level;
   readonly target?: string;
-  /** As it is written. */
+  /** Schedule as written in the program text. */
   readonly schedule: Schedule;
   readonly inputs: readonly FormInput[];
   readonly output: Shape;
@@ -143,7 +143,7 @@ export interface Box {
 /** Executed statement of a tile program, with the regions that the statement reads and writes. */
 export interface RunStep {
   readonly op: Step["op"];
-  /** From 0. */
+  /** Number of the task, from 0. */
   readonly task: number;
   readonly text: string;
   /** Values of the loop variables. */
@@ -159,7 +159,7 @@ export interface StepTensor {
   readonly dtype: DType;
   readonly shape: Shape;
   readonly space: "gm" | "ub";
-  /** One text an element, of tensors small enough to be read. */
+  /** Elements as texts; absent if the tensor has too many to be shown. */
   readonly values?: readonly string[];
 }
 
@@ -185,7 +185,7 @@ export interface Picked {
     readonly at: readonly number[];
     readonly value: string;
   }[];
-  /** In the data; absent where the policy gives no element. */
+  /** Coordinates in the data; absent if the out-of-range policy selects no element. */
   readonly from?: readonly number[];
 }
 
@@ -205,10 +205,7 @@ export interface BackendAnswer {
  */
 export interface RunAnswer {
   readonly backends: readonly BackendAnswer[];
-  /**
-   * True if all backends that ran agree bit for bit. A refusal of the same index by all of them is an
-   * agreement too.
-   */
+  /** True if all backends that ran gave the same bits, or rejected the same index. */
   readonly sameBits: boolean;
   readonly inputs: string;
   readonly output: { readonly type: string; readonly first: readonly string[]; readonly more: boolean };

@@ -142,9 +142,9 @@ function openedModel(bytes: Uint8Array, file: string): Opened {
 }
 
 /**
- * Uses an array from a file as the requested function's input of the same type. If no input has the type, the
- * type of the data or indices operand is changed. Throws a CompileError (TC012) if the function lacks the
- * operand.
+ * Makes an array from a file an input of the requested function, if possible an input with the type of the
+ * array. Otherwise, the data or indices operand takes that type. Throws a CompileError (TC012) if the
+ * function lacks the operand.
  */
 function openedArray(
   asked: Omit<Work["open"]["ask"], "name" | "bytes">,

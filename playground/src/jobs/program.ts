@@ -96,7 +96,7 @@ export function boundFunc(asked: Asked): Func {
 
 /**
  * Change that a control of the page makes to a program. Texts have the syntax of command-line flags; an empty
- * text removes an entry.
+ * text removes the schedule entry or attribute.
  */
 export type Change =
   | { readonly kind: "schedule"; readonly entries: readonly ScheduleText[] }
@@ -150,7 +150,7 @@ function endOf(text: string, begins: number): number {
 
 /**
  * Returns a function with one change applied. Throws a CompileError if a value cannot be parsed, or if the
- * operator of a function that is not at the source level is changed.
+ * operator or an attribute is changed in a function that is not at source level.
  */
 function applied(func: Func, change: Change): Func {
   switch (change.kind) {
@@ -178,8 +178,8 @@ function applied(func: Func, change: Change): Func {
 }
 
 /**
- * Returns a schedule with one entry set from text; an empty text removes the entry. Throws a CompileError if
- * the text cannot be parsed.
+ * Returns a schedule with one schedule entry set from text; an empty text removes the schedule entry. Throws
+ * a CompileError if the text cannot be parsed.
  */
 export function withEntry(schedule: Schedule, { entry, text }: ScheduleText): Schedule {
   const { [entry]: _, ...others } = schedule;
@@ -201,9 +201,9 @@ function sourceOf(func: Func): SourceFunc {
 }
 
 /**
- * Returns the function with the operator replaced by `change.op`, or by the equivalent operator of
- * `change.dialect`. Attributes with equal keys keep the values. Returns the function unchanged if an operator
- * is unknown.
+ * Returns the function with the operator `change.op`, or with the equivalent operator of `change.dialect`.
+ * Attributes with the same key keep their values. Returns the function unchanged if there is no such
+ * operator.
  */
 function withOperator(func: SourceFunc, change: Change & { readonly kind: "operator" }): SourceFunc {
   const before = findOp(func.op);

@@ -50,7 +50,7 @@ export const vocabulary = (): Vocabulary => ({
 export const typeText = ({ dtype, shape }: TensorType): string => `${dtype}[${shape.join()}]`;
 
 /**
- * Returns the data that the page displays for the requested function: types, schedule, operator call and
+ * Returns the content that the page displays for the requested function: types, schedule, operator call and
  * legality result. If the text has no function, the result has only the function names and the diagnostics.
  */
 export function show(asked: Asked): Shown {
@@ -197,8 +197,8 @@ function verdictOf(explanation: Explanation): Verdict {
 }
 
 /**
- * Returns suggested alternatives to an illegal schedule: the nearest legal schedules, and another PyPTO rule
- * profile if the schedule is legal there. Other settings are suggested if no tile is legal.
+ * Returns changes that make an illegal schedule legal: the flags of the nearest legal schedules, and of a
+ * PyPTO profile under which the schedule is legal. If no tile is legal, returns changes of other settings.
  */
 function suggestionsOf({ infeasible, nearest, pages, schedule }: Explanation): Suggestion[] {
   const newer = pages?.legal === true ? [{ flags: `--profile ${pages.profile}` }] : [];

@@ -15,23 +15,20 @@ import {
 import { residenciesOf, ScheduleSpace, withDefaults } from "../../../passes/index.js";
 
 /**
- * Position of a slider: a value for one dim of a loop tile or view tile (PyPTO view shape), in elements.
- * `legal` is true if the schedule with the value is legal.
+ * Position of a slider for one dim of the tile or of the view: the extent `entry`, in elements. `legal` is
+ * true if the schedule with this extent is legal.
  */
 export interface Stop {
   readonly entry: number;
   readonly legal: boolean;
 }
 
-/**
- * Slider positions for loop tile and view tile (PyPTO view shape): a list for every output dim, in ascending
- * order.
- */
+/** Slider positions for the tile and for the view: one list for each output dim, in ascending order. */
 export type Stops = Readonly<Record<"tile" | "view", readonly (readonly Stop[])[]>>;
 
 /**
- * Returns the slider positions for each dim of the loop tile and the view tile (PyPTO view shape), with the
- * legality. Dims that are not changed have the values of the schedule `used`.
+ * Returns the slider positions for each dim of the tile and of the view, with the legality of each position.
+ * A position changes one extent of the schedule `used` and no other.
  */
 export function stopsOf(access: AccessFunc, target: Target, used: ResolvedSchedule): Stops {
   const extents = domainOf(access);

@@ -6,17 +6,15 @@ import type { Change } from "../jobs/program.js";
 import { errorTexts } from "./error-text.js";
 
 /**
- * Undo step of a change in the editor: `own` is undone alone, `joined` together with others in quick
- * succession.
+ * Undo step of a change in the editor. `own`: the change is undone alone. `joined`: the change is undone
+ * together with other changes in quick succession.
  */
 export type Step = Parameters<Editor["setText"]>[1];
 
 /**
- * Returns a callback that passes changes of the program to `apply`, one at a time. A waiting change is
- * dropped when a later change of the same item arrives, such as the same schedule entry or attribute. `step`
- * states how the editor undoes the change: alone (`own`), or together with others in quick succession
- * (`joined`, the default). The callback's promise resolves to an error message, or to an empty string if the
- * change succeeded or was dropped.
+ * Returns a callback that passes changes of the program to `apply`, one after the other. A waiting change is
+ * dropped when a later change of the same item arrives, for example of the same schedule entry. The callback
+ * resolves to an error message; empty if the change succeeded or was dropped.
  */
 export function useChanges(
   apply: (change: Change, step: Step) => Promise<void>,
@@ -61,9 +59,9 @@ const slotOf = (change: Change): string => {
 };
 
 /**
- * Changes the program's target to `target` and its schedule entries to those in `flags`, through the callback
- * `change`. The target is changed first, and only if it differs from `now`, the current target. Each change
- * is a separate undo step of the editor.
+ * Changes the target to `target` and then the schedule entries to those in `flags`, by calls of `change`. The
+ * target is not changed if equal to `now`, the current target. Each call is a separate undo step of the
+ * editor.
  */
 export async function followFlags(
   change: (change: Change, step: Step) => Promise<string>,

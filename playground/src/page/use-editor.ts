@@ -5,9 +5,9 @@ import type { Editor, HistoryDepth } from "../editor.js";
 import { quick } from "../workers.js";
 import type { Step } from "./use-changes.js";
 
-/** Editor of the page, before and after its code is loaded. */
+/** Editor of the page, whose code is loaded later. Until then, its functions do nothing. */
 export interface PageEditor {
-  /** Reference to the element in which the editor stands. */
+  /** Reference to the element that contains the editor. */
   readonly parent: { readonly current: HTMLDivElement | null };
   /** False until the editor's code is loaded. */
   readonly isLoaded: boolean;
@@ -20,8 +20,8 @@ export interface PageEditor {
 }
 
 /**
- * Loads the editor once `isAwaited` is true, with the text that `textNow` returns, and calls `onText` with
- * each text that the user enters. Before that, calls of the result's functions do nothing.
+ * Returns the editor of the page, and loads the editor's code once `isAwaited` is true. The editor begins
+ * with the text that `textNow` returns, and calls `onText` with each text that the user enters.
  */
 export function useEditor(
   isAwaited: boolean,

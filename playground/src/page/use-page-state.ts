@@ -2,17 +2,17 @@
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { PageState } from "../page-state.js";
 
-/** Current state of the page, and functions that change it. */
+/** Current state of the page, with functions that read and change the state. */
 export interface HeldState {
-  /** State that is drawn. */
+  /** State that the page shows. */
   readonly state: PageState;
-  /** Returns the state after all changes so far, of which the latest may not be drawn yet. */
+  /** Returns the state with all changes so far, even those that the page does not show yet. */
   readonly latest: () => PageState;
   readonly replace: (next: PageState) => void;
   readonly update: (change: Partial<PageState>) => void;
 }
 
-/** Returns the state of the page, which begins as `first`, and functions that change it. */
+/** Returns the current state of the page, at first `first`, with functions that read and change the state. */
 export function usePageState(first: PageState): HeldState {
   const [state, setState] = useState(first);
   const held = useRef(first);

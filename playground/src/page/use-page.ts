@@ -15,14 +15,14 @@ import { useLink } from "./use-link.js";
 import { usePageState } from "./use-page-state.js";
 import { useVerdict, type Judged } from "./use-verdict.js";
 
-/** Data of the page that its parts draw, and functions with which they change it. */
+/** State of the page, all values that the parts of the page draw, and the functions that change them. */
 export interface Page {
   readonly state: PageState;
   readonly update: (change: Partial<PageState>) => void;
   readonly editor: PageEditor;
-  /** Data of the program that was judged last; undefined until the compiler is loaded. */
+  /** Content for the program that was checked last; undefined until the compiler is loaded. */
   readonly shown: Shown | undefined;
-  /** Same as `shown`, but undefined until the vocabulary of the forms is loaded too. */
+  /** Same as `shown`, but undefined until the options of the drop-down lists are loaded too. */
   readonly judged: Shown | undefined;
   /** Key of the text that `shown` belongs to. */
   readonly of: string;
@@ -48,7 +48,10 @@ export interface Page {
 
 const noInputs: Inputs = {};
 
-/** Returns the data of the page, which begins with the state `first`. */
+/**
+ * Returns the state of the page, at first `first`, the values that the parts of the page draw, and the
+ * functions that change them.
+ */
 export function usePage(first: PageState): Page {
   const { state, latest, replace, update } = usePageState(first);
   const [{ shown, of }, setShown] = useState<Judged>({ of: "" });

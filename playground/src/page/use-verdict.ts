@@ -2,18 +2,18 @@
 import { useCallback, useRef } from "preact/hooks";
 import type { Shown } from "../jobs/messages.js";
 
-/** Data that the page displays for a program, and the state to which the data belong. */
+/** Content that the page displays for a program, with the key of the page state that has this program. */
 export interface Judged {
   /** Absent until the compiler is loaded. */
   readonly shown?: Shown;
-  /** The key of the state that it is of. */
+  /** Key of the page state that has the program. */
   readonly of: string;
 }
 
 /**
- * Returns a callback that waits for the promise `coming`, and then calls `set` with the page data and `of`.
- * `of` is the key of the page state that the data belong to. If the callback is called again before `coming`
- * settles, the result or error of the earlier call is dropped.
+ * Returns a callback that waits for the promise `coming` and then calls `set` with the displayed content and
+ * `of`, the key of the page state. Only the latest call counts: the result or error of an earlier unfinished
+ * call is dropped.
  */
 export function useVerdict(
   set: (judged: Judged) => void,

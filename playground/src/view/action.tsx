@@ -11,8 +11,8 @@ interface Props {
 }
 
 /**
- * Renders a button. If `why` is not empty, the button does nothing and shows the text as title, but can have
- * the keyboard focus.
+ * Renders a button. If `why` is not empty, a click does nothing, and the tooltip shows `why`, the reason. The
+ * button can still have the keyboard focus.
  */
 export const Action = ({ id, children, onAction, why = "", class: name = "" }: Props) => (
   <button

@@ -13,7 +13,10 @@ interface Props {
   readonly of: unknown;
 }
 
-/** Renders charts as wide as the column that contains the charts. */
+/**
+ * Renders charts as wide as their column. `draw` returns the markup for a width in CSS pixels, and is called
+ * again when `of` or the width changes.
+ */
 export function Charts({ id, draw, of }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);

@@ -2,7 +2,10 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 
-/** Callback that receives the label of a field and `wrong`, which is true if the field's text is invalid. */
+/**
+ * Context with the callback by which a text field reports whether its text is invalid (`wrong`). `label` is
+ * the label of the field.
+ */
 export const InvalidFields = createContext<(label: string, wrong: boolean) => void>(() => undefined);
 
 interface FieldProps {

@@ -4,7 +4,7 @@ import { ProgramForm } from "./program-form.js";
 import { ScheduleForm } from "./schedule-form.js";
 import { SizesForm } from "./sizes-form.js";
 
-/** Renders forms for the operator, the sizes of symbols, and the entries of the schedule. */
+/** Renders the forms for the operator, the sizes of symbols, and the target and schedule. */
 export function FormsSection({ page }: { readonly page: Page }) {
   const { judged, vocabulary, change, state, update } = page;
   return (

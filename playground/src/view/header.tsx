@@ -5,7 +5,10 @@ import type { Page } from "../page/use-page.js";
 import { CopyAs } from "./copy-as.js";
 import { Choice } from "./field.js";
 
-/** Renders the head of the page: title, examples, a button that opens a file, and copies of the program. */
+/**
+ * Renders the header of the page: title, menu of examples, button that opens a file, and controls that copy
+ * the program or a link to the page.
+ */
 export function Header({ page }: { readonly page: Page }) {
   return (
     <header>

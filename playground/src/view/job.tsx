@@ -14,8 +14,8 @@ interface Job<T> {
 }
 
 /**
- * Returns a job, which runs `work` when started and can be stopped. `of` lists the values on which the work
- * depends; the answer is hidden when a value changes.
+ * Returns a job that runs `work` when started and can be stopped. `of` lists the values on which the work
+ * depends. When one of them changes, the job no longer has an answer.
  */
 export function useJob<T>(of: readonly unknown[], work: (options: CallOptions) => Promise<T>): Job<T> {
   const [last, setLast] = useState<{ readonly of: readonly unknown[]; readonly answer: Answer<T> }>();

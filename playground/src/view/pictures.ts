@@ -18,7 +18,7 @@ export interface CellChoice {
  */
 export interface SpaceMap {
   readonly markup: string;
-  /** By the number in a cell's link, `#cell-7`. */
+  /** Choice of each cell by its number; the link of cell 7 is `#cell-7`. */
   readonly choices: readonly CellChoice[];
 }
 

@@ -24,7 +24,7 @@ const helpFor: Readonly<Partial<Record<keyof Schedule, string>>> = {
 
 /**
  * Renders the form for target and schedule: a field for each schedule entry, and a slider for each dim of the
- * view tile.
+ * view.
  */
 export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
   const { schedule, target, level } = shown;

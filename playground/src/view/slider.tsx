@@ -14,10 +14,7 @@ interface Props {
   readonly onEntry: (entry: number) => void;
 }
 
-/**
- * Renders a slider for one dim of a loop tile or view tile (PyPTO view shape). Ranges of illegal values are
- * hatched.
- */
+/** Renders a slider for one dim of the tile or of the view. Ranges of illegal extents are hatched. */
 export function Slider({ id, label, stops, value, extent, disabled, onEntry }: Props) {
   const last = Math.max(1, stops.length - 1);
   const at = stops.findIndex(({ entry }) => entry >= value);

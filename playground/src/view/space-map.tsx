@@ -109,7 +109,7 @@ function choiceOf(link: Element | null, map: SpaceMap | undefined): CellChoice |
 
 const settleMs = 300;
 
-/** Returns a value that has not changed for 300 ms. Until then, returns the previous stable value. */
+/** Returns the latest value that has stayed the same for 300 ms; at first, the initial value. */
 export function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -110,7 +110,7 @@ function TuneTab(props: Parameters<typeof TuneView>[0]) {
 }
 
 /**
- * Returns the component of a tab, which is loaded when the tab is first shown. Returns undefined while the
+ * Returns the component of a tab, which `load` loads when the tab is first shown. Returns undefined while the
  * component loads.
  */
 function useView<T extends object>(load: () => Promise<T>): T | undefined {

@@ -4,7 +4,7 @@ import { ComparedView } from "./compared.js";
 import { TileSliders } from "./tile-sliders.js";
 import { VerdictView } from "./verdict.js";
 
-/** Renders the sliders of the tile, the verdict, and the schedules that were compared. */
+/** Renders the sliders of the tile, the legality result, and a table of the schedule and its alternatives. */
 export function TileSection({ page }: { readonly page: Page }) {
   const { judged, waits, invalid, change, editor, setSchedule, asked, of } = page;
   return (

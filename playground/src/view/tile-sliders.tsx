@@ -16,7 +16,7 @@ interface Props {
  */
 export const isSchedulable = ({ level }: Shown): boolean => level !== undefined && level !== "tile";
 
-/** Renders the sliders of the loop tile or view tile, one for each dim of the output. */
+/** Renders the sliders of the tile or of the view, as `entry` says: one slider for each output dim. */
 export function TileSliders({ shown, entry, onChange }: Props) {
   const { schedule, output, verdict, stops } = shown;
   const chosen: Partial<Pick<Schedule, "tile" | "view">> = verdict.explained?.schedule ?? {};

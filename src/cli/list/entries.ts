@@ -77,8 +77,8 @@ export async function spatterList(file: string, flags: Flags): Promise<readonly 
 }
 
 /**
- * Returns the programs of a `--list` file as entries, in the order of the file. Rejects with a CompileError
- * if the file has no entry or is not a list.
+ * Returns the programs of a `--list` file as list entries, in the order of the file. Rejects with a
+ * CompileError if the file has no program or is not a list.
  */
 export async function listEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const entries = distinct(await entriesOf(file, flags));
@@ -271,7 +271,7 @@ function textEntries(file: string, flags: Flags): readonly ListEntry[] {
 }
 
 /**
- * Returns one list entry for each gather of an ONNX model. A gather without a program becomes a refused
+ * Returns one list entry for each gather of an ONNX model. A gather that has no program becomes a refused
  * entry. Programs that merge several nodes are left out.
  */
 async function modelEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {

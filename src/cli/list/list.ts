@@ -62,11 +62,14 @@ export interface RowFacts {
  */
 export interface RowMaker {
   readonly command: "explain" | "tune" | "run";
-  /** Figures of the command, as columns. */
+  /** Columns that only this command has. */
   readonly columns: readonly FigureKey[];
   /** Settings of the command on which a row depends, beyond its program, target, pipeline and clock. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Rejects with a CompileError for a program that is refused. */
+  /**
+   * Returns the row of a program, without the columns that every row has. Rejects with a CompileError if the
+   * program is refused.
+   */
   readonly row: (listed: ListedProgram) => Promise<RowFacts>;
 }
 
@@ -177,9 +180,9 @@ interface RowLog {
 const placeOf = (id: string, key: string): string => JSON.stringify([id, key]);
 
 /**
- * Returns a log that appends each row to the file at `path`, or prints the row if `path` is undefined. With
- * `--resume`, `kept` of the log has the rows already in the file. Throws a UsageError if the file has rows of
- * another command or with other columns.
+ * Returns the log that appends each row to the file at `path`, or prints the row if `path` is undefined. With
+ * `--resume`, `kept` has the rows that the file already contains. Throws a UsageError if these rows are of
+ * another command or have other columns.
  */
 function dynamicRows(
   path: string | undefined,

@@ -12,11 +12,11 @@ import { showDims, type TrackedValue } from "./value.js";
  */
 export interface Bindings {
   /**
-   * Extents of symbolic dims, and shapes of graph inputs, whose dims may lack a name: `{ batch: 1, state: [2,
-   * 1, 128] }`.
+   * Extents of symbolic dims and shapes of graph inputs, by name: `{ batch: 1, state: [2, 1, 128] }`. A shape
+   * also sets the dims that have no name.
    */
   readonly bind?: Readonly<Record<string, number | Shape>>;
-  /** The most extents of symbolic dims that stay open: `{ batch: 64 }`. */
+  /** Upper bounds of the symbolic dims that remain dynamic: `{ batch: 64 }`. */
   readonly most?: Readonly<Record<string, number>>;
   /** Graph inputs whose elements are known. */
   readonly values?: ReadonlyMap<string, TensorValue>;
@@ -152,8 +152,9 @@ export function boundInputs(
 }
 
 /**
- * Returns an example of the `--bind` text for the symbolic dims of the graph's inputs without an extent, for
- * example `batch=1`. Returns undefined if every dim has an extent.
+ * Returns an example of the text after `--bind` that gives an extent to each symbolic dim of the graph's
+ * inputs, for example `batch=1`. Dims that already have an extent are left out; returns undefined if none
+ * remains.
  */
 export function missingBindings(
   { inputs, initializers }: OnnxGraph,

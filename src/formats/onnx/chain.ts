@@ -33,8 +33,7 @@ import type { OnnxNode } from "./model.js";
 import { isStatic, type TrackedValue } from "./value.js";
 
 /**
- * Tensor of an ONNX model that a {@link Chain} reads: name, value with the facts of shape inference, and
- * type.
+ * Tensor of an ONNX model that a {@link Chain} reads: its name, its inferred facts (`value`), and its type.
  */
 export interface ChainSource {
   readonly name: string;
@@ -50,10 +49,10 @@ export interface Chain {
   readonly map: AccessMap;
   readonly shape: Shape;
   readonly dtype: DType;
-  /** The map's inputs. */
+  /** Tensors that the access map reads. */
   readonly sources: readonly ChainSource[];
   readonly nodes: readonly OnnxNode[];
-  /** The last gather among them. */
+  /** Last gather among `nodes`; absent if there is none. */
   readonly gather?: OnnxNode;
 }
 
@@ -62,8 +61,8 @@ const maxIndices = 16;
 const maxNodes = 64;
 
 /**
- * Returns a chain without nodes that reads a tensor of the model. Returns undefined if the shape or element
- * type of the tensor is unknown, or if tilec cannot read the tensor.
+ * Returns a {@link Chain} that has no nodes and only reads a tensor of the model. Returns undefined if the
+ * tensor's shape or element type is unknown, or if tilec cannot read the tensor.
  */
 export function alone(name: string, value: TrackedValue): Chain | undefined {
   const { dims, dataType: code = 0 } = value;
@@ -73,7 +72,7 @@ export function alone(name: string, value: TrackedValue): Chain | undefined {
   return chainOn({ name, value, type: { dtype, shape: dims } });
 }
 
-/** Returns a chain without nodes, whose access map copies the tensor `source`. */
+/** Returns a {@link Chain} that has no nodes and only copies the tensor `source`. */
 export function chainOn(source: ChainSource): Chain {
   const { shape, dtype } = source.type;
   const map = gatherOver(shape, 1, { indices: [], ...readData(shape.map((_, k) => dim(k))) });
@@ -81,9 +80,9 @@ export function chainOn(source: ChainSource): Chain {
 }
 
 /**
- * Returns the chain that computes the output of `node` from the `chains` of the inputs. Returns undefined if
- * the chain exceeds `maxNodes` nodes or `maxIndices` index operands, or if index values are computed by
- * arithmetic on elements.
+ * Returns the {@link Chain} that computes the output of `node` from the `chains` of its inputs. Returns
+ * undefined if the chain exceeds `maxNodes` nodes or `maxIndices` index operands, or if an index value would
+ * need arithmetic on elements.
  */
 export function chained(
   node: OnnxNode,

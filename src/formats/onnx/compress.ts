@@ -12,8 +12,8 @@ import type { TensorValue } from "../tensor.js";
 import { isStatic, type TrackedValue } from "./value.js";
 
 /**
- * Converts a Compress node with a constant condition to a Gather or GatherND from the positions of the true
- * elements. Any other node is returned unchanged.
+ * Converts a Compress node with a constant condition to a Gather or GatherND that selects the same elements.
+ * The indices are the positions at which the condition is true. Any other node is returned unchanged.
  */
 export function asGather<V extends Visited>(visited: V): V {
   const { node, inputs } = visited;
@@ -44,9 +44,9 @@ export function asGather<V extends Visited>(visited: V): V {
 }
 
 /**
- * Converts row-major positions in a tensor to an i64 index tensor, and drops positions outside the tensor.
- * The shape is [n], or [n, rank] if `tuples` is true. The result has no elements if the index tensor would
- * exceed `maxBytes` bytes.
+ * Returns an i64 index tensor for row-major positions in a tensor; positions beyond the tensor's end are
+ * dropped. The shape is [n], or [n, rank] if `tuples` is true. Dims and elements are unknown if the index
+ * tensor would exceed `maxBytes` bytes.
  */
 function positioned(positions: Float64Array, extents: readonly number[], tuples: boolean): TrackedValue {
   const count = elementCount(extents);

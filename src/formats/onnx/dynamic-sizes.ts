@@ -52,8 +52,9 @@ export function dynamicShape(dims: readonly Dim[], limits: MaxSizes): DynamicSha
 }
 
 /**
- * Returns the access program of a gather or scatter with dynamic sizes. `outermost` has the names of the
- * dynamic outermost dims. Returns diagnostics if the operator breaks a rule or sizes are invalid (TC204).
+ * Returns the access program of a gather or scatter whose outermost dims may be dynamic. `roles` has the
+ * names of the inputs. `outermost` has the name of each operand's outermost dim if that is dynamic, else
+ * null. Returns diagnostics if the operator breaks a rule or sizes are invalid (TC204).
  */
 export function dynamicProgram(
   { name = "", op, attrs, data, indices, others = [] }: ProgramDescription,
@@ -89,8 +90,8 @@ export function dynamicProgram(
 }
 
 /**
- * Returns the symbol name of each dim of a scatter's domain; null for a dim of static extent. `named` has the
- * symbol name for the outermost dim of each operand.
+ * Returns the symbol of each dim of a scatter's domain; null for a dim of static extent. `named` has the
+ * symbol of each operand's outermost dim, or null.
  */
 function symbolsOfDomain(map: AccessMap, named: readonly (string | null)[]): readonly (string | null)[] {
   const read = [...map.indices.flatMap(({ value }) => (isRead(value) ? [value] : [])), ...map.reads];
@@ -106,8 +107,8 @@ function symbolsOfDomain(map: AccessMap, named: readonly (string | null)[]): rea
 type Typed = Pick<Operand, "type">;
 
 /**
- * Returns a copy of the map with index bounds that depend on the dynamic sizes. An index bound equal to the
- * extent of the indexed dim is omitted; any other bound is a constant.
+ * Returns a copy of the access map for dynamic sizes. The extent of an index operand is omitted if it equals
+ * the extent of the indexed dim, and then follows the size. Any other extent stays a constant.
  */
 function withDynamicBounds(
   map: AccessMap,
@@ -132,8 +133,8 @@ function withDynamicBounds(
 }
 
 /**
- * Returns the symbols of the dynamic outermost dims with the maximum extents, and the symbol name for the
- * outermost dim of each operand. The name is null for a static dim.
+ * Returns the symbol of each dynamic dim with its maximum extent (`symbols`), and the symbol name for the
+ * outermost dim of each operand (`named`). Static dims are null in `outermost` and in `named`.
  */
 function symbolsOf(outermost: readonly (string | null)[], limits: MaxSizes) {
   const names = new UniqueNames();

@@ -48,8 +48,8 @@ export interface Elementwise {
   readonly reads: readonly OperandRead[];
   readonly value: Expression;
   /**
-   * Reduction that makes an element; its dim r follows the dims of the output. Absent if an element is not
-   * reduced.
+   * Reduction that combines the terms of an output element; absent if there is none. Its dim `r` follows the
+   * dims of the output.
    */
   readonly reduced?: Reduced;
 }
@@ -70,8 +70,8 @@ type Rule = (input: RuleInput, operands: Operands, shape: Shape) => Computed;
 const read = (k: number): Expression => ({ kind: "read", read: k });
 
 /**
- * Returns the reason why a node is not computed: tilec has no arithmetic for the element type `dtype`.
- * `undefined` stands for a type that tilec lacks.
+ * Returns the reason why a node is not computed: tilec has no arithmetic for the element type `dtype`. Pass
+ * undefined for an element type that tilec lacks.
  */
 export const notIn = (dtype: DType | undefined): Computed => ({
   why: `values are not computed in ${dtype ?? "a type that tilec lacks"}`,
@@ -177,9 +177,9 @@ const rules: Readonly<Record<string, Rule>> = {
 };
 
 /**
- * Returns the coordinates of the quantization scale that applies to an element. A scale applies to the entire
- * tensor, to one position along `axis`, or to `block` positions. Returns undefined if the scale tensor has
- * another shape.
+ * Returns the coordinates, in the scale tensor, of the quantization scale that applies to an element. A scale
+ * applies to the entire tensor, to one position along `axis`, or to `block` consecutive positions. Returns
+ * undefined if the scale tensor has another shape.
  */
 function placeOf(
   shape: Shape,

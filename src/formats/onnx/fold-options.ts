@@ -12,7 +12,7 @@ import type { FoldPolicy } from "./fold-policies.js";
 export interface FoldOptions {
   /** Default: `cost`. */
   readonly fold?: FoldPolicy;
-  /** The target that decides: a target, or the name of a built-in one. */
+  /** Target for which costs are estimated: a target, or the name of a built-in target. */
   readonly target?: Target | string;
   /**
    * Compiles a program as it is going to be. Default: `tryCompile` for the target, under its default
@@ -22,8 +22,8 @@ export interface FoldOptions {
 }
 
 /**
- * Returns a function that estimates the cost of a program as one kernel, or returns the reason why the target
- * refuses the program. Returns undefined if the options have neither a target nor a compile function.
+ * Returns a function that maps a program to its estimated cost as one kernel, or to the reason why the target
+ * refuses it. Returns undefined if the options have neither `target` nor `compile`.
  */
 export function pricesOf({
   fold = "cost",

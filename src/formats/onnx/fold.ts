@@ -35,8 +35,9 @@ import { isStatic, showDims, tensorValue, type TrackedValue } from "./value.js";
 import { copiesElements, viewNamed } from "./views.js";
 
 /**
- * Estimated cost of a program as one kernel, or the reason why the target refuses the program. `cycles`
- * includes the launch; the fold policy compares `weight`.
+ * Estimated cycles of a program as one kernel, launch included, or the reason why the target refuses the
+ * program. Programs are compared by `weight`: the cycles, or 1 for every program under the fold policy
+ * `always`.
  */
 export type FoldPrice = { readonly cycles: number; readonly weight: number } | { readonly refused: string };
 
@@ -45,9 +46,12 @@ export interface Folded {
   readonly func: AccessFunc;
   /** Nodes that the program combines, in the order of the model. */
   readonly nodes: readonly OnnxNode[];
-  /** The tensors of its inputs, in their order. */
+  /** Tensors of the model that the program reads, in the order of its inputs. */
   readonly sources: readonly { readonly name: string; readonly value: TrackedValue }[];
-  /** TC910 where it sums floats, whose order ONNX leaves open. */
+  /**
+   * Hint (TC910) if the program sums floats, because ONNX does not define the order of the additions; else
+   * empty.
+   */
   readonly hints: readonly Diagnostic[];
   /** Absent where programs have no prices, or a node cannot be a kernel of its own. */
   readonly cycles?: FoldCycles;
@@ -59,9 +63,9 @@ export interface Folded {
  */
 export interface Folding {
   readonly folded?: Folded;
-  /** Nodes at its ends that it does not take in, and why. */
+  /** Reasons why adjacent nodes are not merged. */
   readonly kept: readonly string[];
-  /** Cycles of a fold that was not taken, and of its nodes as separate kernels, which take less. */
+  /** Cycles of a merge that was not made: as one kernel, and as separate kernels, which take fewer cycles. */
   readonly unfolded?: FoldCycles;
 }
 
@@ -117,11 +121,11 @@ interface Choice {
 /** Class that decides which nodes of a model are merged into gathers, while the nodes are visited. */
 export class ChainFolder {
   /**
-   * Chains of the tensors that nodes make. Chains of tensors that only views make are computed when they are
-   * read.
+   * Chains that compute the tensors of nodes. If only views compute a tensor, its chain is built when it is
+   * first read.
    */
   readonly #made = new Map<TrackedValue, () => Made | undefined>();
-  /** Tensors that a gather has a part in. */
+  /** Tensors that are computed from a gather. */
   readonly #gathered = new WeakSet<TrackedValue>();
   readonly #breaks = new Map<TrackedValue, string>();
   /** End of the program of each gather: its chain, and the tensor that it makes. */
@@ -541,9 +545,8 @@ const asLight = 1.1;
 const maxWeighed = 27;
 
 /**
- * Returns the combinations of chains ({@link Chain}) that can compute the inputs of a node, with one chain
- * for each input. Combinations with the most nodes come first. If there are more than `maxWeighed`, only some
- * combinations are returned.
+ * Returns the ways to compute the inputs of a node, each with one {@link Chain} for each input. The ways with
+ * the most nodes come first. If there are more than `maxWeighed`, only some are returned.
  */
 function chainChoices(inputs: readonly Input[]): readonly (readonly Chain[])[] {
   const values = [...new Map(inputs.map((input) => [input.value, input])).values()];
@@ -607,8 +610,8 @@ interface Uses {
 }
 
 /**
- * Returns the number of uses of each tensor name in the graphs (`counts`), and the tensors that must exist in
- * memory (`asTensors`). `folds` returns true if the computation of input `k` may be merged into the node's
+ * Returns the number of uses of each tensor by name (`counts`), and the names of the tensors that must exist
+ * in memory (`asTensors`). `folds` returns true if the computation of input `k` may be merged into the node's
  * program.
  */
 function usesIn(graphs: readonly OnnxGraph[], folds: (node: OnnxNode, k: number) => boolean): Uses {

@@ -57,8 +57,8 @@ export interface OnnxSurvey {
   /** Shapes and types that the model declares and that its nodes contradict. */
   readonly warnings: readonly Diagnostic[];
   /**
-   * Every node of the model in its order, those of a body behind the node that holds it, and who reads what
-   * it makes.
+   * All nodes of the model in order, each with the nodes that read its outputs. The nodes of a body follow
+   * the node that contains the body.
    */
   readonly uses: readonly OnnxUse[];
 }
@@ -68,13 +68,13 @@ export interface OnnxSurvey {
  * `reads` has the names of the model's tensors that the program reads, and `inputs` has the constant values.
  */
 export interface OnnxFolded {
-  /** Its name is a symbol of the text form, unique in the model. */
+  /** Program. Its name is a symbol of the text form, unique in the model. */
   readonly func: AccessFunc;
-  /** The nodes that it does at once, in the order of the model. */
+  /** Nodes that the program computes, in the order of the model. */
   readonly nodes: readonly OnnxNode[];
-  /** The tensors of the model that it reads, by the keys of the program's inputs. */
+  /** Names of the model's tensors that the program reads, by the keys of the program's inputs. */
   readonly reads: Readonly<Record<string, string>>;
-  /** Tensors that the model fixes, by the names of the program's inputs. */
+  /** Values of the inputs that are constant in the model, by input name. */
   readonly inputs: Readonly<Record<string, TensorValue>>;
   /** Absent where the fold was not weighed, or a node cannot be a kernel of its own. */
   readonly cycles?: FoldCycles;
@@ -90,10 +90,10 @@ export type OnnxGather =
   | (Named & {
       readonly ok: true;
       readonly program: ProgramDescription;
-      /** Present when the model fixes the operand: an initializer, or what follows from constants. */
+      /** Value of the data; absent if it is not constant in the model. */
       readonly data?: TensorValue;
       readonly indices?: TensorValue;
-      /** Further inputs that the model fixes, by their keys. */
+      /** Values of further inputs that are constant in the model, by key. */
       readonly others?: Readonly<Record<string, TensorValue>>;
       /** The same with the views and gathers around it, as one access program. */
       readonly folded?: OnnxFolded;
@@ -116,7 +116,7 @@ export type OnnxGather =
 /** Access program of a gather with dynamic sizes, with the operands that are constant in the model. */
 export interface OnnxDynamic {
   readonly func: AccessFunc;
-  /** Operands that the model fixes; further inputs by their keys. */
+  /** Values of the operands that are constant in the model; `others` has those of further inputs by key. */
   readonly data?: TensorValue;
   readonly indices?: TensorValue;
   readonly others?: Readonly<Record<string, TensorValue>>;
@@ -221,8 +221,9 @@ export const findGathers = (
   surveyModel(model, bindings, folding).nodes.flatMap((node) => ("compiled" in node ? [] : [node]));
 
 /**
- * Returns the gathers of a model, other nodes that read or write by index, warnings, and the readers of each
- * node. Throws a CompileError (TC014) if `bindings` do not fit the model.
+ * Returns the gathers of a model, the other nodes that read or write by index, and warnings. `uses` has all
+ * nodes, each with the nodes that read its outputs. Throws a CompileError (TC014) if `bindings` do not fit
+ * the model.
  */
 export function surveyModel(
   model: OnnxModel,
@@ -556,8 +557,8 @@ function operand(
 }
 
 /**
- * Creates an error (TC014) that lists the dims of an operand without a fixed extent. The hint says how to
- * bind the dims. `shown` names the operand.
+ * Returns an error (TC014) that lists the dims of an operand without a fixed extent. The hint says how to
+ * bind these dims. `shown` names the operand in the message.
  */
 function symbolic(
   { where, hint, maxSizes }: Place,
@@ -576,8 +577,8 @@ function symbolic(
 }
 
 /**
- * Returns a hint to use `--bind` for the inner dims of an operand that are named in `--most`, which accepts
- * only outermost dims. Returns undefined if `--most` has no inner dim of the operand.
+ * Returns a hint to bind the inner dims of an operand with `--bind` in place of `--most`. Only an outermost
+ * dim can have an upper bound from `--most`. Returns undefined if `--most` names no inner dim of the operand.
  */
 function bindInPlace(dims: readonly (number | string)[], maxSizes: MaxSizes): string | undefined {
   const inner = dims

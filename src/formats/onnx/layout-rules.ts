@@ -32,7 +32,7 @@ const maxCopies = 4;
 
 /**
  * Returns a tracked value (inferred type, dims and elements) with the dims `dims` and the elements of `x` in
- * row-major order. The elements are left out if the number does not fit the dims.
+ * row-major order. The elements are left out if their number differs from that of `dims`.
  */
 function reshaped(x: TrackedValue | undefined, dims: readonly Dim[] | undefined): TrackedValue {
   const value = withElements(withDims(x?.dataType, dims), constantElements(x));
@@ -89,8 +89,8 @@ export const flatten: ShapeRule = ({ node, inputs: [x] }) => {
 };
 
 /**
- * Infers the type, shape and known elements of the output of ONNX Reshape. Entries 0 and -1 of the requested
- * shape are interpreted as ONNX defines.
+ * Infers the type, shape and known elements of the output of ONNX Reshape. In the requested shape, an extent
+ * of 0 or -1 has the meaning that ONNX defines.
  */
 export const reshape: ShapeRule = ({ node, inputs: [x, shape], opset }) => {
   const wanted = opset < 5 ? ints(node, "shape")?.map(BigInt) : constantElements(shape);
@@ -261,8 +261,8 @@ function cutOf(extent: number, start: number, end: number, step: number): Cut | 
 }
 
 /**
- * Returns the range (start, step and length in elements) that a Slice node selects from each dim of the
- * input. An entry is undefined for a dynamic dim. Returns undefined if starts, ends, axes or steps are not
+ * Returns the range (start, step and length in elements) that a Slice node selects along each dim of the
+ * input. The range of a dynamic dim is undefined. Returns undefined if starts, ends, axes or steps are not
  * constant.
  */
 export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | undefined)[] | undefined {

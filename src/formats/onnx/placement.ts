@@ -9,7 +9,7 @@ import type { OnnxUse } from "./uses.js";
 /** Program of a gather: the gather, and all nodes of the model that the program computes, in model order. */
 export interface PlacedProgram {
   readonly gather: OnnxNode;
-  /** The last one makes the output. */
+  /** The last node computes the output of the program. */
   readonly nodes: readonly OnnxNode[];
 }
 
@@ -18,18 +18,19 @@ export interface PlacedProgram {
  * alone.
  */
 export interface Placed {
-  /** Gathers of the programs that hold it and are needed. */
+  /** Gathers of the needed programs that compute the node. */
   readonly into: readonly OnnxNode[];
   /**
-   * True if the node's output has other users, so that it also runs by itself: nodes, or a graph that returns
-   * the output.
+   * True if the node must also run alone, because other nodes, or a graph that returns its output, use the
+   * output.
    */
   readonly needed: boolean;
 }
 
 /**
- * Returns, for each node in a merged program, the needed programs that compute the node. A program is not
- * needed if every reader of the output recomputes the output. `uses` lists every node of the model, in order.
+ * Returns the placement of each node that a merged program computes: the needed programs with the node, and
+ * whether the node must also run alone. A program is not needed if every reader of its output recomputes the
+ * output. `uses` lists every node of the model, in order.
  */
 export function placementOf(
   programs: readonly PlacedProgram[],

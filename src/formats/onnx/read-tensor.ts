@@ -137,8 +137,8 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
 }
 
 /**
- * Returns the bytes of `raw_data`, if present, and the number of entries in the element field `field`. Throws
- * a CompileError (TC014) if the elements are in another field.
+ * Returns the bytes of `raw_data`, if present, and the number of values in the element field `field`, for
+ * example `float_data`. Throws a CompileError (TC014) if the values are in another element field.
  */
 function survey(
   tensor: OnnxTensor,
@@ -163,7 +163,10 @@ function survey(
   return raw === undefined ? { count } : { raw, count };
 }
 
-/** Reads one element field of a tensor, for example `float_data`, and returns the number of entries. */
+/**
+ * Reads one element field of a tensor, for example `float_data`, and returns the number of values in the
+ * field.
+ */
 function countField(message: Message, field: OnnxField): number {
   switch (field) {
     case "float_data":
@@ -182,7 +185,7 @@ function countField(message: Message, field: OnnxField): number {
 
 /**
  * Decodes the elements of a tensor from the field for the element type, for example `float_data`. The field
- * must have `count` entries.
+ * must have `count` values.
  */
 function typed(tensor: OnnxTensor, type: TensorType, count: number, where: string): TensorValue {
   const { dtype } = type;

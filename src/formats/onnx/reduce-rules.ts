@@ -28,8 +28,9 @@ const reducedDims = (dims: readonly Dim[], axes: readonly number[], node: OnnxNo
 type Combine = (a: bigint, b: bigint) => bigint;
 
 /**
- * Returns the output elements of a reduction of a constant tensor over `axes`. A single element is undefined
- * if a reduced element is unknown. Returns undefined if the elements or dims of the tensor are unknown.
+ * Returns the output elements of a reduction of a constant tensor over `axes`. An output element is undefined
+ * if one of its terms is unknown, or if it has no terms. Returns undefined if the elements or dims of the
+ * tensor are unknown.
  */
 function reducedElements(
   x: TrackedValue,
@@ -60,8 +61,9 @@ function reducedElements(
 }
 
 /**
- * Returns the shape rule of a reduction operator. `since` is the first opset in which the axes are an input.
- * `combine` merges two known elements into one.
+ * Returns the shape rule of a reduction operator. The axes are an input from opset `since` on, and an
+ * attribute before. `combine` reduces two known elements to one; without `combine`, output elements are
+ * unknown.
  */
 export const reduction =
   (since: number, combine?: Combine): ShapeRule =>

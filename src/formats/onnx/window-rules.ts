@@ -77,9 +77,9 @@ export const convDims =
   };
 
 /**
- * Returns the output extent of a transposed window (as in ConvTranspose) over `extent` input positions; "" if
- * unknown. `size` is the window's extent. `k` is the index of the spatial dim, and `count` the number of
- * spatial dims.
+ * Returns the output extent of a transposed window (as in ConvTranspose) along one spatial dim; "" if
+ * unknown. `extent` is the input's extent, `size` the window's extent, and `k` the index of the dim among
+ * `count` spatial dims.
  */
 function unwindowed({ node }: RuleInput, extent: Dim, size: Dim | undefined, k: number, count: number): Dim {
   if (typeof extent !== "number" || typeof size !== "number") return "";

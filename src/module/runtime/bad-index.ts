@@ -12,9 +12,9 @@ import type { ModulePlan } from "./plan.js";
 export type ReadIndex = (operand: SizedOperand, table: number, position: number) => Promise<bigint> | bigint;
 
 /**
- * Checks the index values of the output elements in `range` (row-major indices, end excluded). Returns an
- * error (TC601) for the first rejected index value; undefined if all are accepted. `points` is the shape for
- * `range`, by default the output shape.
+ * Returns an error (TC601) for the first rejected index value that the points in `range` read; undefined if
+ * all are accepted. `range` has row-major positions in a tensor of shape `points`, end excluded. Default of
+ * `points`: the output shape.
  */
 export async function badIndexIn(
   { sites, reduced }: ModulePlan,

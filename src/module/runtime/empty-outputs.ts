@@ -42,12 +42,12 @@ type Buffers = Readonly<Record<string, GPUBuffer>>;
  * kernel; the index values are checked on the host.
  */
 export function gatherOfAnySize(gather: Gather, work: DeviceWork, plan: GpuPlan): Gather {
-  /** The latest launch of `encode` without output elements, whose index values nothing has looked up yet. */
+  /** Latest call of `encode` with an empty output, whose index values are not checked yet. */
   let idle: { readonly sized: Sized; readonly buffers: Buffers } | undefined;
 
   /**
-   * Returns the contents of the inputs that index values are read from. Throws TC702 for a buffer that cannot
-   * be read.
+   * Returns the bytes of the inputs that hold index values. Throws a GatherError (TC702) for a buffer that
+   * cannot be read.
    */
   const contentsOf = async (sized: Sized, buffers: Buffers): Promise<readonly Uint8Array[]> => {
     const contents: Uint8Array[] = [];

@@ -41,8 +41,8 @@ export interface Gather {
 }
 
 /**
- * Returns a device with functions that convert device failures to GatherErrors. The code is TC504 if the
- * device is lost or out of memory, and TC502 if the driver fails.
+ * Returns the {@link DeviceWork} of a device, which converts device failures to GatherErrors. The code is
+ * TC504 if the device is lost or out of memory, and TC502 if the driver fails.
  */
 export const workOfModule = (device: GPUDevice): DeviceWork =>
   workOn(device, {
@@ -59,8 +59,8 @@ const refused =
     new GatherError("TC702", `the device refused the ${what}: ${message}`);
 
 /**
- * Function that converts a validation message of the device, which refused the buffers, to a GatherError
- * (TC702).
+ * Function that returns the GatherError (TC702) for buffers that the device refused. The argument is the
+ * device's validation message.
  */
 export const buffersRefused = refused("buffers");
 

@@ -10,7 +10,7 @@ export interface Launch extends Sized {
   readonly dispatch: readonly [number, number, number];
   /** Bytes of each binding. */
   readonly bytes: readonly number[];
-  /** The last binding, where sizes are told to the kernel. */
+  /** Uniform buffer with the sizes, bound last; absent if the kernel reads no sizes. */
   readonly uniform?: GPUBuffer;
 }
 

@@ -12,9 +12,12 @@ export interface ModuleOperand {
   /** Key by which callers name the operand. `name` is its name in the program, if that is different. */
   readonly key: string;
   readonly name?: string;
-  /** `f32`, for messages. */
+  /** Element type, such as `f32`, for messages. */
   readonly dtype: DType;
-  /** Type of the array that holds an element, or a component of a complex element. */
+  /**
+   * Name of the typed-array class for the operand. An element of the array is an element of the operand, or a
+   * component of a complex element.
+   */
   readonly array: string;
   /** Bits of an element. */
   readonly bits: number;
@@ -32,7 +35,7 @@ export interface ModulePlan {
   readonly numbers?: (sizes: Numbers) => Numbers;
   /** The inputs, then the output. */
   readonly operands: readonly ModuleOperand[];
-  /** Empty for a kernel that rejects no index. */
+  /** Index operands as functions, to find a rejected index value; empty if the kernel rejects none. */
   readonly sites: readonly IndexFunction[];
   /**
    * Output dims that some index value follows, of an output that may be empty. Absent where no index is
@@ -71,11 +74,11 @@ export interface FixedPlan extends GpuPlan {
   readonly bytes: readonly number[];
 }
 
-/** Index value that determines the position at which an iteration point of a scatter writes. */
+/** Index value that a point of a scatter reads, for the position to write or for the written value. */
 export interface ScatterIndex extends IndexFunction {
   /**
-   * Index values by which it is read and that may select no element. Present if only the value of the point
-   * needs it: where it selects none, the value is the fill bits.
+   * Numbers of the index values that determine the place of this one and that may select no element. Present
+   * only if just the written value needs this one: where one selects none, the fill bits are written.
    */
   readonly needs?: readonly number[];
 }
@@ -83,16 +86,16 @@ export interface ScatterIndex extends IndexFunction {
 /** Plan of a module that writes points. */
 export interface ScatterPlan extends ModulePlan {
   readonly sites: readonly ScatterIndex[];
-  /** Extents of the points. */
+  /** Extents of the scatter's domain. */
   readonly points: readonly number[];
-  /** True if the first input is written, and is the output. */
+  /** True if the scatter writes into the first input, which is then also the output. */
   readonly inPlace: boolean;
 }
 
 /** Plan of a WebGPU module that writes points. */
 export interface GpuScatterPlan extends ScatterPlan, FixedPlan {
   readonly sites: readonly ScatterIndex[];
-  /** Dispatches before the last one. */
+  /** Launches before the last one, in order. */
   readonly before: readonly KernelStep[];
 }
 
@@ -103,11 +106,11 @@ interface Nest {
 
 /**
  * Description of a WebGPU module with dynamic sizes. `trips` returns the number of iterations of each
- * parallel loop. `told` has the names of the runtime parameters in the uniform buffer.
+ * parallel loop.
  */
 export interface DynamicPlan extends GpuPlan, Nest {
   readonly folded: boolean;
-  /** Names of what the uniform buffer holds. */
+  /** Names of the runtime parameters in the uniform buffer, in order. */
   readonly told: readonly string[];
 }
 
@@ -120,7 +123,7 @@ export interface CpuPlan extends ModulePlan, Nest {
   readonly code: string;
   /** Bytes of the unified buffer. */
   readonly bufferBytes: number;
-  /** Names of the parameters behind the first three. */
+  /** Names of the parameters of the WebAssembly function after the first three. */
   readonly told: readonly string[];
 }
 

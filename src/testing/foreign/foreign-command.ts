@@ -28,9 +28,9 @@ import { makeFolder, makeTemporaryFolder, removeFolder, writeOutput } from "../.
  * stderr.
  */
 export interface CommandOptions {
-  /** Milliseconds that a draw may take. */
+  /** Time limit for one run of the command, in milliseconds. */
   readonly timeout: number;
-  /** Called with what the command writes to stderr, as it comes. */
+  /** Receives the text that the command writes to stderr, piece by piece. */
   readonly onStderr?: (text: string) => void;
 }
 

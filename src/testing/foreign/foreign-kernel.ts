@@ -33,16 +33,16 @@ import { declarationsOf, type ForeignWgsl, type OperandsOfProgram } from "./fore
  * index out of range.
  */
 export interface ForeignKernel extends Backend {
-  /** False: nothing in it finds an index out of range. */
+  /** Always false: the kernel cannot report an index out of range. */
   readonly rejects: false;
-  /** Ends what it keeps: a shader's process, which otherwise ends with this one. */
+  /** Ends the process that runs a WGSL kernel. Otherwise it ends with the calling process. */
   readonly close: () => void;
 }
 
 /** Kernel that a caller supplies as a function, which computes the output from typed arrays by key. */
 export interface ForeignFunction {
   readonly name?: string;
-  /** Computes the output, of the type given, as a typed array of its own. */
+  /** Returns the output as a new array of the type `output`. */
   readonly run: (inputs: GatherData, output: TensorType) => TensorData | Promise<TensorData>;
 }
 
@@ -64,9 +64,9 @@ const isWgsl = (described: ForeignWgsl | ForeignFunction): described is ForeignW
   isObject(described) && "wgsl" in described;
 
 /**
- * Returns a test backend for a caller's kernel, which is WGSL or a function. Inputs for which the program
- * rejects an index are not compared. Throws a CompileError (TC702) if `described` is incomplete or does not
- * fit the WGSL.
+ * Returns a test backend for a caller's kernel, which is WGSL or a function. The kernel cannot report an
+ * index out of range; inputs with such an index are not compared. Throws a CompileError (TC702) if
+ * `described` is incomplete or does not fit the WGSL.
  */
 export function foreignKernel(described: ForeignWgsl | ForeignFunction): ForeignKernel {
   if (isWgsl(described)) {

@@ -10,7 +10,10 @@ import type { Test } from "../run-tests.js";
 /** Draws of each seed have other data and other indices. */
 const seeds = 3;
 
-/** Program that is the reference for a caller's kernel, with the file and the given inputs by key. */
+/**
+ * Program against which a caller's kernel is tested, with the file of the program. `given` has the inputs
+ * that the caller supplies, by key.
+ */
 export interface JudgedProgram {
   readonly func: Func;
   readonly file: string;
@@ -18,8 +21,9 @@ export interface JudgedProgram {
 }
 
 /**
- * Returns the tests of a caller's kernel against the program's definition, one for each set of inputs. Random
- * inputs come from three seeds: `seed` and the next two integers.
+ * Returns the tests of a caller's kernel. Each test compares the kernel with the definition of the program on
+ * one set of inputs. The sets are the given inputs, if complete, and random inputs from `seed` and the next
+ * two integers.
  *
  * Rejects with a CompileError if the program breaks a rule of the dialect, and with the kernel's error if the
  * kernel cannot be prepared.

@@ -154,8 +154,9 @@ function chosenEntry(given: string | undefined, declared: readonly string[]): st
 }
 
 /**
- * Returns the contents of a binding: an operand, or the numbers of a uniform buffer. Throws a CompileError
- * (TC702) if the binding has no contents, or if the contents do not fit the binding.
+ * Returns the contents of a binding of a WGSL kernel: an operand of the program, or the numbers of a uniform
+ * buffer. Throws a CompileError (TC702) if the caller gives the binding no contents, or contents that do not
+ * fit.
  */
 function contentOf(
   { binding, name, access }: DeclaredBinding,
@@ -237,8 +238,9 @@ async function twice(launcher: ForeignLauncher, launch: Launch): Promise<Uint8Ar
 }
 
 /**
- * Runs one launch of a WGSL kernel and returns the output. Bindings end with the tensor if `which` is 0, and
- * are longer than the tensor if `which` is 1. Rejects with an error if bytes outside the output are written.
+ * Runs a WGSL kernel once and returns the output. With `which` 0, the binding of a tensor ends where the
+ * tensor ends; with 1, the binding is longer. Rejects with an error if the kernel writes bytes outside the
+ * output.
  */
 async function once(launcher: ForeignLauncher, launch: Launch, which: 0 | 1): Promise<Uint8Array> {
   const { bound, program, dispatch, inputs } = launch;
@@ -276,8 +278,9 @@ async function once(launcher: ForeignLauncher, launch: Launch, which: 0 | 1): Pr
 const isOperand = (holds: Bound["holds"]): holds is Operand => "type" in holds;
 
 /**
- * Returns the contents of a buffer with a tensor between guard bytes. The bound range is the tensor rounded
- * up to 4-byte words, extended by the guard bytes after the tensor if `isLonger` is true.
+ * Returns the contents of a buffer that has a tensor between guard bytes, and the range to bind. The range is
+ * the tensor rounded up to 4-byte words. If `isLonger` is true, the range includes the guard bytes after the
+ * tensor.
  */
 function guarded(bytes: Uint8Array, buffer: number, isLonger: boolean): BoundContents {
   const words = Math.max(4, Math.ceil(bytes.byteLength / 4) * 4);

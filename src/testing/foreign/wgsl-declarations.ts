@@ -20,8 +20,8 @@ export interface WgslDeclarations {
 }
 
 /**
- * Parses a WGSL text and returns the bindings and compute entry points. Throws a CompileError (TC702) for a
- * binding that is not a buffer in group 0 with literal numbers.
+ * Parses a WGSL text and returns the buffer bindings and compute entry points that the text declares. Throws
+ * a CompileError (TC702) for a binding that is not a buffer, is not in group 0, or has no literal number.
  */
 export function readDeclarations(wgsl: string): WgslDeclarations {
   const text = withoutComments(wgsl);

@@ -16,7 +16,10 @@ export interface BestRecord {
   /** Absent when the default was not costed. */
   readonly default?: CandidateRecord;
   readonly beatsDefault: boolean;
-  /** Time of the best over the default's, on the same devices: a geometric mean. Of `ms` alone. */
+  /**
+   * Time of the best divided by the time of the default: a geometric mean over run-offs or devices. Only for
+   * objective `ms`.
+   */
   readonly ratio?: number;
   /** Devices that the ratio is about. */
   readonly devices: readonly string[];
@@ -103,8 +106,8 @@ function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): B
 
 /**
  * Returns the candidates that won a run-off (final round-robin comparison) and were significantly faster than
- * the default. For each run-off, `ratios` has the candidate's median time divided by the default's median
- * time.
+ * the default. `ratios` has one number for each run-off that the candidate won: its median time divided by
+ * the default's median time.
  */
 function winners(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const races = new Set(standard.runs.flatMap(({ race }) => race ?? []));
@@ -133,8 +136,9 @@ function winners(measured: readonly CandidateRecord[], standard: CandidateRecord
 }
 
 /**
- * Returns the candidates that have times measured outside tilec, except the default. For each device,
- * `ratios` has the candidate's median time divided by the default's median time.
+ * Returns the candidates, except the default, that were measured outside tilec on the same devices as the
+ * default. `ratios` has one number for each device: the candidate's median time divided by the default's
+ * median time.
  */
 function given(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const timesOn = (candidate: CandidateRecord, device: string): readonly number[] =>

@@ -8,15 +8,14 @@ const entriesOf = ({ from, to, schedule }: Piece) => {
 };
 
 /**
- * Formats schedules by range of a dynamic size as JSON, one object for each range: `[{from, to, tile, view,
- * order, buffers, residency, lowering?}]`. Sizes and extents are in elements.
+ * Formats a table of schedules as JSON, with one object for each range of the dynamic size: `[{from, to,
+ * tile, view, order, buffers, residency, lowering?}]`. Sizes and extents are in elements.
  */
 export const tableJson = ({ pieces }: TableRecord): string => JSON.stringify(pieces.map(entriesOf), null, 2);
 
 /**
- * Returns a C header with schedules as a constant array, one entry for each range of a dynamic size.
- * `lowering` (choice of instructions) is "" in an entry if the compiler chooses the lowering. `name` is the
- * name of the program.
+ * Returns a C header with a constant array of schedules, one for each range of the dynamic size. `lowering`
+ * is "" if the compiler chooses the lowering. `name` is the name of the program.
  */
 export function tableHeader({ pieces, symbol, target, clock }: TableRecord, name: string): string {
   const rows = pieces.map(entriesOf);

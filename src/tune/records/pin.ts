@@ -18,7 +18,7 @@ import type { BestRecord } from "./best.js";
 /**
  * Returns a text test (a file with RUN and CHECK lines) of a program with the best schedule of a search. The
  * test checks schedule, estimated cycles and bytes. Throws a CompileError (TC016) if the program does not
- * parse, or if the search used a pipeline.
+ * parse, or if the search used passes of the user.
  */
 export function pinnedTest(record: BestRecord, operators?: Operators): string {
   checkApiArgument("pinnedTest", "best record", record);

@@ -35,7 +35,7 @@ export interface TaskRecord {
   /** Hash of the gather, the target's figures and the pipeline. */
   readonly gather: string;
   readonly name: string;
-  /** The program as text, with what the user pinned of its schedule. */
+  /** Program as text, with the schedule entries that the user fixed. */
   readonly program: string;
   readonly target: Target;
   /**
@@ -55,9 +55,9 @@ export interface TaskRecord {
 export interface CandidateRecord extends Partial<Omit<Roofline, "clock">> {
   readonly record: "candidate";
   readonly task: string;
-  /** Hash of the schedule that was chosen. */
+  /** Hash of the chosen schedule, before the user's passes. */
   readonly candidate: string;
-  /** The schedule that ran. */
+  /** Schedule that ran, after the user's passes. */
   readonly schedule: ResolvedSchedule;
   /**
    * The one that was chosen, where passes of the user's made another one of it: what the compiler is given to
@@ -82,7 +82,7 @@ export interface CandidateRecord extends Partial<Omit<Roofline, "clock">> {
   readonly runs: readonly CandidateRun[];
 }
 
-/** Tuning record of the number of candidates that a search left out for one reason. */
+/** Tuning record of candidates that a search left out: the reason (`why`) and their number (`count`). */
 export interface PrunedRecord extends PrunedCount {
   readonly record: "pruned";
   readonly task: string;
@@ -222,8 +222,8 @@ export function candidateRecord(task: string, candidate: Candidate, defaultId: s
 }
 
 /**
- * Returns the tuning record of the number of candidates that a search left out for one reason. `task` is the
- * hash of the search task.
+ * Returns the tuning record of candidates that a search left out for one reason, with their number. `task` is
+ * the hash of the search task.
  */
 export function prunedRecord(task: string, pruned: PrunedCount): PrunedRecord {
   checkArgument("prunedRecord", "text", task);
@@ -243,8 +243,8 @@ export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord 
 }
 
 /**
- * Returns the tuning record of the schedules for the ranges of a dynamic size. `task` is the hash of the
- * search task with objective `cycles`.
+ * Returns the tuning record of a table with one schedule for each range of a dynamic size. `task` is the hash
+ * of the search task with objective `cycles`.
  */
 export function tableRecord(
   task: string,

@@ -28,7 +28,7 @@ import type { PlacedRecords } from "./text.js";
  */
 export interface Recosted {
   readonly records: PlacedRecords["records"];
-  /** Candidates by the version of the clock that their records name, where it is another. */
+  /** Number of candidates for each other version of the cost model that their records name. */
   readonly others: ReadonlyMap<number, number>;
 }
 
@@ -62,8 +62,8 @@ const figureNames = ["cycles", "idleCores", "bytes", "ubBytes", "tasks", "elemen
 type Figures = Pick<CandidateRecord, (typeof figureNames)[number] | keyof ReturnType<typeof rooflineIn>>;
 
 /**
- * Returns a function that computes the costs of a candidate from the tuning record. The function returns a
- * message if the tuning record is faulty, and undefined if the task has user-defined passes.
+ * Returns a function that computes the costs of a candidate from its tuning record. The function returns a
+ * message if the record is faulty, and undefined if the search used passes of the user.
  */
 function costsOf(
   { program, target, pipeline }: TaskRecord,

@@ -19,8 +19,8 @@ export function replayed(records: readonly TuneRecord[], gather: string): BestRe
 }
 
 /**
- * Returns the error (TC017) for a file of tuning records without a search of the program `name` with the
- * requested schedule entries, pipeline and target.
+ * Returns the error (TC017) for a file of tuning records that has no search of the program `name` with the
+ * requested schedule flags, pipeline and target.
  */
 export const ofAnotherTask = (file: string, name: string): Diagnostic =>
   error(

@@ -33,7 +33,7 @@ import {
  */
 export interface ParsedRecords {
   readonly records: readonly TuneRecord[];
-  /** Lines that hold no whole JSON value: a writer was stopped in the middle of one. */
+  /** Number of lines without a complete JSON value, as an interrupted writer leaves behind. */
   readonly torn: number;
 }
 

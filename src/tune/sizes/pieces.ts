@@ -5,8 +5,8 @@
 import { at } from "../../../ir/index.js";
 
 /**
- * Estimated cycles of each schedule candidate (first index) at each size (second index); null if the
- * candidate is not legal at the size.
+ * Estimated cycles `cycles[c][k]` of schedule candidate `c` at the size with index `k`; null if the candidate
+ * is not legal at the size.
  */
 export type Cycles = readonly (readonly (number | null)[])[];
 
@@ -48,9 +48,9 @@ function isNearer(a: Distance, b: Distance): boolean {
 }
 
 /**
- * Cycles from which a schedule candidate is selected for each range of sizes. `cycles` has the estimated
- * cycles of each candidate at each size; `least` has the least cycles at each size. `isRequested` is true for
- * sizes that the user requested.
+ * Estimated cycles by which one schedule candidate is chosen for each range of sizes. `cycles` has the cycles
+ * of each candidate at each size, and `least` the fewest cycles at each size. `isRequested` is true for a
+ * size that the user requested.
  */
 export interface Choice {
   readonly cycles: Cycles;
@@ -59,9 +59,9 @@ export interface Choice {
 }
 
 /**
- * Returns at most `pieces` ranges that together contain all sizes, each with one candidate. The candidates
- * minimize the worst ratio of the cycles to the least cycles at a size. Returns undefined if no legal
- * selection exists.
+ * Returns at most `pieces` ranges that together contain all sizes, each with one schedule candidate. The
+ * slowdown at a size is the candidate's cycles divided by the fewest cycles; the result has the smallest
+ * worst slowdown. Returns undefined if no choice is legal.
  */
 export function piecesOf(choice: Choice, pieces: number): readonly SizeRange[] | undefined {
   interface Plan extends Distance {
@@ -97,9 +97,10 @@ interface Near extends Distance {
 }
 
 /**
- * Returns a function that selects one schedule candidate for the sizes with indices `from` to `to`
- * (inclusive). The candidate minimizes the worst ratio of the cycles to the least cycles at a size. The
- * function returns undefined if no candidate is legal at all of the sizes.
+ * Returns a function that chooses one schedule candidate for the sizes with indices `from` to `to`
+ * (inclusive). The slowdown at a size is the candidate's cycles divided by the fewest cycles; the chosen
+ * candidate has the smallest worst slowdown. The function returns undefined if no candidate is legal at all
+ * of the sizes.
  */
 export function nearestOf(choice: Choice): (from: number, to: number) => Near | undefined {
   // By the first size, and by the sizes behind it as far as was asked for.
@@ -117,8 +118,8 @@ export function nearestOf(choice: Choice): (from: number, to: number) => Near | 
 }
 
 /**
- * Returns the indices of the `count` best schedule candidates of every range of consecutive sizes, in
- * ascending order without repetitions. Only candidates that are legal at all sizes of a range are considered.
+ * Returns the indices (ascending) of the schedule candidates that are among the `count` best for at least one
+ * range of consecutive sizes. A candidate counts for a range only if legal at all sizes of the range.
  */
 export function nearSome(choice: Choice, count: number): readonly number[] {
   const taken = new Set<number>();
@@ -137,8 +138,8 @@ export function nearSome(choice: Choice, count: number): readonly number[] {
 const all = ({ cycles }: Choice): readonly Near[] => cycles.map((_, candidate) => ({ ...none, candidate }));
 
 /**
- * Extends the range of sizes of a candidate by the size with index `k`. Returns a list with the candidate, or
- * an empty list if the candidate is not legal at the size.
+ * Adds the size with index `k` to the range of sizes over which `near` rates a schedule candidate. Returns
+ * the result as a list of one, or an empty list if the candidate is not legal at the size.
  */
 function longerBy(near: Near, { cycles, least, isRequested }: Choice, k: number): readonly Near[] {
   const here = at(at(cycles, near.candidate), k);

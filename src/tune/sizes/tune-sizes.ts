@@ -37,8 +37,8 @@ import { cyclesUnder } from "../cycles-under.js";
 import { nearestOf, nearSome, piecesOf, type Choice, type Cycles } from "./pieces.js";
 
 /**
- * Options of {@link tuneSizes}: the sizes, the limit on the number of size ranges, and options for the search
- * at each size.
+ * Options of {@link tuneSizes}: the sizes, the largest number of size ranges with a schedule each, and the
+ * options of the search at each size.
  */
 export interface SizesOptions
   extends CompileOptions, Pick<TuneOptions, "budget" | "seed" | "signal" | "onProgress"> {
@@ -47,11 +47,14 @@ export interface SizesOptions
    * of the other symbols.
    */
   readonly sizes: Readonly<Record<string, readonly number[]>>;
-  /** Ranges of the table, at most. Default 6. */
+  /** Largest number of size ranges, each with one schedule. Default 6. */
   readonly pieces?: number;
 }
 
-/** Default limit on the number of size ranges in the result of {@link tuneSizes}. */
+/**
+ * Largest number of size ranges in the result of {@link tuneSizes}, if the caller gives no number. Each range
+ * has one schedule.
+ */
 export const defaultPieces = 6;
 
 /**
@@ -61,11 +64,13 @@ export const defaultPieces = 6;
 export interface SizeResult {
   readonly size: number;
   readonly best: { readonly cycles: number; readonly schedule: ResolvedSchedule };
-  /** Cycles with the schedule of the piece that the size lies in. */
+  /** Cycles with the schedule of the size range that contains the size. */
   readonly table: { readonly cycles: number };
-  /** Cycles with the best single schedule. */
+  /** Cycles with the one schedule that is best over all sizes. */
   readonly single: { readonly cycles: number };
-  /** Cycles here of what is best at each other size: null where it is not legal. */
+  /**
+   * Cycles at this size with the best schedule of each other size; null if that schedule is not legal here.
+   */
   readonly others: readonly { readonly size: number; readonly cycles: number | null }[];
 }
 
@@ -74,10 +79,10 @@ export interface SizesResult {
   readonly name: string;
   readonly target: Target;
   readonly symbol: Sym;
-  /** The program with its symbol open, and what the user pinned of its schedule. */
+  /** Program with the symbol unbound, and with the schedule entries that the user fixed. */
   readonly gather: AccessFunc;
   readonly sizes: readonly SizeResult[];
-  /** They cover 1 to the most; 0 takes the first. */
+  /** Schedules by range of sizes, from 1 to the symbol's upper bound. Size 0 uses the first. */
   readonly pieces: readonly Piece[];
   /**
    * The one schedule with the least worst ratio to the best of each size, and the geometric mean of the
@@ -294,8 +299,8 @@ const choiceOf = (cycles: Cycles, sizes: readonly number[], requested: readonly 
 });
 
 /**
- * Returns the estimated cycles of a kernel at one size. The kernel is compiled for the sizes up to `to` with
- * the schedule of a size range, and then bound to `size`.
+ * Returns the estimated cycles at `size` with the schedule of a size range. The kernel is compiled with the
+ * end of the range, `to`, as the largest size, and then bound to `size`.
  */
 function cyclesInPiece(
   gather: AccessFunc,
@@ -309,8 +314,8 @@ function cyclesInPiece(
 }
 
 /**
- * Returns the sizes in `ends` and four further sizes between neighbours, in geometric progression rounded to
- * integers. The result is in ascending order without repetitions.
+ * Returns the sizes in `ends` and four more sizes between each two neighbours, as a geometric progression
+ * rounded to integers. The list is ascending, without repetitions.
  */
 function pointsOf(ends: readonly number[]): readonly number[] {
   const points = ends.flatMap((size, k) => {
