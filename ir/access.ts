@@ -78,7 +78,7 @@ export interface Read {
 export interface IndexOperand {
   /** An element of an input, or a sum of dims and index operands before this one. */
   readonly value: Read | Linear;
-  /** Negative values count from this number. */
+  /** Number that is added to a negative value. Absent: no value counts from the end. */
   readonly wrapNegativeBy?: number;
   readonly outOfRange: OutOfBounds | "any";
   /** Absent under `any`. */
@@ -99,34 +99,33 @@ export interface DynamicBounds {
 }
 
 /**
- * Reduction of an access map: the range of elements that are combined into one output element. The reduction
- * dim r follows the output dims in coordinates. Without a segment, r runs from 0 to `max` - 1. With a
- * segment, two index operands give the bounds of r; the upper bound is exclusive.
+ * Reduction of an access map: the elements that are combined into one output element. In coordinates, the
+ * reduction dim r follows the output dims. Values of r go from 0 to `max` - 1; with `segment`, between the
+ * values of two index operands, end exclusive.
  */
 export interface Reduced {
-  /** Terms at most. */
+  /** Maximum number of elements that are combined. */
   readonly max: number;
-  /** Numbers of the index operands between which the terms of a bag lie. */
+  /** Positions of the index operands whose values are the first r and the end of r. Absent: all `max`. */
   readonly segment?: { readonly from: number; readonly to: number };
 }
 
 /**
- * Operations that combine the value of an iteration with the element that the iteration writes. `set`: the
- * value replaces the element.
+ * Operations that combine the value of a point with the element that the point writes. `set`: the value
+ * replaces the element.
  */
 export const combines = ["set", "add", "mul", "min", "max"] as const;
 /**
- * Operation that combines the value of an iteration with the element that the iteration writes; see {@link
- * combines}.
+ * Operation that combines the value of a point with the element that the point writes; see {@link combines}.
  */
 export type Combine = (typeof combines)[number];
 
 /**
- * Names of the policies for two iterations that write the same element. `last`: the later iteration wins.
- * `unique`: the caller guarantees that no element is written twice. `error`: execution fails.
+ * Names of the policies for two points that write the same element. `last`: the later point wins. `unique`:
+ * the caller guarantees that no element is written twice. `error`: execution fails.
  */
 export const duplicatePolicies = ["last", "unique", "error"] as const;
-/** Policy for two iterations that write the same element; see {@link duplicatePolicies}. */
+/** Policy for two points that write the same element; see {@link duplicatePolicies}. */
 export type Duplicates = (typeof duplicatePolicies)[number];
 
 /**
@@ -136,25 +135,24 @@ export type Duplicates = (typeof duplicatePolicies)[number];
 export type Base = { readonly operand: 0 } | { readonly fill: string };
 
 /**
- * Write access of an access map: the element that an iteration writes, and the operation that combines the
- * iteration's value with the element.
+ * Write access of an access map: the element that a point writes, and the operation that combines the point's
+ * value with the element.
  */
 export interface Write extends Read {
   readonly combine: Combine;
-  /** Always of `set`. Of another combination it is absent, or `unique`. */
+  /** Always present for `set`. For any other operation: absent, or `unique`. */
   readonly duplicates?: Duplicates;
   /** Present in a scatter. A gather writes every element once. */
   readonly base?: Base;
 }
 
 /**
- * Access map: one gather or scatter, as a computation for each iteration of a domain. An iteration reads
- * elements at coordinates made of dims and index values, and writes one element.
+ * Access map: one gather or scatter, as a computation for each point of a domain. A point reads elements at
+ * coordinates made of dims and index values, and writes at most one element.
  */
 export interface AccessMap {
   /**
-   * Extents of the points in elements, at most where sizes are open. In a gather they are those of the
-   * output.
+   * Extents of the domain, in elements; for a gather, the output's extents. Dynamic sizes have their maximum.
    */
   readonly domain: Shape;
   /** Reduction that makes an output element; absent in a map that does not reduce. */
@@ -189,8 +187,8 @@ const identityWrite = (rank: number, operand: number): Write => ({
 export type MapBody = Omit<AccessMap, "domain" | "write">;
 
 /**
- * Returns the access map of a gather, in which iteration i of the domain writes output element i. `inputs`:
- * number of inputs; the output is the operand after the inputs.
+ * Returns the access map of a gather, in which each point writes the output element at the point's own
+ * coordinates. `inputs`: number of inputs; the output is the operand after the inputs.
  */
 export function gatherOver(domain: Shape, inputs: number, body: MapBody): AccessMap {
   checkArgument("gatherOver", "list", domain);
@@ -225,8 +223,7 @@ export const isOrderFree = ({ combine, duplicates }: Write, output: DType): bool
 export const writtenIndices = (map: AccessMap): ReadonlySet<number> => factsOf(map).writtenIndices;
 
 /**
- * True if each iteration writes the output element at the coordinates of the iteration. `rank`: number of
- * output dims.
+ * True if each point writes the output element at the point's own coordinates. `rank`: number of output dims.
  */
 export const isIdentity = ({ at: coords }: Write, rank: number): boolean =>
   coords.length === rank && coords.every(isDim);
@@ -254,8 +251,9 @@ export const dataCoords = ({ reads }: Pick<AccessMap, "reads">): readonly Linear
 export const reductionDim = ({ domain }: Pick<AccessMap, "domain">): number => domain.length;
 
 /**
- * Returns the extents of the iteration space of an output tile: the extents of `tile` and, for a reduction,
- * `reductionLength`. `reductionLength`: number of reduction elements; by default the maximum.
+ * Returns the extents over which an output tile is computed: the extents of `tile`, followed by
+ * `reductionLength` if the map has a reduction. `reductionLength`: number of elements combined into one
+ * output element; by default the reduction's maximum.
  */
 export const walked = (
   { reduced }: Pick<AccessMap, "reduced">,
@@ -264,8 +262,8 @@ export const walked = (
 ): Shape => (reduced === undefined ? tile : [...tile, reductionLength]);
 
 /**
- * True if the result of a map's reduction depends on a number of elements that index values determine. Only
- * `mean`, `max` and `min` depend on the number of elements.
+ * True if the map has a `mean`, `max` or `min` whose number of combined elements depends on index values.
+ * Index values decide the number in a segment, and where an index value may select no element.
  */
 export const countsElements = (map: AccessMap): boolean =>
   map.reduced !== undefined &&
@@ -284,7 +282,7 @@ export const countsElements = (map: AccessMap): boolean =>
 export interface Forms {
   readonly indices: readonly Pick<IndexOperand, "value">[];
   readonly reads: readonly Read[];
-  /** Absent: nothing is said of what is written. */
+  /** Absent: the written coordinates are left out. */
   readonly write?: Read;
 }
 
@@ -296,8 +294,9 @@ export const formsOf = ({ indices, reads, write }: Forms): readonly Linear[] => 
 ];
 
 /**
- * Returns the map with all linear expressions replaced. `form`: replaces the sum of an index operand.
- * `within`: replaces the coordinates of a read or write; by default applies `form` to each coordinate.
+ * Returns the map with all linear expressions replaced. `form`: returns the replacement for an index operand
+ * that is a sum. `within`: returns the new coordinates of a read or write; by default `form` of each
+ * coordinate.
  */
 export function mapForms<M extends Forms>(
   map: M,
@@ -326,15 +325,15 @@ export const sameRead = (a: Read, b: Read): boolean =>
 export const isRead = (value: Read | Linear): value is Read => "table" in value;
 
 /**
- * Returns the linear expressions of an index operand's value: the coordinates of the read, or a list with the
- * sum.
+ * Returns the linear expressions in the value of an index operand. For a read: the coordinates. For a sum: a
+ * list of that one sum.
  */
 export const coordsOf = ({ value }: Pick<IndexOperand, "value">): readonly Linear[] =>
   isRead(value) ? value.at : [value];
 
 /**
- * True if an index operand does not count negative values from the end, or counts negative values from the
- * operand's own extent. The extent may be a number or a runtime parameter.
+ * True if negative values of an index operand count from the operand's own extent, or do not count from the
+ * end at all. The extent may be a number or a runtime parameter.
  */
 export const countsFromBound = ({
   wrapNegativeBy,
@@ -461,8 +460,8 @@ function followedAlong(
 }
 
 /**
- * Returns the linear dependence of each dim of an input on the output dims. A dim without linear dependence
- * has an undefined entry. The list is empty if the map does not read the input.
+ * Returns the linear dependence of each dim of an input on the output dims; undefined for a dim without
+ * linear dependence. The list is empty if the map does not read the input.
  */
 export const followedDims = (map: AccessMap, table: number): readonly (Followed | undefined)[] =>
   factsOf(map).followed[table] ?? [];
@@ -508,22 +507,22 @@ export const outputDims = (map: AccessMap): ReadonlySet<number> => factsOf(map).
 export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
 
 /**
- * Returns the shape of the iteration space over which index values are read: the output's shape if the output
- * has elements. For an empty output, a dim has extent 1 if no index value depends on the dim.
+ * Returns the extents over which index values are read and checked: the output's extents, if the output has
+ * elements. For an empty output, dims on which no index value depends have extent 1.
  */
 export const indexPoints = (map: AccessMap): Shape => pointsAlong(indexed(map), map.domain);
 
 /**
- * Returns the shape of the iteration space over which index values are read: `output` if the output has
- * elements. For an empty output, dims outside `dims` have extent 1. `dims`: output dims on which some index
- * value depends.
+ * Returns the extents over which index values are read and checked: `output`, if the output has elements. For
+ * an empty output, dims that are not in `dims` have extent 1. `dims`: output dims on which some index value
+ * depends.
  */
 export const pointsAlong = (dims: ReadonlySet<number>, output: Shape): Shape =>
   output.includes(0) ? output.map((extent, d) => (dims.has(d) ? extent : 1)) : output;
 
 /**
- * Returns the position of the first output dim of a row, a range of trailing dims that a gather copies
- * unchanged. Returns the rank of the output if no trailing dim is copied unchanged.
+ * Returns the first dim of an output row. A row is the range of trailing output dims along which a gather
+ * copies elements unchanged. Returns the rank of the output if there is no such dim.
  */
 export function rowDim(map: AccessMap): number {
   const rank = map.domain.length;
@@ -584,10 +583,9 @@ export function withPolicy<M extends { readonly indices: readonly Pick<IndexOper
 }
 
 /**
- * Returns the extents, in elements, of the part of an input that one output tile reads. An input dim is read
- * in full if the dim's coordinate does not depend linearly on output dims. `tile`: extents of the output
- * tile, followed by the number of reduction elements if the map has a reduction. `shape`: extents of the
- * input.
+ * Returns the extents, in elements, of the part of an input that one output tile reads. An input dim whose
+ * coordinate does not depend linearly on output dims is read in full. `tile`: extents of the output tile; in
+ * a reduction, followed by the number of combined elements. `shape`: extents of the input.
  */
 export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Shape): number[] {
   const followed = followedDims(map, table);

@@ -121,8 +121,8 @@ export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
   });
 
 /**
- * Returns the access map of a tile program over complete tensors. Undefined for a program without a gather or
- * store, and for a program whose tiles have different access maps.
+ * Returns the access map of a tile program in coordinates of the whole tensors, not of the tiles. Undefined
+ * if the program has no gather or store, or if its tiles have different access maps.
  */
 export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefined {
   const { gather } = task;
@@ -139,8 +139,8 @@ export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefine
 }
 
 /**
- * Returns the gather statement of an access map over complete tensors in global memory. `extents`: sizes of
- * each operand's dims in elements; by default the sizes in the operand's type.
+ * Returns a gather statement that applies an access map to whole tensors in global memory. `extents`: sizes
+ * of each operand's dims, in elements; by default the sizes in the operand's type.
  */
 export function gatherOverTensors(
   map: AccessMap,
@@ -163,8 +163,8 @@ export function gatherOverTensors(
 }
 
 /**
- * Returns the body of a program whose output has no elements. The body has a gather in a loop without
- * iterations if an index value can be out of range. The body is empty for other programs.
+ * Returns the body of a program whose output has no elements. If an index value may be rejected, the body is
+ * a loop of 0 iterations around the gather, which keeps the index check. Otherwise the body is empty.
  */
 export function emptyBody(
   map: AccessMap,
@@ -186,7 +186,7 @@ const firstElement = ({ map, chunk }: GatherStmt): Linear =>
   chunk === undefined || map.reduced?.segment !== undefined ? constant(0) : chunk.from;
 
 /**
- * Returns the map with `max` set to the number of elements of the complete reduction. A map without a
+ * Returns the map whose reduction combines all elements (`max`), not only one chunk. A map without a
  * reduction is returned unchanged. `chunk`: part of the reduction that one execution of the gather combines.
  */
 export const fullReduction = (map: AccessMap, chunk: ReductionChunk | undefined): AccessMap =>

@@ -10,9 +10,9 @@ import type { Figure } from "./figure.js";
  * rates are per cycle.
  */
 export interface BoardFigures {
-  /** MTE2: from one load to the next, where nobody waits between them. */
+  /** MTE2: cycles from one load to the next, with no wait in between. */
   readonly loadIssueCycles: number;
-  /** From the last load until somebody who waits for it goes on, besides its bytes. */
+  /** Cycles from the last load until a statement that waits for the load continues, without the transfer. */
   readonly loadLatencyCycles: number;
   /** One core, of what comes from memory. */
   readonly loadBytesPerCycle: number;

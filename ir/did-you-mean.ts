@@ -2,8 +2,8 @@
 import { at } from "./types.js";
 
 /**
- * Returns the word of `words` that is most similar to `word`, ignoring case. Undefined if no word is similar
- * enough: at most one letter, or half of the letters, may differ.
+ * Returns the word of `words` that is most similar to `word`, ignoring case. At most half of the letters may
+ * differ, or one letter in a short word. Undefined if no word is so similar.
  */
 export function didYouMean(word: string, words: readonly string[]): string | undefined {
   const near = words.flatMap((candidate) => {

@@ -8,9 +8,9 @@ export const entryOf = <T>(record: Readonly<Record<string, T>>, word: string): T
   Object.hasOwn(record, word) ? record[word] : undefined;
 
 /**
- * Returns the entry for one operand, by the operand's `key` or else by `name`; undefined if there is none.
- * `keys`: keys of all operands. A `name` in `keys` is not looked up, because the entry belongs to another
- * operand.
+ * Returns the value in `record` for one operand: under the operand's `key`, or else under the operand's
+ * `name`. Undefined if there is none, or if the name is the key of another operand. `keys`: keys of all
+ * operands.
  */
 export const entryCalled = <T>(
   record: Readonly<Record<string, T>>,

@@ -16,7 +16,7 @@ export type FigureKind = (typeof figureKinds)[number];
 export interface FigureSource {
   readonly source: string;
   readonly kind: FigureKind;
-  /** The least and the largest value that its source allows; absent where it is the value alone. */
+  /** Smallest and largest value that the source allows. Absent: only the value itself. */
   readonly range?: readonly [low: number, high: number];
   /** Measurements that fix it, by their ids. */
   readonly rows?: readonly string[];

@@ -41,8 +41,8 @@ export type Role = (typeof roles)[number];
 export interface Operand extends Value {
   readonly role: Role;
   /**
-   * Key of the operand for callers and reports where its role is not enough. It is the operand's name, in a
-   * program with other inputs than data and indices.
+   * Key of the operand for callers and reports: the operand's name, if the role is not unique. Absent: the
+   * role is the key.
    */
   readonly key?: string;
   /** True if the result of the function is this tensor: it is written in place. Default false. */
@@ -50,9 +50,9 @@ export interface Operand extends Value {
 }
 
 /**
- * Returns the operands of a function with roles and keys. `values`: tensors of the function in text order
- * (data, other inputs, output). In a scatter (`isGather` false), the keys of inputs are names. In a gather,
- * the keys of inputs are names only if the number of inputs is not 2.
+ * Returns the operands of a function, each with a role. Inputs have their names as keys in a scatter, and in
+ * a gather that does not have exactly two inputs. `values`: tensors in text order: data, other inputs,
+ * output. `isGather`: false for a scatter.
  */
 export function operandsOf(values: readonly Value[], isGather = true): readonly Operand[] {
   const [output, inputs] = [values.length - 1, values.slice(0, -1)];
@@ -99,7 +99,7 @@ export interface SourceFunc extends FuncHead {
 export interface FrameworkOp {
   /** Its name in the framework: `gather`. */
   readonly name: string;
-  /** Level of its types and ranks, where the program states it in place of its profile. */
+  /** Source of the accepted types and ranks, if the program states one. Absent: the profile decides. */
   readonly level?: PyptoLevel;
 }
 
@@ -134,8 +134,8 @@ export interface TileFunc extends FuncHead {
   readonly level: "tile";
   readonly body: readonly Stmt[];
   /**
-   * Sizes that the body leaves open; operands are then stated at the most. Absent in what runs: `bindTile`
-   * gives that.
+   * Parts that depend on symbols (dynamic sizes); operands then have the maximum sizes. Absent in a program
+   * that runs, which `bindTile` returns.
    */
   readonly symbolic?: Symbolic;
   /**
@@ -145,18 +145,20 @@ export interface TileFunc extends FuncHead {
   readonly dynamicForm?: DynamicForm;
 }
 
-/** Tile program whose sizes are symbols, which serves all sizes. */
+/** Tile program with dynamic sizes: one program for all sizes of the symbols. */
 export type DynamicTile = TileFunc & { readonly symbolic: Symbolic };
 
 /**
- * Symbolic program from which a tile program with fixed sizes was made, and the values of the program's
- * symbols.
+ * Program with dynamic sizes from which a tile program with fixed sizes was made, and the values that were
+ * put in.
  */
 export interface DynamicForm {
   readonly program: DynamicTile;
-  /** By name: the sizes, and the bounds that `IndexOperand.open` names. None is 0. */
+  /** Values by name, of the symbols and of the index bounds that depend on symbols. No value is 0. */
   readonly values: Env;
-  /** The program at these sizes is of these very objects; one that holds others was altered. */
+  /**
+   * Operands and body of the tile program as it was made. If the program has others, it was changed since.
+   */
   readonly bound: Pick<TileFunc, "operands" | "body">;
 }
 
@@ -165,7 +167,7 @@ export type Func = SourceFunc | AccessFunc | TileFunc;
 
 /** Contents of a `.tir` file: functions, and the declared symbols (named dynamic sizes). */
 export interface Module {
-  /** Sizes that functions leave open, as they are declared. Absent: those that the functions name. */
+  /** Declared symbols, in order. Absent: the symbols that the functions use. */
   readonly symbols?: readonly Sym[];
   readonly funcs: readonly Func[];
 }
@@ -232,8 +234,8 @@ export function elementsOf({ operands, symbolic }: TileFunc, operand: Operand): 
 export const keyOf = ({ role, key }: Pick<Operand, "role" | "key">): string => key ?? role;
 
 /**
- * Returns the entry of `given` for an input, by the input's key or else by name; undefined if there is none.
- * The name is not used if another input has that key.
+ * Returns the value in `given` for an input: under the input's key, or else under the input's name. Undefined
+ * if there is none, or if the name is the key of another input.
  */
 export const givenFor = <T>(
   func: HasOperands,

@@ -10,9 +10,9 @@ import { maxElements } from "./types.js";
  * contain the unit; rates are per cycle.
  */
 export interface GpuFigures {
-  /** WebGPU: workgroup memory for each lane of a core whose lanes are all in flight. */
+  /** WebGPU: bytes of workgroup memory for each lane of a core, if all lanes are in flight. */
   readonly laneStorageBytes: number;
-  /** WebGPU: share of a core's lanes in flight that hides what each waits for in memory. */
+  /** WebGPU: share of a core's lanes, 0 to 1, that must be in flight to hide the memory latency. */
   readonly hidingShare: number;
   /** WebGPU: workgroup memory that a core sets to zero before a kernel begins. */
   readonly clearBytesPerCycle: number;

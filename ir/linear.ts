@@ -303,8 +303,8 @@ const exactRemainder = (value: bigint, by: bigint): bigint => ((value % by) + by
 export const atomsOf = (form: Linear): Atom[] => collectFrom(form, (of) => of);
 
 /**
- * Returns the defined results of `of` for all atoms of a linear expression. The result for a div, mod or min
- * precedes the results for inner atoms.
+ * Returns the results of `of` for all atoms of a linear expression, without undefined results. The result for
+ * a div, mod or min precedes the results for inner atoms.
  */
 function collectFrom<T>(form: Linear, of: (atom: Atom) => T | undefined, results: T[] = []): T[] {
   for (const term of form.terms) {
@@ -428,8 +428,8 @@ export const loopForm = ({ at: constantTerm, terms }: Linear): Linear => ({
 });
 
 /**
- * Returns the largest value that a size can have, given as a constant or a minimum with a constant. Undefined
- * for any other linear expression.
+ * Returns the largest value of a size whose linear expression is a constant, or a minimum with a constant.
+ * Undefined for any other linear expression.
  */
 export function largestValue(form: Linear): number | undefined {
   if (isConstant(form)) return form.at;

@@ -14,8 +14,8 @@ import { constant, dim, index, type Linear } from "./linear.js";
 import { assertNever, at, type DType, type Shape, type TensorType } from "./types.js";
 
 /**
- * Operator of a gather or scatter with the dialect's attributes resolved. The variant `mapped` is any
- * operator with an access map.
+ * Operator of a gather or scatter, independent of the framework, with the input shapes. `mapped`: an operator
+ * of any other kind, given by its access map.
  */
 export type Operator =
   | { readonly op: "gather"; readonly axis: number; readonly data: Shape; readonly indices: Shape }
@@ -101,8 +101,8 @@ export const readAs = (
 });
 
 /**
- * Returns the shared dims of an operator: positions that are a gather dim in the data and also an output dim.
- * An example is the axis of `gather_elements`.
+ * Returns the shared dims of an operator: gather dims of the data that, under the same number, are also
+ * output dims. An example is the axis of `gather_elements`.
  */
 export function sharedDimsOf(operator: Operator): readonly number[] {
   switch (operator.op) {
@@ -119,8 +119,8 @@ export function sharedDimsOf(operator: Operator): readonly number[] {
 }
 
 /**
- * Returns the access map of an operator. `negative`, `outOfRange`: policies of the index operands, ignored
- * for a `mapped` operator. Input 0 is the data, input 1 the indices.
+ * Returns the access map of an operator, in which input 0 is the data and input 1 the indices. `negative`,
+ * `outOfRange`: policies of the index operands; a `mapped` operator ignores them.
  */
 export function accessMap(operator: Operator, negative: NegativeIndex, outOfRange: OutOfBounds): AccessMap {
   if (operator.op === "mapped") return operator.map;

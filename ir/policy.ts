@@ -38,7 +38,10 @@ export type IndexBytes = ReturnType<typeof bytesOf<IndexDType>>;
  */
 export interface IndexRule {
   readonly extent: number;
-  /** Added to a negative value first; absent where none can be, or where none may. */
+  /**
+   * Number added to a negative value before the range check. Absent if values are unsigned, or if negative
+   * values are out of range.
+   */
   readonly wrapNegativeBy?: number;
   readonly outside: Outside;
   readonly signed: boolean;
@@ -142,8 +145,8 @@ export const noElement = -1;
 /** Result of {@link resolveIndex} for an index value that is out of range under `error` or `unchecked`. */
 export const outOfRange = -2;
 /**
- * Result for a scatter iteration that writes the fill bits, because a read of the iteration selects no
- * element.
+ * Result for an output element or point whose value is the fill bits, because an index value selects no
+ * element. Stands in place of a position, which is never negative.
  */
 export const fillValue = -3;
 

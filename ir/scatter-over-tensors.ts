@@ -10,8 +10,8 @@ import { firstTable, type ForStmt, type Region, type ScatterStmt } from "./tile.
 import { at } from "./types.js";
 
 /**
- * Returns the access map over complete tensors of the scatter in a tile program. Undefined for a program
- * without a scatter, and for a program whose tiles may give a different result than the map.
+ * Returns the access map of a scatter's tile program in coordinates of the whole tensors, not of the tiles.
+ * Undefined if the program has no scatter, or if its tiles may give another result than the map.
  */
 export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
   const all = statementsOf(func);
@@ -35,9 +35,9 @@ export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
 }
 
 /**
- * Returns the offsets, in elements along each dim, of a region in the tensor. For a region of a tile, returns
- * the offsets of the tile's load or store. Undefined if the tile has no copy, or copies with different
- * offsets.
+ * Returns the offsets, in elements along each dim, of a region in the tensor. For a region of a tile, the
+ * offsets of the tile's load or store are added. Undefined if the tile has no load or store, or several with
+ * different offsets.
  */
 function offsetsIn(func: TileFunc, all: readonly Located[], region: Region): readonly Linear[] | undefined {
   if (operandNamed(func, region.buffer) !== undefined) return region.offsets;
@@ -69,8 +69,8 @@ function loopsAround({ stmt, loops }: Located<ScatterStmt>): readonly (readonly 
 }
 
 /**
- * True if processing a scatter by tiles gives the same result as processing all iterations in the order of
- * the domain.
+ * True if a scatter that is computed tile by tile gives the same result as one that takes all points in the
+ * order of the domain.
  */
 function isInOrder(
   scatter: TiledPoints["scatter"],

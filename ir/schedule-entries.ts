@@ -237,7 +237,7 @@ export function wordsOf(entry: ScheduleEntry): readonly string[] {
   }
 }
 
-/** Returns a schedule with the defined schedule entries of `from` only. */
+/** Returns a copy of a schedule with only the schedule entries that are defined. */
 export const givenEntries = (from: Schedule): Schedule =>
   Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));
 
@@ -247,8 +247,8 @@ const defaults = keys.flatMap((key) => {
 });
 
 /**
- * Returns the default values of schedule entries on a target. Entries whose default also depends on the
- * gather are not included.
+ * Returns the default values of schedule entries on a target. Schedule entries whose default also depends on
+ * the gather are not included.
  */
 export function defaultsOn(target: Target): Required<Omit<Schedule, OptionalEntry>> {
   const entries: Partial<Record<keyof Schedule, EntryValue>> = {};
@@ -257,8 +257,8 @@ export function defaultsOn(target: Target): Required<Omit<Schedule, OptionalEntr
 }
 
 /**
- * True if a schedule has a value for every entry that is not derived from the gather, and no residency
- * `auto`. Throws a CompileError (TC702) if the argument is not a schedule.
+ * True if a schedule has every schedule entry, except those that are derived from the gather, and no
+ * residency `auto`. Throws a CompileError (TC702) if the argument is not a schedule.
  */
 export function isResolved(schedule: Schedule): schedule is ResolvedSchedule {
   checkArgument("isResolved", "schedule", schedule);

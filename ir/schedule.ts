@@ -22,8 +22,8 @@ export const residencies = ["ub", "gm", "auto"] as const;
 export type Residency = Exclude<(typeof residencies)[number], "auto">;
 
 /**
- * Residency (memory from which a gather reads) of the data, or residencies by operand key (`keyOf`). The
- * target chooses for index inputs without an entry.
+ * Residency (memory from which a gather reads) of the data, or residencies by operand key (`keyOf`). For an
+ * index tensor that is not named, the target chooses.
  */
 export type Residencies = Residency | Readonly<Record<string, Residency>>;
 
@@ -45,7 +45,7 @@ export type Copies = 1 | 2;
 
 /**
  * Number of copies of tiles in the unified buffer (UB): one number for all operands, or numbers by operand
- * key (`keyOf`). An operand without an entry has one copy.
+ * key (`keyOf`). An operand that is not named has one copy.
  */
 export type Buffers = Copies | Readonly<Record<string, Copies>>;
 
@@ -58,8 +58,8 @@ export const gatherClasses = ["flat", "row-copy", "row-fetch", "mgather", "scala
 export type GatherClass = (typeof gatherClasses)[number];
 
 /**
- * Options for the order in which a core executes tasks. `off`: every core starts with the core's first task.
- * `on`: cores start with different tasks (rotation).
+ * Orders in which a core executes its tasks. `off`: from the core's first task on. `on`: from another task of
+ * the core (rotation), so that cores do not all load the same slab at once.
  */
 export const rotations = ["off", "on"] as const;
 /** Order in which a core executes tasks; see {@link rotations}. */

@@ -21,7 +21,7 @@ export type TargetKind = "ascend" | "webgpu" | "cpu";
 
 /**
  * Hardware resource for which rows of a tile in the unified buffer (UB) compete. `banks`: memory banks of
- * 32-bit words. `cache-sets`: cache sets, in which lines a large power of two apart evict one another.
+ * 32-bit words. `cache-sets`: cache sets; lines whose addresses differ by a large power of two share a set.
  */
 export type SharedByRows = "nothing" | "banks" | "cache-sets";
 
@@ -174,8 +174,8 @@ export interface Target extends TargetFigures {
 export type DeviceClass = "gpu" | "software";
 
 /**
- * True if lanes of a workgroup read memory separately, as on software adapters: `laneBytes` is at most 16.
- * `laneBytes`: bytes that neighbouring lanes read together.
+ * True if each lane of a workgroup reads memory on its own, as on software adapters. `laneBytes`: bytes that
+ * neighbouring lanes read together; at most 16 if each lane reads on its own.
  */
 export const readsAlone = (laneBytes: number): boolean => laneBytes <= 16;
 

@@ -75,9 +75,7 @@ export interface LoadStmt {
   readonly span?: Span;
 }
 
-/**
- * Chunk of a reduction: the range of reduction elements that one execution of a gather statement combines.
- */
+/** Part of a reduction: the range of elements that one execution of a gather statement combines. */
 export interface ReductionChunk {
   /**
    * UB tiles that hold the reduction's partial results. Where the program does not fix the number of
@@ -117,14 +115,14 @@ export interface GatherStmt {
 }
 
 /**
- * Statement that executes a scatter: writes values, in row-major order of the iterations, to elements that
- * index values select.
+ * Statement that executes points of a scatter in row-major order. Each point writes a value to the element
+ * that index values select, or writes nothing.
  */
 export interface ScatterStmt {
   readonly op: "scatter";
   /**
-   * Regions of the inputs that the map reads, in the order of its tables: all, or those behind a base that it
-   * does not read.
+   * Regions of the inputs, in the order of the inputs. Input 0 is left out if it is a base that the map does
+   * not read.
    */
   readonly from: readonly Region[];
   readonly to: Region;
@@ -329,8 +327,8 @@ export function mapStatement(
 }
 
 /**
- * Returns the sizes of the iteration space of a gather statement: the output tile's sizes, followed by the
- * number of reduction elements in a reduction.
+ * Returns the sizes over which a gather statement computes: the output tile's sizes, followed in a reduction
+ * by the number of elements that the statement combines.
  */
 export const walkedSizes = ({ map, to, chunk }: GatherStmt): readonly Linear[] =>
   map.reduced === undefined

@@ -78,8 +78,8 @@ export interface StorageBuffers {
 }
 
 /**
- * True if a kernel must store, for each output element, the iteration that determines the element. `bytes`:
- * size of an element.
+ * True if a kernel must store, for each output element, the point that determines the element. `bytes`: size
+ * of an element.
  */
 export const needsOwners = ({ combine, duplicates }: Write, bytes: number): boolean =>
   combine === "set" && (duplicates !== "unique" || bytes > 4);

@@ -17,13 +17,13 @@ import { runsOf, type BodyPlan, type LoopPlan, type ClockPlan } from "./plan.js"
 import type { StatementWork, TransferBytes } from "./statement.js";
 
 /**
- * Result of the closed-form cycle model: the state of the core that finishes last, and counters of the
- * model's own effort.
+ * Result of the closed-form cycle model: the state of the core that finishes last, and two counts of the work
+ * that the model itself did.
  */
 export interface Closed {
   /** The core that finishes last. */
   readonly last: CoreTime;
-  /** Products of matrices that it took, and cores whose blocks were looked at. */
+  /** `products`: matrix products computed. `evaluated`: cores whose cycles were computed. */
   readonly products: number;
   readonly evaluated: number;
 }

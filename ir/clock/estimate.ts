@@ -219,9 +219,8 @@ interface AllTrips {
 }
 
 /**
- * Returns the mean number of iterations (trips) of the loops of a tiling. `tasks`: number of tasks, a product
- * over the parallel loops. `tiles`: number of tiles of a task, a product over the serial loops; may be
- * fractional.
+ * Returns the mean trip counts of a tiling's loops, the number of tasks, and the mean number of tiles of a
+ * task, which may be a fraction.
  */
 function tripsOf(tiling: Tiling): AllTrips {
   const [parallel, serial]: [Trips[], Trips[]] = [[], []];
@@ -241,9 +240,9 @@ function tripsOf(tiling: Tiling): AllTrips {
 }
 
 /**
- * Returns two mean tile sizes, as fractions of a full tile's elements and rows. First: tiles of the longest
- * block of tasks. Second: the partial last tile of a task; undefined if the last tile is full. `max`: number
- * of tasks of the block.
+ * Returns the mean sizes of two kinds of tiles, as fractions of the elements and rows of a full tile.
+ * `whole`: tiles of a block of `max` consecutive tasks. `rest`: the partial last tile of a task; undefined if
+ * there is none.
  */
 function tileShares(
   { parallel, tiles, serial, row }: AllTrips,

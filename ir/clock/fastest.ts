@@ -61,8 +61,8 @@ interface Timed {
 }
 
 /**
- * Returns the result of `timed` for a program, and the gathers that the cycle model executed. `timed`: runs
- * the cycle model on the program.
+ * Returns the result of `timed` for a program, with the gathers whose work `timed` asked for and the cost
+ * function. `timed`: runs the cycle model on the program.
  */
 function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Timed {
   const gathered = new Map<string, Gathered>();

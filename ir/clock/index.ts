@@ -88,7 +88,10 @@ export function walkOf(func: TileFunc, target: Target): Walked {
 const transferredIn = (program: Clocked, plan: ClockPlan | undefined): TransferBytes =>
   plan === undefined ? transferredByWalk(program) : transferredBy(program, plan);
 
-/** Returns the bytes of the unified buffer (UB) in use on core 0 over time, in cycles. */
+/**
+ * Returns the use of the unified buffer (UB) of core 0 over the run, as steps in order of time. A step has
+ * the bytes in use from a cycle on.
+ */
 export function occupancyOf(func: TileFunc, target: Target): readonly Occupancy[] {
   const { plan, tasks } = planned(func);
   const program = clocked(func, target, tasks, programLowering(func, target));

@@ -15,7 +15,7 @@ export interface LowerBound {
 }
 
 /**
- * Factor just below 1 for fractions of work in lower bounds, which prevents that rounding errors raise a
- * bound.
+ * Factor just below 1 that multiplies fractions of work in lower bounds, so that rounding errors cannot raise
+ * a bound.
  */
 export const extent = 1 - 2 ** -40;

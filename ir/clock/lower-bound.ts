@@ -23,9 +23,9 @@ import { leastThroughUb } from "./ub-lower-bound.js";
  * tile.
  */
 export interface LowerBounds {
-  /** Whatever the tile; 0 where nothing is known. */
+  /** Returns the bound for every tile; 0 if nothing is known. */
   readonly any: () => number;
-  /** Whatever is beside the tile. */
+  /** Returns the bound for every schedule with the tile. */
   readonly of: (tile: Shape) => number;
 }
 
@@ -126,8 +126,8 @@ interface Divided {
 }
 
 /**
- * Returns values and functions for lower bounds on cycles, for a machine that gathers directly in global
- * memory.
+ * Returns functions for the least work of a gather on a machine that gathers directly in global memory, with
+ * the sizes that the functions use. Lower bounds on cycles are computed from the work.
  */
 function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const { map, operands } = gather;

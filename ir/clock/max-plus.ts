@@ -23,7 +23,7 @@ export const never = Number.NEGATIVE_INFINITY;
 export class Recurrence {
   constructor(readonly columns: number) {}
 
-  /** Makes `row` ready so much later. */
+  /** Delays component number `row` by `cycles`. */
   delay(times: number[], row: number, cycles: number): void {
     for (let k = row * this.columns; k < (row + 1) * this.columns; k++)
       times[k] = (times[k] ?? never) + cycles;
@@ -62,7 +62,7 @@ export function latest(ready: Vector): number {
 
 /**
  * Advances the times in `ready` by `times` executions of a body; `times` may be a fraction. `run`: advances
- * `ready` by one execution. `followed`: maximum number of calls of `run`. Further executions add the mean
+ * `ready` by one execution, and is called at most `followed` times. Each further execution adds the mean
  * duration of the last `period` calls.
  */
 export function repeatRuns(

@@ -20,9 +20,9 @@ export interface MoveTime extends Took {
 
 /** Cycles of the loads, the gather and the store of one task, with the number of tiles. */
 export interface TaskMoves {
-  /** Loads that stand before its tiles. */
+  /** Loads that run once for the task, before the tiles. */
   readonly head: readonly MoveTime[];
-  /** For each tile. */
+  /** Loads that run for each tile. */
   readonly loads: readonly MoveTime[];
   readonly gather: Took;
   readonly store: MoveTime | undefined;

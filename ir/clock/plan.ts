@@ -23,8 +23,8 @@ import {
 import { sizesOf } from "./statement.js";
 
 /**
- * Loop in a plan for the closed-form cycle model: step, distance between the bounds, and dependence of inner
- * sizes on the loop's offset.
+ * Loop in a plan for the closed-form cycle model: the step, the distance between the bounds, and the way in
+ * which sizes inside the loop depend on the loop's offset.
  */
 export interface LoopPlan {
   readonly id: number;
@@ -41,7 +41,7 @@ export interface LoopPlan {
  */
 export type Item =
   | { readonly op: "move"; readonly stmt: MovingStmt; readonly sizes: readonly Minimum[] }
-  /** `lagged`: which of the syncs that look one run back it is. */
+  /** `lagged`: position, from 0, among the syncs with lag 1; absent for lag 0. */
   | { readonly op: "sync"; readonly stmt: SyncStmt; readonly lagged?: number }
   | { readonly op: "loop"; readonly loop: LoopPlan; readonly body: BodyPlan };
 
@@ -66,8 +66,8 @@ export interface ClockPlan {
 }
 
 /**
- * Returns the plan of a program for the closed-form cycle model. Undefined for a hand-written program whose
- * parallel loops have siblings, or a bound that is not a minimum of sums.
+ * Returns the plan of a program for the closed-form cycle model. Undefined for some hand-written programs: a
+ * parallel loop has statements beside it, or a loop bound is not a minimum of sums.
  */
 export function planOf(func: TileFunc): ClockPlan | undefined {
   const planner = new Planner(func);

@@ -3,8 +3,9 @@ import { followedDims, inputTile, walked, type AccessMap, type Followed } from "
 import { at, elementCount, type Shape } from "../types.js";
 
 /**
- * Returns the minimum number of elements of an input that all tiles of an output read together; 0 for an
- * empty output. `extents`: extents of the output. `shape`: extents of the input.
+ * Returns a lower bound on the number of elements of an input that a gather reads, whatever its tiles; 0 for
+ * an empty output. Gather dims count in full. `extents`: extents of the output. `shape`: extents of the
+ * input.
  */
 export function readTogether(map: AccessMap, table: number, extents: Shape, shape: Shape): number {
   const space = walked(map, extents);
@@ -24,8 +25,9 @@ export function readTogether(map: AccessMap, table: number, extents: Shape, shap
 }
 
 /**
- * Returns a lower bound on the number of positions in an input dim at which a map reads. `space`: extents of
- * the iteration space.
+ * Returns a lower bound on the number of distinct coordinates at which a map reads along one dim of an input.
+ * The first parameter is the dependence of the dim on the output dims. `space`: extents of the output, then
+ * of the reduction dim.
  */
 function addressesAlong({ form, spread }: Followed, space: Shape): number {
   const steps = form.terms

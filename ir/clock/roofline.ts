@@ -12,9 +12,9 @@ import type { LowerBound } from "./lower-bound-limit.js";
  * bottleneck.
  */
 export interface Roofline {
-  /** `ratio`: the schedule's cycles over these; 1 where there is nothing to do. */
+  /** Lower bound of the program. `ratio`: the schedule's cycles divided by the bound; 1 if the bound is 0. */
   readonly floor: LowerBound & { readonly ratio: number };
-  /** At the target's clock rate; absent where that is an assumption. */
+  /** Time at the target's clock rate. Absent if the clock rate is an assumption. */
   readonly microseconds?: number;
   /**
    * Bytes between the cores and global memory over that time, in 1e9 B/s. Above what memory gives where L2

@@ -46,7 +46,7 @@ type Counts = { -readonly [Name in keyof Work]: Work[Name] };
 
 /**
  * Returns the work of a scatter on one tile: counts of instructions, accesses and bytes. `sizes`: extents of
- * the tile in iterations.
+ * the tile, in points.
  */
 export function scatterWork(setting: ScatterSetting, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
@@ -58,7 +58,7 @@ export function scatterWork(setting: ScatterSetting, sizes: Shape, target: Targe
 
 /**
  * Adds the work of a scatter's reads and value computation on one tile to `counts`. `sizes`: extents of the
- * tile in iterations.
+ * tile, in points.
  */
 function addReads(counts: Counts, setting: ScatterSetting, sizes: Shape, target: Target): void {
   const { map } = setting;
@@ -114,9 +114,7 @@ function addAccess(
   else if (isIndex) counts.rowIndices += times;
 }
 
-/**
- * Adds the work of a scatter's writes on one tile to `counts`. `sizes`: extents of the tile in iterations.
- */
+/** Adds the work of a scatter's writes on one tile to `counts`. `sizes`: extents of the tile, in points. */
 function addWrites(
   counts: Counts,
   { func, map, writesGm }: ScatterSetting,

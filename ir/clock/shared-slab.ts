@@ -26,9 +26,9 @@ interface TaskLoop {
 }
 
 /**
- * Returns the factor by which loads from global memory slow down because several cores load the same slab. A
- * slab is the part of the data that one task loads. The factor is 1 without shared slabs, and with a rotated
- * task order.
+ * Returns the factor by which loads from global memory slow down because several cores load the same slab.
+ * The factor is 1 without shared slabs. With a rotated task order, the factor is 1 if the tasks of a core
+ * load different slabs.
  */
 export const slabFactorOf = (
   sharing: SlabSharing,

@@ -50,8 +50,8 @@ import {
 } from "../types.js";
 
 /**
- * Returns the sizes, in elements, of the accessed region from which a statement's work is computed. The list
- * is empty for a fill.
+ * Returns the extents that determine a statement's work, in elements, or in points for a scatter. The list is
+ * empty for a fill.
  */
 export function sizesOf(stmt: MovingStmt): readonly Linear[] {
   switch (stmt.op) {
@@ -119,8 +119,8 @@ export function memoryCycles(
 }
 
 /**
- * Returns the UB buffers of a program, and two functions that return types and strides of tensors.
- * `gathered`: for the tensors of a gather. `moved`: for the tensor of a load or store.
+ * Returns the UB buffers of a program, and two functions that return types and strides of tensors. `gathered`
+ * takes a gather, and `moved` takes a load or store.
  */
 function placedIn(func: TileFunc) {
   const buffers = ubBuffers(func);
@@ -166,7 +166,8 @@ export function loweringsOfProgram(func: TileFunc, target: Target): Lowerings | 
 export interface StatementWork extends PipeWork {
   readonly pipe: Pipe;
   /**
-   * The operand whose bytes pass through global memory, by its place in the function: of a gather its data.
+   * Position, in the function, of the operand whose bytes pass through global memory; for a gather, of the
+   * data.
    */
   readonly operand: number;
 }

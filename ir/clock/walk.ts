@@ -82,8 +82,8 @@ export interface Lifetime {
 }
 
 /**
- * Entry of a list over time: number of bytes of the unified buffer (UB) in use from `cycle` until the next
- * entry.
+ * Step of the use of the unified buffer (UB) over time: the number of bytes in use from `cycle` until the
+ * next step.
  */
 export interface Occupancy {
   readonly cycle: number;
@@ -95,7 +95,7 @@ export interface Walked extends ClockResult {
   /** The first events of each core; `dropped` counts the rest. */
   readonly events: readonly TimelineEvent[];
   readonly dropped: number;
-  /** Between the events that are kept. */
+  /** Waits between the kept events. */
   readonly waits: readonly Wait[];
   /** One for each of `cores`. */
   readonly coreTotals: readonly CoreTotal[];
@@ -414,8 +414,8 @@ class Lives {
 }
 
 /**
- * Returns the number of bytes in use over time from the lifetimes of tiles, as at most 256 entries in
- * ascending order of time.
+ * Returns the number of bytes in use over time, computed from the lifetimes of tiles: at most 256 steps, in
+ * ascending order of cycles.
  */
 function occupancyOf(lifetimes: readonly Lifetime[]): Occupancy[] {
   const edges = lifetimes.flatMap(({ bytes, start, end }) => [

@@ -14,9 +14,9 @@ import { transferWork, type StatementWork } from "./statement.js";
  * lowering.
  */
 export interface TileWork {
-  /** A load of each input that passes through UB, and a store of the output where it does. */
+  /** Loads of the inputs that pass through UB, and the store of the output if it passes through UB. */
   readonly transfers: readonly StatementWork[];
-  /** Returns the work of the gather where it is done in this way. */
+  /** Returns the work of the gather with the instructions of `lowering`. */
   readonly gather: (lowering: Instructions) => StatementWork;
 }
 

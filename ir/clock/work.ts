@@ -112,7 +112,7 @@ export interface PipeWork {
 /** Part of a kernel in which several hardware pipes (instruction queues) of a core work at the same time. */
 export interface Stretch {
   readonly runs: readonly PipeWork[];
-  /** True if the core waits for all of them before it goes on. */
+  /** True if the core waits for all `runs` before it begins the next stretch. */
   readonly waits: boolean;
 }
 

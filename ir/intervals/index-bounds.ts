@@ -22,10 +22,12 @@ export interface DynamicMap extends Omit<AccessMap, "indices"> {
   readonly indices: readonly DynamicIndex[];
 }
 
-/** Coordinate of an access map, with the position `table` of the indexed operand and the indexed dim. */
+/**
+ * Coordinate of an access map, with the operand (position `table`) and the dim that the coordinate indexes.
+ */
 export interface PlacedCoord {
   readonly coord: Linear;
-  /** Elements of the dim that it names one of. */
+  /** Extent of the indexed dim, in elements. */
   readonly extent: number;
   readonly table: number;
   readonly dim: number;
@@ -125,9 +127,9 @@ function fromBound({ wrapNegativeBy, ...rest }: DynamicIndex): IndexOperand {
 }
 
 /**
- * Returns the largest extent of index operand `s` that keeps all coordinates `coords` inside the indexed
- * dims. Undefined if index 0 is already out of range. The extent is 0 for an empty dim, and if needed ranges
- * (`rangesOfOthers`) are undefined.
+ * Returns the largest extent of index operand `s` that keeps the coordinates `coords` inside the indexed
+ * dims. Returns 0 if an indexed dim is empty, or if `rangesOfOthers` returns undefined. Undefined if even
+ * extent 1 is too large.
  */
 function largest(
   s: number,

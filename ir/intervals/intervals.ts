@@ -38,7 +38,7 @@ export const dimRanges = (output: Shape, map: Walked = { indices: [] }): Interva
 
 type Walked = Pick<AccessMap, "reduced"> & { readonly indices: readonly Pick<IndexOperand, "extent">[] };
 
-/** Returns the exclusive upper bound of the reduction dim r; 0 if there are no reduction elements. */
+/** Returns the exclusive upper bound of the reduction dim r; 0 if the reduction combines no elements. */
 export function reductionLength({ reduced, indices }: Walked): number {
   if (reduced?.segment === undefined) return reduced?.max ?? 0;
   return Math.max(0, (indices[reduced.segment.to]?.extent ?? maxElements) - 1);

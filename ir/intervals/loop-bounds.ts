@@ -8,12 +8,12 @@ import type { ForStmt } from "../tile.js";
 import { boundOf } from "./range.js";
 
 /**
- * Result of a bounds check: `holds`, `fails` or `unproved`. `fails` has an out-of-bounds iteration (`env`)
- * and the value in that iteration.
+ * Result of a check on a value: `holds` or `fails`, or `unproved` if the check found neither a proof nor a
+ * failure.
  */
 export type Judgement =
   | { readonly kind: "holds" }
-  /** An iteration in which it does not, and the value there. */
+  /** `env`: loop variables in an iteration that fails. `value`: the checked value there. */
   | { readonly kind: "fails"; readonly env: Env; readonly value: number }
   | { readonly kind: "unproved" };
 

@@ -106,8 +106,8 @@ export function least(minimum: Minimum, offsets: LoopOffsets): number {
 
 /**
  * Affine expression of a minimum that depends on the offset of one loop. `fall`: decrease for each unit of
- * the offset. `above`: differences, at offset 0, from the minimum's expressions that do not depend on the
- * loop; empty for an increasing expression.
+ * the offset. `above`: amounts, at offset 0, by which the expression exceeds the minimum's expressions
+ * without that loop; empty if the expression increases.
  */
 export interface Falling {
   readonly fall: number;
@@ -115,8 +115,8 @@ export interface Falling {
 }
 
 /**
- * Returns an entry for each expression of a minimum that depends on the offset of loop number `loop`.
- * `inside`: numbers of the loops nested in loop `loop`.
+ * Returns the expressions of a minimum that depend on the offset of loop number `loop`, each as a {@link
+ * Falling}. `inside`: numbers of the loops nested in loop `loop`.
  */
 export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<number>): Falling[] {
   const steady = minimum.filter((form) => slope(form, loop) === 0);
@@ -133,9 +133,9 @@ export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<numb
 }
 
 /**
- * Returns the largest offset of a loop up to which the expressions `forms` do not change the value of the
- * surrounding minimum. The result is negative if nothing can be proved. `offsets`: current offsets of all
- * loops.
+ * Returns the largest offset of a loop up to which a minimum provably keeps its value. The result is negative
+ * if nothing can be proved. `forms`: the minimum's expressions that depend on the loop. `offsets`: current
+ * offsets of all loops.
  */
 export function unchangedUpTo(forms: readonly Falling[], offsets: LoopOffsets): number {
   let limit = Infinity;

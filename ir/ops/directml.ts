@@ -33,8 +33,8 @@ const count = <Key extends string, Field extends string>(key: Key, argument: Fie
 /** Definition of the attribute `Axis` of DirectML operators. */
 export const axisField = { ...axis, argument: "Axis" } as const satisfies AttrSpec;
 /**
- * Definitions of the attributes of DirectML's ND operators that count the effective trailing dims of an
- * input. Leading dims before the effective dims have extent 1. The default is DimensionCount.
+ * Definitions of the attributes of DirectML's ND operators for the number of effective dims of an input: its
+ * last dims, after dims of extent 1. The default is the rank of the data (DimensionCount).
  */
 export const ndCounts = {
   input_dimension_count: count("inputDimensionCount", "InputDimensionCount"),
@@ -164,8 +164,9 @@ export function meaningful(
 }
 
 /**
- * Returns the value of an attribute that counts dims; DimensionCount if the attribute is absent. Throws a
- * RuleError (TC105) if the count is outside [`lowest`, DimensionCount].
+ * Returns the value of an attribute that counts dims; the rank of the data (DimensionCount) if the attribute
+ * is absent. Throws a RuleError (TC105) if the value is outside [`lowest`, rank]. `name`: DirectML's name of
+ * the attribute, for the message.
  */
 export function countAttr(inputs: OpInputs, attr: string, name: string, lowest: number): number {
   const dimensionCount = inputs.data.shape.length;

@@ -47,7 +47,7 @@ export function operatorNames(dialect: string, operators: Operators = opDefs): r
 
 /** Attribute of an operator: the name in the text form (`.tir`) and the definition. */
 export interface NamedAttr {
-  /** In text. */
+  /** Name in the text form (`.tir`). */
   readonly name: string;
   readonly spec: AttrSpec;
 }
@@ -122,7 +122,8 @@ function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef 
 
 /**
  * Returns the operator of a dialect with a given name or kind (dialect-free operator); undefined if there is
- * none. Among several operators of one kind, returns the operator with the most of the attributes `keys`.
+ * none. If several operators have the kind, returns the operator that accepts the most attributes of the list
+ * `keys`.
  */
 export const operatorFor = (
   dialect: string,
@@ -133,7 +134,8 @@ export const operatorFor = (
 
 /**
  * Returns the operator of `dialect` with the same kind (dialect-free operator) as the given operator;
- * undefined if there is none. Among several, returns the operator with the most of the attributes `keys`.
+ * undefined if there is none. If several operators have the kind, returns the operator that accepts the most
+ * attributes of the list `keys`.
  */
 export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly string[]): OpDef | undefined =>
   bestMatch(
@@ -144,8 +146,8 @@ export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly s
 
 /**
  * Returns the operator that a text names; undefined if there is none. `text`: a name in the text form
- * (`.tir`), or a dialect and a kind, such as `pypto.gather_elements`. Among several operators of one kind,
- * returns the operator with the most of the attributes `keys`.
+ * (`.tir`), or a dialect and a kind, such as `pypto.gather_elements`. If several operators have the kind,
+ * returns the operator that accepts the most attributes of the list `keys`.
  */
 export function operatorInText(
   text: string,
@@ -166,8 +168,8 @@ export const operatorKin = (named: OpDef, operators: Operators = opDefs): readon
   );
 
 /**
- * Returns the operator with the kind and dialect of `named` that has the most of the attributes `keys`. In a
- * tie, `named` is preferred. Undefined if `named` is undefined.
+ * Returns the operator, of the kind and dialect of `named`, that accepts the most attributes of the list
+ * `keys`. In a tie, `named` is preferred. Undefined if `named` is undefined.
  */
 function bestMatch(
   named: OpDef | undefined,

@@ -114,7 +114,7 @@ const subscriptedOf = (inputs: OpInputs): Subscripted => ({ inputs, arrays: inpu
 
 /**
  * Throws a RuleError for a boolean mask without dims (TC102), or with extents that differ from the masked
- * dims of x (TC103). `items`: the entries of the subscript.
+ * dims of x (TC103). `items`: the parsed items of the subscript.
  */
 function checkMasks(inputs: OpInputs, items: readonly SubscriptItem[]): void {
   const { shape } = inputs.data;

@@ -100,13 +100,14 @@ export interface OpInputs {
 }
 
 /**
- * Input of an operator after boolean masks are replaced by index arrays. Without `maskDim`: original input
- * `input`. With `maskDim`: coordinates, along dim `maskDim`, of the true elements of mask `input`.
+ * Input of an operator after boolean masks are replaced by index arrays: an unchanged input, or an index
+ * array made from a mask. The array has the coordinates, along the mask's dim `maskDim`, of the true
+ * elements.
  */
 export interface ExpandedInput {
-  /** Number of the input among those that were given. */
+  /** Position, from 0, of the original input. */
   readonly input: number;
-  /** The dim of the mask. */
+  /** Dim of the mask, from 0. Absent for an unchanged input. */
   readonly maskDim?: number;
 }
 

@@ -44,8 +44,8 @@ import { alphaSpec, scaled, slicesScatter } from "./slices-scatter.js";
 const cacheTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "i16", "i8"];
 
 /**
- * Returns the scatter of source rows into a cache of two dims, or of four dims with pages of tokens. An index
- * selects a slot of the cache (row or token). Throws a RuleError if the source does not fit.
+ * Returns the scatter of source rows into a cache, where an index selects a slot. A slot is a row of a cache
+ * of two dims, or a token of a cache of four dims with pages. Throws a RuleError if the source does not fit.
  */
 function slotScatter(inputs: OpInputs, who: string): Omit<Scatter, "combine"> {
   const [input, slots] = [inputs.data.shape, inputs.indices.shape];

@@ -123,8 +123,8 @@ export const levelOf = (inputs: OpInputs): PyptoLevel =>
   statedLevel(inputs) ?? profileFacts[inputs.profile ?? "head"].level;
 
 /**
- * Returns a hint with the flag or attribute that selects the first later version (level) of PyPTO's rules
- * that accepts an input. The hint is empty if no later level accepts the input. `takes`: true if a level
+ * Returns a hint for an input that PyPTO's rules reject: the flag or attribute that selects the first later
+ * version (level) of the rules that accepts the input. Empty if there is none. `takes`: true if a level
  * accepts the input.
  */
 export function laterLevel(inputs: OpInputs, takes: (level: PyptoLevel) => boolean): string {

@@ -148,7 +148,7 @@ export const findOp = (name: string, operators: Operators = opDefs): OpDef | und
 export interface SourceOp {
   readonly op: string;
   readonly attrs: Attrs;
-  /** The data, then what it is read by. */
+  /** Types of the data, then of the other inputs. */
   readonly inputs: readonly TensorType[];
   /** The operators among which it is; absent: the built-in ones. */
   readonly operators?: Operators | undefined;
@@ -198,9 +198,9 @@ export function resolveSource(source: SourceOp): ResolveResult {
 }
 
 /**
- * Returns the diagnostics for element types and ranks of an access-level gather that break the framework
- * operator's rules. The list is empty for a gather without a framework operator. The list is also empty for a
- * complete schedule without a PyPTO rule profile.
+ * Returns the diagnostics for element types and ranks of an access-level gather that break the rules of the
+ * framework's operator. The list is empty for a gather without a framework operator, and for a complete
+ * schedule without a PyPTO rule profile.
  */
 export function judgeTypes(gather: AccessFunc, target: Target): readonly Diagnostic[] {
   const { framework, frameworkOp, schedule, opSpan: span } = gather;
@@ -387,8 +387,8 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
 }
 
 /**
- * True if `value` is a version later than the last of an attribute's words, and the attribute accepts later
- * versions.
+ * True if an attribute accepts later versions, and `value` is a version (such as `4.2`) later than the last
+ * of the attribute's words.
  */
 function isLater({ words, later }: Extract<AttrSpec, { kind: "word" }>, value: string): boolean {
   const numbersOf = (version: string): number[] => version.split(".").map(Number);

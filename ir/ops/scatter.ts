@@ -35,13 +35,13 @@ export const writtenOobSpec = (fallback: OutOfBounds) =>
   }) as const satisfies AttrSpec;
 
 /**
- * Scatter as a dialect's operator defines the scatter: domain, index operands, written coordinates, written
- * value and combination.
+ * Scatter of a dialect's operator: the domain, the element and value that each point writes, and the
+ * combination with the old element.
  */
 export interface Scatter {
-  /** Extents of the points. */
+  /** Extents of the domain, in points. */
   readonly domain: Shape;
-  /** Index values with their policies, inner first. */
+  /** Index operands with their policies. Each may use only operands before it. */
   readonly indices: readonly IndexOperand[];
   /** Coordinates of the element that a point writes. */
   readonly to: readonly Linear[];

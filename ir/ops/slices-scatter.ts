@@ -18,9 +18,9 @@ import { indexOperand } from "./take.js";
  */
 export interface SlicesWrite {
   readonly combine: Combine;
-  /** The value that is written of an element. */
+  /** Value to write, as an expression of the source element (read 0). */
   readonly value: Expression;
-  /** True if the tile along the dim of the slices is a profile's to pin. */
+  /** True if a PyPTO rule profile may fix the tile's extent along the dim of the slices. */
   readonly sharesDim?: boolean;
 }
 

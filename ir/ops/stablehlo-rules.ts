@@ -86,8 +86,8 @@ export const vectorApart = (indexVectorDim: number, { name, dims }: NamedDims): 
   );
 
 /**
- * Returns an error message if an index map does not have one entry for each component of an index; undefined
- * for a valid map. `map`: name of the index map in the message.
+ * Returns an error message if the length of an index map differs from the number of components of an index;
+ * undefined for a valid map. `map`: name of the index map in the message.
  */
 export function components(
   map: string,

@@ -176,9 +176,8 @@ function combineOf(inputs: OpInputs, who: string): Combine {
 }
 
 /**
- * Returns the subscript entries of an operator that accepts only index arrays. Throws a RuleError for an
- * index with a type outside `types` (TC104), or for more indices than dims (TC102). `who`: name of the
- * operator.
+ * Returns the items of a subscript in which only index arrays are allowed. Throws a RuleError for an index
+ * with a type outside `types` (TC104), or for more indices than dims (TC102). `who`: name of the operator.
  */
 function arraysAlone(inputs: OpInputs, types: readonly DType[], who: string): readonly SubscriptItem[] {
   const arrays = inputs.inputs.slice(1, -1);

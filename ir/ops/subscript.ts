@@ -19,7 +19,7 @@ export const subscriptSpec = {
 } as const satisfies AttrSpec;
 
 /**
- * Entry of a subscript `x[…]`: an index array, an integer, a slice, an ellipsis or a new axis. `table`:
+ * Item of a subscript `x[…]`: an index array, an integer, a slice, an ellipsis or a new axis. `table`:
  * position of the index array among the operator's inputs, from 0.
  */
 export type SubscriptItem =
@@ -44,10 +44,7 @@ export interface Subscripted {
 const arrayName = (table: number): string => `i${table - 1}`;
 const arraysOf = ({ inputs, arrays }: Subscripted) => inputs.inputs.slice(1, 1 + arrays);
 
-/**
- * Returns an entry of a subscript, parsed from text. Throws a RuleError (TC105) for an invalid text, or a
- * slice with step 0.
- */
+/** Parses one item of a subscript. Throws a RuleError (TC105) for an invalid text, or a slice with step 0. */
 export function parseItem(subscripted: Subscripted, text: string): SubscriptItem {
   const { inputs } = subscripted;
   if (text === "...") return { kind: "ellipsis" };
@@ -77,7 +74,7 @@ export function parseItem(subscripted: Subscripted, text: string): SubscriptItem
 }
 
 /**
- * Returns the number of dims of x that an entry of a subscript indexes: 1, or the rank for a boolean mask, or
+ * Returns the number of dims of x that an item of a subscript indexes: 1, or the rank for a boolean mask, or
  * 0 for newaxis and an ellipsis.
  */
 export function dimsTaken({ inputs }: OpInputs, item: SubscriptItem): number {
@@ -87,9 +84,9 @@ export function dimsTaken({ inputs }: OpInputs, item: SubscriptItem): number {
 }
 
 /**
- * Returns the entries of the attribute `subscript`, with an ellipsis. Throws a RuleError (TC102) if the
- * entries index more dims than the data has. Throws a RuleError (TC105) for an invalid entry, a repeated
- * ellipsis, or an unused index array.
+ * Returns the items of the attribute `subscript`, with an ellipsis. Throws a RuleError (TC102) if the items
+ * index more dims than the data has. Throws a RuleError (TC105) for an invalid item, a repeated ellipsis, or
+ * an unused index array.
  */
 export function itemsOf(subscripted: Subscripted): readonly SubscriptItem[] {
   const { inputs, who } = subscripted;

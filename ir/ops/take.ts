@@ -13,7 +13,7 @@ import { checkSameRank, breakRule, unlessEmpty, type OpInputs } from "./op-def.j
 export interface IndexPolicy {
   readonly negative: NegativeIndex;
   readonly oob: OutOfBounds;
-  /** The bits of an element without an index under `zero`; absent: 0. */
+  /** Fill bits that are used under policy `zero` for an index out of range. Absent: 0. */
   readonly fill?: string;
 }
 
@@ -73,7 +73,7 @@ export function takeOperator(inputs: OpInputs, axis: number | undefined, policy:
 
 /**
  * Returns the operator of a `take_along_axis`, which selects one element for each index along an axis. Throws
- * a RuleError for different ranks (TC102), or for other dims that do not broadcast (TC103).
+ * a RuleError if the ranks differ (TC102), or if dims other than the axis do not broadcast (TC103).
  */
 export function takeAlongOperator(
   inputs: OpInputs,

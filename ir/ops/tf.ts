@@ -48,8 +48,8 @@ const axis = {
 } as const satisfies AttrSpec;
 
 /**
- * Returns the number of batch dims from the attribute `batch_dims`. A negative attribute counts from the rank
- * of the indices. Throws a RuleError (TC105) if `batch_dims` is outside [-rank, rank].
+ * Returns the number of batch dims from the attribute `batch_dims`; the rank of the indices is added to a
+ * negative value. Throws a RuleError (TC105) if `batch_dims` is outside [-rank, rank].
  */
 function batchDimsOf(inputs: OpInputs, who: string): number {
   const given = intAttr(inputs.attrs, "batch_dims") ?? 0;

@@ -219,8 +219,8 @@ export function bindTile(dynamic: DynamicTile, gather: AccessFunc, sizes: Sizes)
 }
 
 /**
- * Returns the name and value of each index bound that depends on sizes. The name is the bound's runtime
- * parameter. `map`: access map at fixed sizes, which has the values.
+ * Returns the runtime parameters for index bounds that depend on sizes, each as a name and a value. `map`:
+ * access map at fixed sizes, from which the values come.
  */
 function namedBounds(dynamic: DynamicTile, map: AccessMap): [string, number][] {
   const indices = taskOfTile(dynamic).gather?.stmt.map.indices ?? [];

@@ -59,9 +59,9 @@ function dynamicBounds({ outOfRange, extent, wrapNegativeBy }: SymbolicIndex, s:
 }
 
 /**
- * Returns the program with dynamic sizes from which a tile program was made, and the values of sizes and
- * bounds. Undefined if there is none, or if the tile program was changed. Also undefined if a tensor is empty
- * or an index operand has extent 0.
+ * Returns the program with dynamic sizes from which a tile program was made, with the values of sizes and
+ * index bounds. Undefined if there is none, or if the tile program was changed since. Also undefined if a
+ * tensor is empty, or an index operand has extent 0.
  */
 export const dynamicFormOf = ({ dynamicForm, operands, body }: TileFunc): DynamicForm | undefined =>
   dynamicForm?.bound.operands === operands && dynamicForm.bound.body === body ? dynamicForm : undefined;

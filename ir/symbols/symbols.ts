@@ -22,7 +22,7 @@ export const isSymbolName = (text: string): boolean => /^[A-WYZ][A-Z0-9_]*$/.tes
  */
 export interface SymbolicIndex extends Omit<IndexOperand, "extent" | "wrapNegativeBy" | "dynamic"> {
   readonly extent?: Linear;
-  /** `extent`: counts from the bound. */
+  /** Number that is added to a negative value; `extent`: the operand's own extent. */
   readonly wrapNegativeBy?: Linear | "extent";
 }
 
@@ -73,8 +73,8 @@ export const sizeRanges = (
   new Map(symbols.map(({ name, most }) => [name, [0, most]]));
 
 /**
- * Returns one loop for each symbol of a program, with the sizes from 1 to the symbol's maximum as iterations.
- * Size 0 is excluded, because separate code handles size 0.
+ * Returns one loop for each symbol of a program, whose iterations are the sizes from 1 to the symbol's
+ * maximum. Size 0 is excluded, because separate code handles size 0.
  */
 export const sizesAround = ({ symbolic }: { readonly symbolic?: Symbolic }): readonly ForStmt[] =>
   (symbolic?.symbols ?? []).map(({ name, most }) => sizeLoop(name, 1, most));

@@ -9,8 +9,8 @@ import type { ForStmt, Stmt } from "../tile.js";
 export interface ParallelLoop {
   readonly stmt: ForStmt;
   /**
-   * Iterations, at most; of a tile loop inside a view loop, those in a whole view, which ends with the tensor
-   * at the latest.
+   * Maximum number of iterations. For a loop over the tiles of a view: the iterations in a full view, which
+   * ends at the tensor's end at the latest.
    */
   readonly trips: number;
 }

@@ -11,7 +11,7 @@ import { isGather, statementsOf, type Located } from "./statements.js";
  * and store of the gather's result.
  */
 export interface Task {
-  /** The loops whose iterations are tasks, and what one of them runs. */
+  /** Parallel loops whose iterations are tasks, and the statements of a task. */
   readonly nest: ParallelNest;
   /** Absent where the program gathers nothing: its output has no elements. */
   readonly gather?: Located<GatherStmt>;
@@ -38,8 +38,8 @@ export function taskOfTile(func: TileFunc): Task {
 }
 
 /**
- * Returns the parallel loops, gather, loads and store of a tile program. Loads and stores of a buffer with
- * several loads or stores are omitted.
+ * Returns the parallel loops, gather, loads and store of a tile program. A load or store is omitted if the
+ * program has another one of the same buffer.
  */
 function newTask(func: TileFunc): Task {
   const all = statementsOf(func);

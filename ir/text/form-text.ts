@@ -17,7 +17,7 @@ export interface Amount {
 export interface FormLanguage {
   /** Returns the text of a number of either sign. */
   readonly literal: (value: number) => string;
-  /** Returns the text of a factor, in parentheses where it needs them, times a number above 1. */
+  /** Returns the text of an expression times a number above 1, with parentheses if needed. */
   readonly product: (factor: string, by: number) => string;
   /** Returns a term whose number is above 0; 0 of an atom that stands still. */
   readonly amount: (term: Term) => Amount;
@@ -69,7 +69,10 @@ function sumText({ added, number, taken }: Sum, language: FormLanguage): string 
   return [head, ...(number < 0 ? [literal(-number)] : []), ...texts(taken)].join(" - ");
 }
 
-/** Returns a linear expression as text and a factor `by`. The factor is 0 for the constant 0. */
+/**
+ * Returns the text of a linear expression as a summand whose number `by` is 1. For the constant 0, `by` is 0
+ * and there is no text.
+ */
 export function amountOf(form: Linear, language: FormLanguage): Amount {
   const sum = sumOfForm(form, language);
   const { added, number, taken } = sum;

@@ -12,7 +12,7 @@ export type FormatResult =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Returns the canonical text of the functions in a `.tir` text, with the comments, or the diagnostics of
+ * Returns a `.tir` text in canonical form, with the comments. Returns the diagnostics instead if the text has
  * errors. `file`: name of the text in diagnostics.
  */
 export function formatText(text: string, file: string): FormatResult {

@@ -91,8 +91,9 @@ export function parseModule(text: string, file: string, operators?: Operators): 
 }
 
 /**
- * Returns the functions in a list of tokens, and the diagnostics. `lines`: source line of each line of the
- * canonical text. `operators`: operators that the tokens may name; by default the built-in operators.
+ * Returns the functions in a list of tokens, the diagnostics, and the source line of each line of the
+ * canonical text (`lines`). `operators`: operators that the tokens may name; by default the built-in
+ * operators.
  */
 export function parseTokens(
   tokens: readonly Token[],
@@ -1244,8 +1245,8 @@ const writeKeys = Object.keys({
 const isWriteEntry = (text: string): text is WriteKey => writeKeys.some((key) => key === text);
 
 /**
- * Returns a scatter's combination, duplicates policy and base, from the entries in the scatter's text. Absent
- * entries get defaults.
+ * Returns a scatter's combination, duplicates policy and base, as parsed from the scatter's text. A setting
+ * that the text omits gets the default.
  */
 function writeOf({ combine = "set", duplicates, base }: WriteEntries): Omit<Write, keyof Read> {
   return {

@@ -123,7 +123,8 @@ const printOutside = (map: AccessMap): string[] => [
 ];
 
 /**
- * Returns the text entries for a scatter's write. Base and combination are omitted if equal to the defaults.
+ * Returns the texts of a scatter's base, combination and duplicates policy, such as `combine = add`. A base
+ * that is an operand and the combination `set` are omitted.
  */
 function printWrite(write: Write): string[] {
   const { combine, duplicates } = write;
@@ -177,7 +178,10 @@ function printTail(func: Func): string {
   return target + (schedule === "" ? "" : ` schedule {${schedule}}`);
 }
 
-/** Returns the text of a schedule, with the entries in a fixed order: `tile = [8, 64], profile = strict`. */
+/**
+ * Returns the text of a schedule, with the schedule entries in a fixed order: `tile = [8, 64], profile =
+ * strict`.
+ */
 export function printSchedule(schedule: Schedule): string {
   const entries = Object.values(scheduleEntries).flatMap(({ key, text }) => {
     const value = schedule[key];
@@ -225,7 +229,10 @@ const printNumber = (value: number): string => String(value).replace(/^(-?\d+)e/
  */
 export interface MapContext {
   readonly names: readonly string[];
-  /** Absent: bounds are not told. */
+  /**
+   * Types of the inputs, to print the bounds that a parser could not derive. Absent: such bounds are omitted
+   * too.
+   */
   readonly inputs?: readonly TensorType[];
   readonly output?: Shape;
   /** Points of a tile of a scatter along each dim. Absent: those of its domain. */
@@ -292,8 +299,8 @@ const accessesInText = ({ reads, write }: Pick<Sited, "reads" | "write">): reado
   isScatter({ write }) ? [write, ...reads] : reads;
 
 /**
- * Returns the text of an access map. `names`: names of the inputs. `sizes`: texts of the extents of a
- * scatter; null or absent for an extent that is printed as in the domain.
+ * Returns the text of an access map. `names`: names of the inputs. `sizes`: texts that replace the extents of
+ * a scatter's domain; null or absent for an extent that is not replaced.
  */
 function printShown(
   map: Omit<Shown, "indices"> & { readonly indices: readonly PrintedIndex[] },
@@ -356,8 +363,9 @@ const endsOf = (reduced: Reduced | undefined): readonly number[] =>
   reduced?.segment === undefined ? [] : [reduced.segment.from, reduced.segment.to];
 
 /**
- * Returns a flag for each index operand: true if the operand's text can be printed at the use, without
- * exceeding the parser's nesting depth. `wanted`: flags of the operands to print at the use.
+ * Returns a flag for each index operand: true if the operand's text can stand where the operand is used,
+ * instead of in a `let`. The text must not exceed the parser's nesting depth. `wanted`: true for each operand
+ * that should stand where it is used.
  */
 function readable({ indices, ...accesses }: Sited, wanted: readonly boolean[]): readonly boolean[] {
   const alone = [...wanted];
@@ -397,7 +405,7 @@ const inTextOrder = ({ terms }: Linear): readonly number[] =>
 
 /**
  * Returns the positions of the index operands in the order in which the text of the map defines the operands.
- * `inline`: true for each operand that is printed at the use.
+ * `inline`: true for each operand whose text stands where the operand is used, instead of in a `let`.
  */
 function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
   const order: number[] = [];

@@ -29,7 +29,7 @@ export const doubles = (buffers: Buffers): boolean =>
 
 /**
  * True if an operand is the output and several iterations write each tile of the output, as in a loop over
- * reduction elements.
+ * chunks of a reduction.
  */
 export const isWrittenInPieces = ({ loops }: Looped, { operand, dependsOn }: TiledOperand): boolean =>
   operand.role === "output" && loops.some(({ dim }) => !dependsOn.has(dim));

@@ -12,8 +12,8 @@ export interface Added {
 }
 
 /**
- * Start of a range of 32-bit words: a buffer, and the offset `from` in words. Offsets in `index` and `output`
- * are relative to the current chunk.
+ * Start of a range of 32-bit words: `from` words after the start of buffer `in`. In the buffers `index` and
+ * `output`, `from` counts from the start of the current chunk.
  */
 export interface WordRun {
   readonly in: AddedName | "index" | "output";
@@ -25,7 +25,7 @@ export interface WordRun {
  * the dim, in 32-bit words.
  */
 export interface ChunkDim {
-  /** The output dim whose size says how much of it is valid. */
+  /** Output dim whose size in the current tile decides how much of this dim is valid. */
   readonly dim: number;
   readonly extent: number;
   readonly stride: number;
@@ -92,8 +92,8 @@ export interface Seed {
 }
 
 /**
- * Instructions of a `flat` gather for one chunk of the tile. `entries`: length of the chunk along the dim
- * that is split into chunks.
+ * Instructions of a `flat` gather for one chunk of the tile. `entries`: extent of the chunk, in elements,
+ * along the dim that is split into chunks.
  */
 export interface FlatChunk {
   readonly entries: number;
@@ -110,10 +110,10 @@ export interface FlatChunk {
  * instructions and the added buffers in the unified buffer (UB).
  */
 export interface FlatProgram {
-  /** Bytes of a word of data and output, and words of an element. */
+  /** `wordBytes`: bytes of a word of data and output. `each`: words of an element. */
   readonly wordBytes: number;
   readonly each: number;
-  /** Bytes of what index values are read as. */
+  /** Bytes of an index value as the instructions read it. */
   readonly indexBytes: number;
   /** The dim that strips are cut along, and its extent in the tile; those before it are loops. */
   readonly dim: number;

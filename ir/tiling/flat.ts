@@ -152,8 +152,9 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
 }
 
 /**
- * Returns the size and number of the words as which the vector unit gathers an element of `bytes` bytes.
- * Returns the reason if the vector unit cannot gather the element.
+ * Returns the words in which the vector unit gathers an element of `bytes` bytes: bytes of a word, bytes of a
+ * word as gathered, and words of an element (`each`). Returns the reason, as text, if the vector unit cannot
+ * gather the element.
  */
 function wordsOf(bytes: number, target: Target): Pick<Form, "wordBytes" | "gatheredBytes" | "each"> | string {
   const takes = target.vectorGatherBytes;
@@ -227,8 +228,8 @@ interface Cut {
 }
 
 /**
- * Yields the ways to split a tile into chunks, for each number of chunks. The free space of the unified
- * buffer (UB) is not considered.
+ * Yields candidate splits of a tile into chunks along one dim, with several chunk extents for each number of
+ * chunks that is tried. The free space of the unified buffer (UB) is not considered.
  */
 function* cutsOf(form: Form): Generator<Cut> {
   const { tile } = form;
@@ -260,8 +261,8 @@ function* chunkCounts(max: number): Generator<number> {
 }
 
 /**
- * Returns the number of entries along `dim` for which a chunk's addresses and index values fill whole repeats
- * of the vector unit. The result is a power of two, at most the number of 32-bit words of one repeat.
+ * Returns the extent of a chunk along `dim`, in elements, at which addresses and index values fill whole
+ * repeats of the vector unit. The result is a power of two, at most the number of 32-bit words of one repeat.
  */
 function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: number): number {
   const wordBytes = [4 * at(output, dim), 4 * at(index, dim)];
@@ -273,8 +274,8 @@ function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: numb
 }
 
 /**
- * Returns the step, in entries along `dim`, by which chunk lengths must grow for alignment to blocks of the
- * unified buffer (UB). Undefined if alignment is impossible.
+ * Returns the step of chunk extents along `dim`, in elements, with which each chunk starts at a block of the
+ * unified buffer (UB). Undefined if chunks along `dim` cannot start at blocks.
  */
 function unitOf(
   { output, data, index, wordBytes, gatheredBytes, indexBytes, tile, target }: Form,
@@ -496,7 +497,7 @@ function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgra
 
 /**
  * Returns the instructions of a `flat` gather for one chunk of the tile. `sized`: lengths of the chunk.
- * `available`: lengths of a full chunk.
+ * `available`: lengths of a full chunk, for which the buffers are laid out.
  */
 function chunkOf(form: Form, sized: Sized, available: Sized): FlatChunk {
   const { rules, indexBytes, strides, positions, indexPitch } = form;

@@ -55,8 +55,8 @@ export interface FootprintEntry {
 export interface Footprint {
   readonly parts: readonly FootprintEntry[];
   /**
-   * Tiles that the rule `spec` counts though they stay in global memory: on machines that gather in place,
-   * those that an Ascend core has in UB.
+   * Tiles that stay in global memory, on machines that gather in place, but count under the budget rule
+   * `spec`.
    */
   readonly written: readonly FootprintEntry[];
   /** Their sum under the rule. */

@@ -90,9 +90,9 @@ export type LostClass = Pick<TimedLowering, "class" | "cycles" | "setup"> | Lack
  * classes.
  */
 export interface Lowerings {
-  /** Each class; `flat` in the longest strips that there is room for. */
+  /** One lowering of each possible class; `flat` with the longest chunks that fit. */
   readonly lowerings: readonly TimedLowering[];
-  /** Those of them that the schedule leaves to choose from. */
+  /** The lowerings that the schedule permits. */
   readonly eligible: readonly TimedLowering[];
   /** And in other strips. */
   readonly further: () => Iterable<TimedLowering>;

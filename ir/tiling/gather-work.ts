@@ -464,9 +464,9 @@ export function touchedBy(bytes: number, { type }: PlacedTensor, target: Target)
 }
 
 /**
- * Returns the number of index lookups of a gather (`picks`), and the region that one lookup selects. `burst`:
- * elements of a contiguous range. `rows`: ranges along the next dim. `outer`: product of the remaining
- * extents.
+ * Returns the number of index lookups of a gather (`picks`), and the shape of the region that one lookup
+ * selects. `burst`: elements of a contiguous range. `rows`: ranges along the next dim. `outer`: product of
+ * all other extents.
  */
 function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
   const first = rowDim(map);
@@ -550,8 +550,8 @@ function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
 }
 
 /**
- * Returns the work to read or write a region of a tensor in global memory. `bytes`: bytes of the region.
- * `padded`: bytes of whole transactions. `runs`: number of contiguous ranges. `sizes`: extents of the region,
+ * Returns three counts for reading or writing a region of a tensor in global memory: its bytes (`bytes`), the
+ * bytes of whole transactions (`padded`), and the contiguous ranges (`runs`). `sizes`: extents of the region,
  * in elements.
  */
 function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {

@@ -4,8 +4,8 @@ import { pinnedTiles, requiredView } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Returns the tile that the tiling rules check: the schedule's tile, clipped to the view tile and the output.
- * An entry that the PyPTO rule profile fixes is clipped to {@link requiredView} instead.
+ * Returns the tile that the tiling rules check: the schedule's tile, limited to the view and the output's
+ * extents. An extent that the PyPTO rule profile fixes is limited to {@link requiredView} instead.
  */
 export function judgedTile({ gather, schedule, cut, reductionTile }: Tiling): Shape {
   const pins = pinnedTiles(gather, schedule);

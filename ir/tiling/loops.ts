@@ -11,9 +11,9 @@ import { at } from "../types.js";
 import { dataResidency } from "./residency.js";
 import type { TiledGather } from "./tiled.js";
 
-/** Loop of a schedule along one dim, over view tiles (outer tiles) or over tiles. */
+/** Loop of a schedule along one dim, over the views or over the tiles of a view. */
 export interface Loop {
-  /** Output dim of the loop; the dim after the output dims for reduction elements. */
+  /** Output dim of the loop. A loop over a reduction has the number of output dims. */
   readonly dim: number;
   readonly kind: "view" | "tile";
   readonly mode: "parallel" | "serial";
@@ -22,9 +22,9 @@ export interface Loop {
 }
 
 /**
- * Returns the loops of a schedule, outermost first: loops over view tiles, loops over tiles, then the loop
- * over chunks of a reduction. The chunk loop is serial. Innermost tile loops are serial if the loops reuse
- * data in the unified buffer (UB).
+ * Returns the loops of a schedule, outermost first: over views, over tiles, and over chunks of a reduction.
+ * The loop over chunks is serial. Innermost loops over tiles are serial if all their tiles use the same data
+ * in the unified buffer (UB).
  */
 export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: TiledGather): Loop[] {
   const dims = followedBy(gather.map, gatheredTable);
@@ -54,8 +54,8 @@ export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: T
 }
 
 /**
- * Returns the mean trip count of a loop, which may be a fraction: extent / view for view tiles, view / tile
- * for tiles.
+ * Returns the mean trip count of a loop, which may be a fraction: extent / view for a loop over views, view /
+ * tile for a loop over tiles.
  */
 export function meanTrips(
   { dim, kind }: Loop,
@@ -67,7 +67,7 @@ export function meanTrips(
 }
 
 /**
- * Returns the number of tiles along one output dim; 0 for an extent of 0. Every view tile is split
+ * Returns the number of tiles along one output dim; 0 for an extent of 0. Every view is split into tiles
  * separately. `extent`, `view`, `tile`: sizes in elements.
  */
 export function tilesAlong(extent: number, view: number, tile: number): number {
@@ -78,7 +78,7 @@ export function tilesAlong(extent: number, view: number, tile: number): number {
 }
 
 /**
- * Returns the number of view tiles (outer tiles) along a dim, including a shorter last one. `extent`, `view`:
- * sizes in elements.
+ * Returns the number of views along a dim, including a shorter last view. `extent`, `view`: sizes in
+ * elements.
  */
 export const viewsAlong = (extent: number, view: number): number => Math.ceil(extent / view);

@@ -40,7 +40,7 @@ function legalAround(start: Tiling): Tiling[] {
 }
 
 /**
- * Returns legal tilings whose tile entries do not exceed the entries of `clipped`, largest first. The list is
+ * Returns a few legal tilings with tiles of at most the extents `clipped`, largest tile first. The list is
  * empty if there are none.
  */
 function legalUpTo(start: Tiling, space: TileSpace, clipped: Shape): Tiling[] {

@@ -13,7 +13,7 @@ import { at, elementsInByte, rowsFillBytes, type DType, type Shape } from "../ty
 import { domainOf, type TiledGather } from "./tiled.js";
 
 /**
- * Constraint on the tile and view entries along one dim, which must be multiples of `step` elements. `dtype`:
+ * Constraint along one dim: the extents of tile and view must be multiples of `step` elements. `dtype`:
  * packed element type (several elements in a byte) that requires the step.
  */
 export interface PackedStep {
@@ -44,7 +44,7 @@ export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map"
 
 /**
  * Computes the constraints on a gather's tiles from packed elements (several elements in a byte). The result
- * has the steps of tile entries, and operands whose reads or rows do not align to bytes.
+ * has the steps of tile extents, and the operands whose reads or rows do not start at bytes.
  */
 function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const steps: (PackedStep | undefined)[] = Array.from({ length: map.domain.length }, () => undefined);
@@ -103,29 +103,29 @@ function startsAtByte({ at: start, terms }: Linear, each: number, extents: Shape
 }
 
 /**
- * True if a tile entry is a multiple of `step`, or at least `limit`. Parameters are in elements along one
- * dim.
+ * True if `entry`, the extent of a tile along one dim, is a multiple of `step` or at least `limit`. All
+ * parameters are in elements.
  */
 export const keepsStep = (entry: number, limit: number, step: number): boolean =>
   entry >= limit || entry % step === 0;
 
 /**
- * Returns the largest permitted tile entry up to `entry`, in elements along one dim. An entry below `limit`
- * is rounded down to a multiple of `step`. The result is at least the smaller of `step` and `limit`.
+ * Returns the largest permitted extent of a tile along one dim that is at most `entry`, in elements. Below
+ * `limit`, the extent is a multiple of `step`. The result is at least the smaller of `step` and `limit`.
  */
 export const entryUpTo = (entry: number, limit: number, step: number): number =>
   entry >= limit ? entry : Math.min(limit, Math.max(step, step * Math.floor(entry / step)));
 
 /**
- * Returns the smallest permitted tile entry along an output dim, in elements. The entry is above 1 only for
- * packed element types (several elements in a byte).
+ * Returns the smallest permitted extent of a tile along an output dim, in elements. The extent is above 1
+ * only for packed element types (several elements in a byte).
  */
 export const leastEntry = (gather: Pick<AccessFunc, "operands" | "map">, dim: number): number =>
   packingOf(gather).steps[dim]?.step ?? 1;
 
 /**
- * Returns the largest useful tile entry along an output dim, in elements: the smaller of view entry and
- * extent, at least 1.
+ * Returns the largest useful extent of a tile along an output dim, in elements: the smaller of the view's and
+ * the output's extent, at least 1.
  */
 export const limitOf = (
   { extents, schedule }: Pick<TiledGather, "extents" | "schedule">,

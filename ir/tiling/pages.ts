@@ -11,21 +11,21 @@ import { replaced } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Tile entry along one output dim that makes tiles cross page boundaries. `instead`: nearest legal entries
- * without crossing. Pages are the blocks into which a `div` or `mod` in a coordinate divides a dim.
+ * Tile extent (`entry`, in elements) along one output dim that makes tiles cross page boundaries. Pages are
+ * the blocks into which a `div` or `mod` in a coordinate divides a dim.
  */
 export interface Straddled {
   readonly dim: number;
   readonly entry: number;
-  /** Elements of the dim in a page; of several, each divides the dim at its own places. */
+  /** Page sizes along the dim, in elements. There are several if coordinates divide the dim differently. */
   readonly pages: readonly number[];
   /** The nearest entries that do not and are legal, the smaller first. */
   readonly instead: readonly number[];
 }
 
 /**
- * Returns the page sizes along each output dim, in elements; a dim without pages has no entry. A `div` or
- * `mod` by n in a coordinate divides a dim into pages of n elements.
+ * Returns the page sizes along each output dim, in elements; dims without pages are omitted. A `div` or `mod`
+ * by n in a coordinate divides a dim into pages of n elements.
  */
 function pagesOf(map: AccessMap): ReadonlyMap<number, readonly number[]> {
   const blocks = new Map<number, number[]>();
@@ -49,8 +49,8 @@ function countedFrom(form: Linear, page: number): number | undefined {
 }
 
 /**
- * Returns the output dims along which tiles cross page boundaries, with tile entries, page sizes, and nearest
- * legal entries without crossing.
+ * Returns the output dims along which tiles cross page boundaries. Each has the tile's extent, the page
+ * sizes, and the nearest legal extents without crossing.
  */
 export function straddledPages(tiling: Tiling): readonly Straddled[] {
   const { gather, tile, schedule } = tiling;

@@ -7,8 +7,7 @@ import { outputOf, type AccessFunc } from "../func.js";
 import { at, type Shape } from "../types.js";
 
 /**
- * Returns the dims of a scatter's iteration space (domain) along which two iterations may write the same
- * element.
+ * Returns the carrying dims of a scatter's domain: dims along which two points may write the same element.
  */
 export function carryingDims({ write, domain }: Pick<AccessMap, "write" | "domain">): readonly number[] {
   const separating = new Set(
@@ -20,21 +19,18 @@ export function carryingDims({ write, domain }: Pick<AccessMap, "write" | "domai
   return [...domain.keys()].filter((d) => !separating.has(d));
 }
 
-/**
- * Input of {@link orderFault}: a scatter, the tile of the iteration space (domain), and the dims along which
- * several iterations may write the same element.
- */
+/** Input of {@link orderFault}: a scatter, a tile of its domain, and the carrying dims. */
 export interface TiledPoints {
   readonly scatter: Pick<AccessFunc, "map" | "operands">;
   /** Points of a tile along each dim of the domain. */
   readonly tile: Shape;
-  /** Dims of the domain that carry points. */
+  /** Carrying dims: dims along which two points may write the same element. */
   readonly carrying: readonly number[];
 }
 
 /**
- * Pair of dims of a scatter's iteration space along which a tile breaks the order of writes to the same
- * element. `cut`: dim that the tile splits. `outer`: dim outside `cut` with several iterations in the tile.
+ * Pair of carrying dims in which a scatter's tile breaks the order of writes to the same element. `cut`: dim
+ * that the tile splits. `outer`: an earlier dim along which the tile has several points.
  */
 export interface OrderFault {
   readonly cut: number;
@@ -42,8 +38,8 @@ export interface OrderFault {
 }
 
 /**
- * Returns the pair of dims along which a scatter's tile breaks the row-major order of writes. Undefined if
- * the order is preserved or cannot affect the result.
+ * Returns the first pair of carrying dims in which a scatter's tile breaks the row-major order of writes.
+ * Undefined if the tile keeps the order, or if the order cannot affect the output.
  */
 export function orderFault({ scatter, tile, carrying }: TiledPoints): OrderFault | undefined {
   const { map } = scatter;

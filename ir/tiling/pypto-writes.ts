@@ -13,7 +13,7 @@ import type { ScatterTile } from "./scatter-tile.js";
 
 /** PyPTO's rules for the tile and view of a scatter operator, with citations. */
 export interface WriteRules {
-  /** Profiles under which the tile along the dim that index and output share is as long as both. */
+  /** Profiles that require a full tile along the dim that the index tensor and the output share. */
   readonly pinsTile: readonly Profile[];
   /** True if a tile has the whole row, which is the innermost dim. */
   readonly fullRows?: true;
@@ -83,8 +83,9 @@ export const writeRulesOf = ({
     : undefined;
 
 /**
- * Returns the number of slots (extent of dim 1 of the index tensor) by which PyPTO restricts tile entry 0 of
- * a scatter into a rank-2 cache. Undefined for other operators and outputs.
+ * Returns the number of slots of a sequence in a scatter into a rank-2 cache: the extent of dim 1 of the
+ * index tensor. PyPTO restricts the tile's extent along dim 0 by the number. Undefined for other operators
+ * and outputs.
  */
 export function slotsOf(func: AccessFunc): number | undefined {
   if (writeRulesOf(func)?.slots !== true || outputOf(func).type.shape.length !== 2) return undefined;
@@ -93,8 +94,8 @@ export function slotsOf(func: AccessFunc): number | undefined {
 }
 
 /**
- * True if a tile entry is a multiple or a divisor of `slots`, or `slots` is 0. `slots`: result of {@link
- * slotsOf}.
+ * True if `entry`, the extent of a tile along dim 0, is a multiple or a divisor of `slots`, or if `slots` is
+ * 0. `slots`: result of {@link slotsOf}.
  */
 export const keepsSlots = (entry: number, slots: number): boolean =>
   slots === 0 || entry % slots === 0 || slots % entry === 0;

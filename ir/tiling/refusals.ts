@@ -70,8 +70,8 @@ function beyondDevice({ gather, target }: Tiling, { rule, detail }: RuleVerdict)
 }
 
 /**
- * Returns the diagnostics of a schedule with entries of invalid shape or value (TC302, TC303); an empty list
- * for a valid schedule.
+ * Returns the diagnostics (TC302, TC303) for schedule entries of invalid shape or value; an empty list for a
+ * valid schedule.
  */
 export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule, target: Target): Diagnostic[] =>
   shapeFaults(gather, schedule, target).map(({ code, detail, hint, data }) =>
@@ -143,8 +143,8 @@ const suggestionData = ({ schedule }: Tiling) => ({
 });
 
 /**
- * Returns the error (TC403) for a requested residency (memory of an operand) or lowering that is impossible,
- * with flags that are possible.
+ * Returns the error (TC403) for a requested residency (memory of an operand) or lowering that is impossible.
+ * The hint has the flags of possible ones.
  */
 function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;

@@ -18,8 +18,9 @@ import { byteCount } from "../types.js";
 const home = ({ kind }: Target): Residency => (targetFacts[kind].gathersInPlace ? "gm" : "ub");
 
 /**
- * Returns the residency (memory) of an operand: the unified buffer or global memory. Operands without an
- * entry in `residency` have the target's default; data without an entry is in the unified buffer.
+ * Returns the residency (memory) of an operand. A `residency` of one word applies to the data. Without an
+ * entry in `residency`, data is in the unified buffer, and any other operand is in the target's default
+ * memory.
  */
 export function residencyOf(operand: Operand, residency: Residencies, target: Target): Residency {
   const named = typeof residency === "string" ? undefined : entryOf(residency, keyOf(operand));

@@ -22,14 +22,14 @@ import { dataResidency } from "./residency.js";
 import type { ScatterTile } from "./scatter-tile.js";
 import type { TiledOperand } from "./tiled.js";
 
-/**
- * Properties of a dim of a scatter's iteration space whose tiles are parallel tasks. `output`: output dim
- * whose written coordinate equals the dim.
- */
+/** Properties of a dim of a scatter's domain whose tiles are parallel tasks. */
 export interface TaskDim {
-  /** Dim of the output that it is. */
+  /** Output dim whose written coordinate equals this dim. */
   readonly output: number;
-  /** Elements of the output after the domain that tasks copy, and how many of them for each of its points. */
+  /**
+   * `rest`: number of output elements beyond the domain, which tasks copy from the base. `restOfEach`: the
+   * part of `rest` for each point of this dim.
+   */
   readonly rest: number;
   readonly restOfEach: number;
 }
@@ -68,12 +68,11 @@ export interface ScatterTiling {
 }
 
 /**
- * Region of the output that a task fills with elements of the base (a scatter's initial output). `after`:
- * dims along which the region lies beyond the iteration space. `shape`, `bytes`: part of the region that is
- * copied at once.
+ * Region of the output, beyond the domain, that a task fills with elements of the base. `shape`, `bytes`:
+ * part of the region that is copied at once.
  */
 export interface BaseCopy extends ScatterTile {
-  /** Dims of the domain after which it lies. */
+  /** Dims along which the region lies beyond the domain. */
   readonly after: readonly number[];
 }
 
@@ -85,8 +84,8 @@ export const isInPlace = ({ operands }: Pick<AccessFunc, "operands">): boolean =
   operands.some(({ inout }) => inout === true);
 
 /**
- * Returns the dims of a scatter's iteration space whose tiles can be parallel tasks, with the corresponding
- * output dims. A returned dim equals one written coordinate and is in no other coordinate.
+ * Returns the dims of a scatter's domain whose tiles can be parallel tasks, with the corresponding output
+ * dims. Such a dim equals one written coordinate, and occurs in no other written coordinate.
  */
 export function taskDims(scatter: Pick<AccessFunc, "map" | "operands">): ReadonlyMap<number, TaskDim> {
   const { map, operands } = scatter;
@@ -109,8 +108,7 @@ const tileOfPoints = ({ domain }: AccessMap, { tile, view }: ResolvedSchedule): 
   domain.map((extent, d) => Math.max(1, Math.min(tile[d] ?? extent, view[d] ?? extent, extent)));
 
 /**
- * Returns the loops of a scatter over view tiles (outer tiles) and tiles, outermost first. Parallel loops
- * precede serial loops.
+ * Returns the loops of a scatter over views and tiles, outermost first. Parallel loops precede serial loops.
  */
 function loopsOf(
   { domain }: AccessMap,

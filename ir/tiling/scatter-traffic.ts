@@ -11,9 +11,8 @@ import { baseOf, isInPlace, isTable, type BaseCopy, type ScatterTiling } from ".
 import type { OperandTraffic, Traffic } from "./traffic.js";
 
 /**
- * Group of tiles of equal size along one dim of a scatter's iteration space. `count`: number of tiles.
- * `size`: iterations in a tile. `rest`: output elements beyond the iteration space that a tile copies from
- * the base.
+ * Group of equal tiles along one dim of a scatter's domain. `count`: number of tiles. `size`: points of a
+ * tile along the dim. `rest`: output elements beyond the domain that a tile copies from the base.
  */
 export interface LikeTiles {
   readonly count: number;
@@ -22,8 +21,8 @@ export interface LikeTiles {
 }
 
 /**
- * Returns the distinct tile sizes along one dim, in iterations, with the number of tiles of each size. An
- * extent of 0 has one tile of size 0.
+ * Returns the distinct extents of tiles along one dim, in points, with the number of tiles of each extent. A
+ * dim of extent 0 has one tile of extent 0.
  */
 function sizesOf(extent: number, view: number, tile: number): readonly Omit<LikeTiles, "rest">[] {
   if (extent === 0) return [{ count: 1, size: 0 }];
@@ -44,8 +43,8 @@ function sizesOf(extent: number, view: number, tile: number): readonly Omit<Like
 }
 
 /**
- * Returns the tiles along dim `d` of a scatter's iteration space, grouped by size and by the number of base
- * elements to copy.
+ * Returns the tiles along dim `d` of a scatter's domain, grouped by extent and by the number of base elements
+ * to copy.
  */
 export function tilesAlongDim(
   { scatter, schedule, tile, tasks }: ScatterTiling,
@@ -217,8 +216,8 @@ function copiedOf(
 }
 
 /**
- * Returns the number of consecutive iterations of a scatter's tile that write contiguous elements; at least
- * 1. `sizes`: extents of the tile in iterations.
+ * Returns the number of consecutive points of a scatter's tile that write contiguous elements; at least 1.
+ * `sizes`: extents of the tile, in points.
  */
 export function rowPoints(map: AccessMap, sizes: Shape): number {
   const inner = sizes.length - 1;

@@ -12,9 +12,8 @@ import { isLookup } from "./residency.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Size limit of a schedule: the largest value of one symbol (dynamic extent), or length of one index tensor,
- * that fits the unified buffer (UB). `formula`: bytes as a function of the size. Other symbols have maximum
- * values.
+ * Size limit of a schedule: the largest size of one symbol, or length of one index tensor, for which the
+ * tiles fit the unified buffer (UB). All other symbols have their maximum sizes.
  */
 export interface SizeVerdict {
   /** Variable of the formula: a symbol, or `len(bt)`, the number of elements of a table. */
@@ -92,9 +91,9 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
 }
 
 /**
- * Returns a list with the formula of the UB bytes in the variable `name`, and a function that returns the
- * largest size that fits. The list is empty if no operand in UB has a dim of the size. `dynamic`: dims that
- * have the size. `extent`: present size.
+ * Returns a list of one object: the formula of the UB bytes with the variable `name`, and a function that
+ * returns the largest size that fits. The list is empty if no operand in UB has a dim of the size. `dynamic`:
+ * dims that have the size. `extent`: present size.
  */
 function verdict(tiling: Tiling, dynamic: readonly DynamicDim[], name: string, extent: number) {
   const { need, target } = tiling;

@@ -16,12 +16,14 @@ import { entryUpTo, leastEntry } from "./packed.js";
 import { holds, isLegal, judge, pinnedTiles, pinnedViews, requiredView, rules } from "./rules/index.js";
 import { Tiling } from "./tiling.js";
 
-/** Returns a copy of a shape with the entry of one dim replaced. */
+/**
+ * Returns a copy of the extents of a tile or view in which the extent along one dim is replaced by `entry`.
+ */
 export const replaced = (shape: Shape, dim: number, entry: number): number[] => shape.with(dim, entry);
 
 /**
- * Returns a tiling with the entries that the full-load rule requires, and with views that begin at byte
- * boundaries. Returns the same object if nothing changes.
+ * Returns a tiling with the extents of tile and view that the full-load rule requires, and with views that
+ * begin at byte boundaries. Returns the same object if nothing changes.
  */
 export function pinned(tiling: Tiling): Tiling {
   const { gather, schedule } = tiling;
@@ -34,8 +36,8 @@ export function pinned(tiling: Tiling): Tiling {
 }
 
 /**
- * Returns the tiling with the smallest footprint (bytes of the unified buffer). `lastEntry`: smallest tile
- * entry of the last dim, for targets that need whole blocks.
+ * Returns the tiling whose tile needs the fewest bytes of the unified buffer (UB). `lastEntry`: smallest
+ * extent of the tile along the last dim, in elements, for targets that need whole blocks.
  */
 export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
   const { extents, schedule } = tiling;
@@ -59,14 +61,14 @@ export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
 }
 
 /**
- * True if at least one tile is legal under the schedule's other entries. `lastEntry`: smallest tile entry
- * along the last dim, in elements.
+ * True if at least one tile is legal with the schedule's other choices unchanged. `lastEntry`: smallest
+ * extent of the tile along the last dim, in elements.
  */
 export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smallest(tiling, lastEntry));
 
 /**
- * Returns the largest extent, in elements, of each gather dim (or a scatter's stored dim) for which some tile
- * is legal. Dims are varied one at a time. Dims without a legal extent are omitted.
+ * Returns, for each gather dim (or a scatter's stored dim), the largest extent of the dim, in elements, for
+ * which some tile is legal. Dims are varied one at a time. Dims without a legal extent are omitted.
  */
 export function largestGatherDims(
   tiling: Tiling,

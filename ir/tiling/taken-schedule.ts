@@ -7,8 +7,8 @@ import { writeRulesOf } from "./pypto-writes.js";
 import { domainOf } from "./tiled.js";
 
 /**
- * True if a tile has more entries than the output has dims, and the PyPTO rule profile accepts surplus
- * entries.
+ * True if a tile has more extents than the output has dims, and the PyPTO rule profile accepts surplus
+ * extents.
  */
 export const isLongerTile = <S extends Schedule>(
   gather: AccessFunc,
@@ -21,8 +21,8 @@ export const isLongerTile = <S extends Schedule>(
   schedule.tile.length > domainOf(gather).length;
 
 /**
- * True if a tile or view has fewer entries than the output has dims, and the PyPTO operator accepts missing
- * entries.
+ * True if a tile or view has fewer extents than the output has dims, and the PyPTO operator accepts missing
+ * extents.
  */
 export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "tile" | "view"): boolean => {
   const { length } = schedule[name] ?? domainOf(gather);
@@ -30,8 +30,8 @@ export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "til
 };
 
 /**
- * Returns a schedule whose tile and view have one entry for each dim, if the PyPTO rules allow a correction.
- * Surplus entries are dropped; missing entries become full extents.
+ * Returns a schedule whose tile and view have one extent for each dim, if the PyPTO rules allow the
+ * correction. Surplus extents are dropped. Missing extents become the full extents of the output.
  */
 export function takenSchedule<S extends Schedule>(gather: AccessFunc, schedule: S): S {
   const domain = domainOf(gather);

@@ -7,17 +7,17 @@ import { replaced, smallestInView } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Function that returns true if a search accepts a tile. If a tile is rejected, tiles with larger entries
- * must be rejected too.
+ * Function that returns true if a search accepts a tile. A function that rejects a tile must also reject
+ * every larger tile.
  */
 export type TakesTile = (tile: Shape) => boolean;
 
 /**
- * Set of the tiles that a schedule may have while other entries are unchanged. Along a dim that no rule
- * fixes, tile entries are multiples of a step, or the size of the view.
+ * Set of the tiles that a schedule may have while its other choices stay the same. Along a dim that no rule
+ * fixes, the extent of a tile is a multiple of a step, or the extent of the view.
  */
 export class TileSpace {
-  /** Entries that a tile has at most along each output dim. */
+  /** Largest extent of a tile along each output dim, in elements. */
   readonly limits: Shape;
   /** Output dims that a tile may cut, outermost first. */
   readonly free: readonly number[];

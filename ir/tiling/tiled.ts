@@ -24,7 +24,7 @@ export interface TiledOperand {
   readonly operand: Operand;
   /** Extents of its tile, in elements: gather dims are whole. */
   readonly tile: Shape;
-  /** Output dims that it follows. */
+  /** Output dims on which the position of the operand's tile depends. */
   readonly dependsOn: ReadonlySet<number>;
   readonly inUb: boolean;
 }
@@ -37,7 +37,7 @@ export interface TiledGather {
   readonly gather: AccessFunc;
   readonly schedule: ResolvedSchedule;
   readonly target: Target;
-  /** Extents of the points: of a gather, those of its output. */
+  /** Extents of the domain; for a gather, of the output. */
   readonly extents: Shape;
   /** The output tile as it runs: no entry beyond its view or its extent. */
   readonly tile: Shape;
@@ -53,16 +53,15 @@ export interface TiledGather {
 }
 
 /**
- * Returns the extents that a schedule splits into tiles: the iteration space (domain) of a scatter, or the
- * output of a gather.
+ * Returns the extents that a schedule splits into tiles: the domain of a scatter, or the output of a gather.
  */
 export const domainOf = (func: Pick<AccessFunc, "map" | "operands">): Shape =>
   isScatter(func.map) ? func.map.domain : outputOf(func).type.shape;
 
 /**
- * Returns the upper limits of tile entries, in elements, by output dim: the output's extents. For a
- * framework's gather, the limit of a dim that data and output have in common is the longer extent. Source:
- * hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22),
+ * Returns the largest extent that a tile may have along each output dim, in elements: the output's extent.
+ * For a framework's gather, the limit of a dim that data and output have in common is the longer extent.
+ * Source: hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22),
  * TiledGatherElementOperation.
  */
 export function entryLimits(gather: AccessFunc): Shape {
@@ -78,7 +77,8 @@ export function entryLimits(gather: AccessFunc): Shape {
 }
 
 /**
- * Returns the output dim that equals a data coordinate; undefined if the coordinate is any other expression.
+ * Returns the output dim that is by itself the coordinate along an input dim; undefined if the coordinate is
+ * any other expression.
  */
 export function soleDim({ form, spread }: Followed): number | undefined {
   const atom = spread === 0 ? soleAtom(form) : undefined;

@@ -134,9 +134,9 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
 }
 
 /**
- * Returns the bytes of an operand that a set of loops transfers (`bytes`), and that every schedule must
- * transfer (`compulsory`). `each`: elements that one iteration transfers; by default, all needed elements.
- * `k`: index of the operand, from 0.
+ * Returns two numbers of bytes of an operand: those that a set of loops transfers (`bytes`), and those that
+ * every schedule must transfer (`compulsory`). `each`: elements that one iteration transfers; by default, all
+ * needed elements. `k`: index of the operand, from 0.
  */
 function repeatedBytes(
   tiling: Planned,

@@ -13,10 +13,13 @@ import {
 } from "./ops.js";
 import { valueSteps, type ValueStep } from "./steps.js";
 
-/** Kind of a reduction and the steps (operations in evaluation order) that compute one reduction element. */
+/**
+ * Kind of a reduction, and the steps (operations in evaluation order) that compute one of the elements that
+ * the reduction combines.
+ */
 export type ReductionSteps = { readonly type: ArithmeticType; readonly steps: readonly ValueStep[] } & (
   | { readonly how: StepwiseReduction }
-  /** Each term is a whole number of units, 2^`unit`. */
+  /** Each combined element is a multiple of 2^`unit`. */
   | { readonly how: "exact"; readonly unit: number }
 );
 
@@ -51,20 +54,21 @@ export type BitsAt = (read: number) => number;
 
 /** State of a reduction: the accumulated result, and the number of elements combined. */
 export interface Taken {
-  /** Sum of the terms; in an exact one, of those that are NaN or infinite. */
+  /** Result so far. In an exact sum: only of the elements that are NaN or infinite. */
   sum: number;
   count: number;
-  /** Finite terms of an exact sum, in its units. */
+  /** Sum of the finite elements of an exact sum, as a multiple of 2^`unit`. */
   units: bigint;
 }
 
 /**
- * Functions that compute an output element and a reduction. The results are the reference for all backends.
+ * Functions that compute an output element, and that execute a reduction one element at a time. The results
+ * are the reference for all backends.
  */
 export interface Evaluator {
-  /** The bits of an output element; `taken` has its terms, where it has any. */
+  /** Returns the bits of an output element. `taken`: the state of its reduction, if there is one. */
   readonly element: (bitsAt: BitsAt, taken?: Taken) => number;
-  /** No term yet. */
+  /** Returns the state of a reduction before the first element. */
   readonly start: () => Taken;
   /** Takes in the next term. */
   readonly take: (taken: Taken, bitsAt: BitsAt) => void;

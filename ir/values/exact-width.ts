@@ -13,9 +13,9 @@ const availableBits = 63;
  */
 export interface ExactWidth {
   readonly unit: number;
-  /** Bits that the greatest term takes. */
+  /** Bits of the largest summand. */
   readonly termBits: number;
-  /** Terms of an element, at most. */
+  /** Maximum number of summands of an output element. */
   readonly terms: number;
   /** Terms that fit into the available bits, but no more than a map may have. */
   readonly mostTerms: number;

@@ -56,15 +56,18 @@ export type IntegerOperation = (typeof integerOperations)[number];
 export const isIntegerOperation = (op: Operation): op is IntegerOperation => op !== "div";
 
 /**
- * Reductions that combine the reduction elements of an output element. `fold`: sum, added in order. `exact`:
+ * Reductions that combine several elements into one output element. `fold`: sum, added in order. `exact`:
  * exact sum, rounded once to f32. `mean`: `fold` divided by the number of elements. `max`, `min`: largest or
- * smallest element. The result without elements is +0.
+ * smallest element. Without any element, the result is +0.
  */
 export const reductions = ["fold", "exact", "mean", "max", "min"] as const;
-/** Kind of reduction that combines the reduction elements of an output element. */
+/** Kind of reduction, which combines several elements into one output element; see {@link reductions}. */
 export type Reduction = (typeof reductions)[number];
 
-/** True if the result of a reduction depends on the number of reduction elements: `mean`, `max` and `min`. */
+/**
+ * True if the result of a reduction depends on the number of elements that it combines: `mean`, `max` and
+ * `min`.
+ */
 export const countsItsElements = (how: Reduction): boolean => how !== "fold" && how !== "exact";
 
 /**
@@ -90,7 +93,10 @@ export type Expression =
 export const castTo = (to: DType, from: DType, of: Expression): Expression =>
   to === from ? of : { kind: "cast", to, of };
 
-/** Returns the maximum number of reduction elements of one output element: 2^24, or 2^24 - 1 for a mean. */
+/**
+ * Returns the maximum number of elements that a reduction may combine into one output element: 2^24, or 2^24
+ * - 1 for a mean.
+ */
 export const maxReductionElements = (how: Reduction): number => (how === "mean" ? 2 ** 24 - 1 : 2 ** 24);
 
 /**

@@ -100,7 +100,10 @@ export function numberOf(type: SourceType, bits: number): number {
   return sign * (exponent === 0 ? mantissa * unit : (mantissa + fraction) * unit * 2 ** (exponent - 1));
 }
 
-/** Returns the bits of a number that the type must represent exactly. All NaNs have the same bits. */
+/**
+ * Returns the bits of a number in a type. The type must be able to represent the number exactly. All NaNs
+ * have the same bits.
+ */
 export function bitsOfNumber(type: ValueType, value: number): number {
   if (!isFloatValue(type)) return value < 0 ? value + 2 * (integerRanges[type][1] + 1) : value;
   const { digits, least, infinity, nan, bits } = floatFormats[type];

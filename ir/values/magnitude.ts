@@ -281,8 +281,9 @@ export const exactSum = (element: Magnitude, count: number): Magnitude => ({
 });
 
 /**
- * Input of an analysis of steps (operations in evaluation order): promised bounds of the elements that are
- * read, and bounds of the reduction's result. `bounds`: undefined result if nothing is promised.
+ * Bounds from which an analysis of steps starts: the bounds that the program promises for the elements of
+ * each read, and the bounds of the reduction's result. `bounds`: returns undefined for a read without a
+ * promise.
  */
 export interface MagnitudeOf {
   readonly bounds: (read: number) => ElementBounds | undefined;

@@ -31,8 +31,8 @@ export type ValueStep =
   | { readonly kind: "reduced"; readonly type: ArithmeticType };
 
 /**
- * Steps, in evaluation order, that compute an output element. `reduction`: the steps that compute one
- * reduction element; absent if the expression has no reduction.
+ * Steps, in evaluation order, that compute an output element. `reduction`: the steps that compute one of the
+ * elements that a reduction combines; absent if the expression has no reduction.
  */
 export interface ValueSteps {
   readonly steps: readonly ValueStep[];

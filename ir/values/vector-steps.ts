@@ -84,8 +84,9 @@ export type VectorStep =
   | { readonly op: "TMOV"; readonly to: VectorPlace; readonly of: VectorPlace; readonly type: SourceType };
 
 /**
- * Vector instructions that compute one row of the output (`element`). `reduction`: the instructions for one
- * reduction element, which run first. `slots`: maximum number of temporary rows in use at one time.
+ * Vector instructions that compute one row of the output (`element`). `reduction`: the instructions, run
+ * first, that compute one element for the reduction. `slots`: maximum number of temporary rows in use at one
+ * time.
  */
 export interface VectorProgram {
   readonly element: readonly VectorStep[];
