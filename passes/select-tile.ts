@@ -12,6 +12,7 @@
  * residency that the clock took).
  */
 import { isMove, isScatter, rowDim } from "../ir/access.js";
+import { withCommas } from "../ir/counted.js";
 import { hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
 import { lowerBoundsOf, slabSharing, type SlabSharing } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
@@ -326,9 +327,10 @@ function decideResidency(
     .filter((other) => other !== chosen)
     .map((other) => {
       const isDefault = !auto && name(other) === first;
-      return `${other.lost ? "at least " : ""}${other.cycles} with ${name(other)}${isDefault ? `, the default of ${target.name}` : ""}`;
+      const whose = isDefault ? `${name(other)}, the default of ${target.name}` : name(other);
+      return `${whose}: ${other.lost ? "lower bound" : "estimated"} ${withCommas(other.cycles)} cycles`;
     })
-    .join(", ");
+    .join("; ");
   const say = (reason: string): void => {
     const message = `residency ${auto ? "auto: " : ""}${name(chosen)}, ${reason}`;
     report(hintDiagnostic("TC907", message, { span: func.opSpan }));
@@ -336,7 +338,7 @@ function decideResidency(
   if (auto && chosen.tiling.residency === "gm" && !legal.some(({ tiling }) => tiling.residency === "ub"))
     say(`because ${whyNoFullLoad(loaded)}`);
   else if (against !== "" && (auto || name(chosen) !== first))
-    say(`estimated ${chosen.cycles} cycles against ${against}`);
+    say(`estimated ${withCommas(chosen.cycles)} cycles; ${against}`);
   return chosen.tiling;
 }
 

@@ -67,6 +67,13 @@ export interface Footprint {
   readonly rule: BudgetRule;
 }
 
+/**
+ * Returns the bytes of a footprint as a sum in which each part has its name: `4096 (data) + 32 (indices)`. A
+ * footprint without parts gives `0`.
+ */
+export const sumText = ({ parts, written }: Pick<Footprint, "parts" | "written">): string =>
+  [...parts, ...written].map(({ part, counted }) => `${counted} (${part})`).join(" + ") || "0";
+
 /** Returns the number of innermost rows of a tile. */
 const rowsOf = (shape: Shape): number => elementCount(shape.slice(0, -1));
 

@@ -11,7 +11,7 @@ import { inputOf, outputOf, type AccessFunc } from "../func.js";
 import { largestThat } from "../intervals/intervals.js";
 import { alignUp, at, formatShape, sameShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
-import { ubCapacity } from "./footprint.js";
+import { sumText, ubCapacity } from "./footprint.js";
 import { entryUpTo, leastEntry } from "./packed.js";
 import { holds, isLegal, judge, pinnedTiles, pinnedViews, requiredView, rules } from "./rules/index.js";
 import { Tiling } from "./tiling.js";
@@ -133,13 +133,12 @@ export const statedOrSmallest = (tiling: Tiling): Tiling =>
 
 /**
  * Returns a text with the bytes of the unified buffer (UB) that the smallest tile needs, by part, and the
- * excess over the budget: `data 4096x1xf32 131072 B + …`.
+ * excess over the budget: `131072 (data) + …`.
  */
 export function smallestArithmetic(tiling: Tiling): string {
   const least = smallest(tiling);
-  const { parts, written, bytes, planned, budget } = least.footprint;
-  const sum = [...parts, ...written].map((entry) => `${entry.part} ${entry.counted} B`).join(" + ");
-  const head = `the smallest tile ${formatShape(least.schedule.tile)} needs ${sum} = ${bytes} B`;
+  const { bytes, planned, budget } = least.footprint;
+  const head = `the smallest tile ${formatShape(least.schedule.tile)} needs ${sumText(least.footprint)} = ${bytes} B`;
   return bytes > ubCapacity(least)
     ? `${head}, over ${budget} B by ${bytes - budget} B`
     : `${head}, ${planned} B with padding and second buffers, over ${budget} B by ${planned - budget} B`;

@@ -6,6 +6,7 @@ import {
   dataResidency,
   formatEntry,
   isLegal,
+  lowerBoundsOf,
   residencyChoices,
   targetFacts,
   targets,
@@ -16,7 +17,16 @@ import {
   type Target,
   type Tiling,
 } from "../../ir/index.js";
-import { clockOf, unpinnedSchedule, remedyTo, type Remedy } from "../../passes/index.js";
+import {
+  clockOf,
+  flagsTo,
+  unpinnedSchedule,
+  remedyTo,
+  withDefaults,
+  type PinnedEntries,
+  type Remedy,
+} from "../../passes/index.js";
+import { neighbourSchedules } from "./neighbour-schedules.js";
 
 /** Legal schedule, with estimated cycles, that {@link compareSchedules} compares with the schedule in use. */
 export interface Alternative {
@@ -46,6 +56,15 @@ export interface Comparison {
   readonly better?: Pick<Alternative, "flags" | "cycles"> & Pick<ResolvedSchedule, "tile" | "view">;
 }
 
+/** Comparison of the schedule in use with others, and the schedules from which hints are taken. */
+export interface ComparedSchedules {
+  readonly comparison: Comparison;
+  /** The schedule of `comparison.better`. */
+  readonly better?: Alternative;
+  /** Schedules near the one in use that are no slower; by cycles, the fewest first. */
+  readonly neighbours: readonly Alternative[];
+}
+
 /** Ways to schedules; undefined where there is none. */
 type Named = readonly (readonly [name: string, way: Remedy | undefined])[];
 
@@ -57,7 +76,7 @@ const worthTelling = 0.9;
  * size or the compiler's choices. `access`: program with the entries that the user stated. `tiling`: the
  * schedule in use.
  */
-export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison {
+export function compareSchedules(access: AccessFunc, tiling: Tiling): ComparedSchedules {
   const { schedule, target } = tiling;
   const unpinned = { ...unpinnedSchedule(access), residency: schedule.residency };
   const { order: _, buffers: __, view: ___, ...unchosen } = unpinned;
@@ -86,18 +105,59 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
   const chosen: Named = Object.keys(access.schedule).some((entry) => !(entry in unchosen))
     ? [["the compiler's choice", remedyTo(access, unchosen, target)]]
     : [];
-  const [others, sized, choice] = [reached(here), reached(inOtherSizes), reached(chosen)];
+  const neighbours = neighbourSchedules(tiling)
+    .map((other) => measured("a tile or order near it", { tiling: other, flags: flagsTo(access, other) }))
+    .filter(({ cycles }) => cycles <= runs.cycles)
+    .sort((a, b) => a.cycles - b.cycles);
+  const [near, sized, choice] = [reached(here), reached(inOtherSizes), reached(chosen)];
+  // These are listed where they are faster than all that the compiler makes of the gather.
+  const limit = Math.min(runs.cycles, ...[...near, ...choice].map(({ cycles }) => cycles));
+  const faster = [...neighbours.slice(0, 1), ...forFewerCores(access, tiling, unpinned, limit)];
+  const others = [...near, ...faster.filter(({ cycles }) => cycles < limit)];
   // A framework that cuts the tiles itself also decides where its operators read the data.
   const isUnpinned = (other: ResolvedSchedule): boolean =>
     access.framework === undefined || dataResidency(access, other) === dataResidency(access, schedule);
+  const alternatives = [runs, ...others, ...sized, ...choice];
   const [fastest] = [...others, ...choice]
     .filter((other) => isUnpinned(other.schedule) && other.cycles < worthTelling * runs.cycles)
     .sort((a, b) => a.cycles - b.cycles);
-  const alternatives = [runs, ...others, ...sized, ...choice];
-  if (fastest === undefined) return { alternatives };
+  if (fastest === undefined) return { comparison: { alternatives }, neighbours };
   const { flags, cycles } = fastest;
   const { tile, view } = fastest.schedule;
-  return { alternatives, better: { flags, cycles, tile, view } };
+  return { comparison: { alternatives, better: { flags, cycles, tile, view } }, better: fastest, neighbours };
+}
+
+/**
+ * Returns the fastest schedule that the compiler chooses for a half, a quarter and so on of the cores, in a
+ * list. Where all cores are no slower under it, it keeps them. The list is empty if no such schedule takes
+ * fewer than `limit` cycles.
+ */
+function forFewerCores(
+  access: AccessFunc,
+  tiling: Tiling,
+  unpinned: PinnedEntries,
+  limit: number,
+): readonly Alternative[] {
+  const { schedule, target } = tiling;
+  const counts: number[] = [];
+  for (let cores = schedule.cores >> 1; cores >= 1; cores >>= 1) counts.push(cores);
+  return counts
+    .map((cores): PinnedEntries => ({ ...unpinned, cores }))
+    .filter((pinned) => {
+      const plain = withDefaults({ ...access, schedule: pinned }, pinned.residency, target);
+      return lowerBoundsOf(plain).any() < worthTelling * limit;
+    })
+    .flatMap((pinned) => {
+      const remedy = remedyTo(access, pinned, target);
+      if (remedy === undefined) return [];
+      const few = measured(`cores ${remedy.tiling.schedule.cores}`, remedy);
+      const onAll = remedy.tiling.with({ cores: schedule.cores });
+      const all = measured("a tile for fewer cores", { tiling: onAll, flags: flagsTo(access, onAll) });
+      return isLegal(onAll) && all.cycles <= few.cycles ? all : few;
+    })
+    .filter(({ cycles }) => cycles < limit)
+    .sort((a, b) => a.cycles - b.cycles)
+    .slice(0, 1);
 }
 
 const reached = (others: Named): Alternative[] =>

@@ -65,7 +65,7 @@ import { gatheredTable, isMove } from "../../ir/access.js";
 import { accessOf } from "./access.js";
 import { frameworkWords, type FrameworkWords } from "./framework-words.js";
 import { pagesVerdict, type ProfileVerdict } from "./pages-verdict.js";
-import { compareSchedules, type Comparison } from "./comparison.js";
+import { compareSchedules, type ComparedSchedules, type Comparison } from "./comparison.js";
 import { runFigures, tilingOfRun } from "./custom-pipeline.js";
 import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
 import { slowerResidency } from "./slower-residency.js";
@@ -161,6 +161,7 @@ export interface Explanation extends Roofline {
    * passes of the user's.
    */
   readonly comparison: Comparison | undefined;
+  /** Derived when they are first read, because hints compare schedules. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -207,11 +208,11 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
       ? undefined
       : pagesVerdict(program, options, { access: requested, target, legal });
   const nearest = legal ? [tiling] : unbound === undefined ? nearestLegal(tiling) : [];
-  let comparison: Comparison | undefined;
+  let comparison: ComparedSchedules | undefined;
+  let advice: readonly Diagnostic[] | undefined;
   let range: { readonly of: CyclesRange | undefined } | undefined;
   const kernel = compiled.ok ? compiled.kernel : undefined;
-  const compared = (): Comparison | undefined =>
-    given === undefined ? undefined : compareSchedules(given, tiling);
+  const compared = (of: AccessFunc): ComparedSchedules => (comparison ??= compareSchedules(of, tiling));
   return {
     name: access.name,
     target: target.name,
@@ -261,12 +262,20 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
       return range.of;
     },
     get comparison() {
-      return (comparison ??= compared());
+      return given === undefined ? undefined : compared(given).comparison;
     },
-    diagnostics: [
-      ...diagnostics,
-      ...(given === undefined ? [] : [...performanceHints(given, tiling), ...slowerResidency(given, tiling)]),
-    ],
+    get diagnostics() {
+      advice ??= [
+        ...diagnostics,
+        ...(given === undefined
+          ? []
+          : [
+              ...performanceHints(tiling, () => compared(given)),
+              ...slowerResidency(given, tiling, () => compared(given).better),
+            ]),
+      ];
+      return advice;
+    },
   };
 }
 

@@ -5,13 +5,10 @@
 import {
   at,
   hint,
-  isLegal,
   outputBytes,
   replaced,
   straddledPages,
   targetFacts,
-  TileSpace,
-  type AccessFunc,
   type Diagnostic,
   type Straddled,
   type Tiling,
@@ -21,40 +18,37 @@ import { policyOf } from "../../ir/access.js";
 import { isPlain, plainIndices } from "../../ir/tiling/plain.js";
 import { counted } from "../../ir/counted.js";
 import { isPowerOfTwo } from "../../ir/types.js";
-import { clockOf, flagsTo } from "../../passes/index.js";
+import { clockOf } from "../../passes/index.js";
+import type { ComparedSchedules } from "./comparison.js";
 
 /**
- * Returns hints (TC901 to TC904, TC909) on how to make a legal schedule faster. `given`: the program with the
- * user's schedule entries. `tiling`: the complete legal schedule.
+ * Returns hints (TC901 to TC904, TC909) on how to make a legal schedule faster. `tiling`: the complete legal
+ * schedule. `compared`: its comparison with other schedules. A hint names a schedule that mends what it
+ * reports and is as fast as the one that the comparison advises.
  */
-export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[] {
+export function performanceHints(tiling: Tiling, compared: () => ComparedSchedules): Diagnostic[] {
   const { traffic: traffic, schedule, target, operands } = tiling;
   if (traffic.tasks === 0) return [];
   const hints: Diagnostic[] = [];
-  const fewest = clockOf(tiling).cycles;
-  /**
-   * Returns the fastest of some schedules that mends what is wrong, where it is legal and no slower, as
-   * flags.
-   */
-  const mended = (others: readonly Tiling[], mends: (other: Traffic) => boolean): string | undefined => {
-    const [best] = others
-      .filter((other) => mends(other.traffic) && isLegal(other))
-      .map((other) => ({ other, cycles: clockOf(other).cycles }))
-      .filter(({ cycles }) => cycles <= fewest)
-      .sort((a, b) => a.cycles - b.cycles);
-    return best && flagsTo(given, best.other);
+  /** Returns the flags of the fastest compared schedule whose traffic mends what is wrong. */
+  const mended = (mends: (other: Traffic) => boolean): string | undefined => {
+    const { better, neighbours } = compared();
+    const limit = (better ?? neighbours.at(-1))?.cycles ?? 0;
+    const best = [...(better === undefined ? [] : [better]), ...neighbours].find(
+      (other) => other.cycles <= limit && mends(tiling.with(other.schedule).traffic),
+    );
+    return best?.flags;
   };
-  const wider = largerTiles(tiling);
   traffic.operands.forEach(({ operand, burst, bytes }, k) => {
     const inPlace = targetFacts[target.kind].gathersInPlace && operands[k]?.inUb === false;
     if (bytes === 0 || burst >= target.burstBytes || inPlace) return;
-    const flags = mended(wider, (other) => at(other.operands, k).burst > burst);
+    const flags = mended((other) => at(other.operands, k).burst > burst);
     if (flags === undefined) return;
     const message = `${operand} moves in rows of ${burst} B; target ${target.name} wants ${target.burstBytes} B or more`;
     hints.push(hint("TC901", message, { hint: flags, data: { operand, burst, wanted: target.burstBytes } }));
   });
   if (traffic.tasks * 2 < schedule.cores) {
-    const flags = mended(smallerTiles(tiling), ({ tasks }) => tasks > traffic.tasks);
+    const flags = mended(({ tasks }) => tasks > traffic.tasks);
     const idle = schedule.cores - traffic.tasks;
     if (flags !== undefined) {
       const message = `${counted(traffic.tasks, "task")} ${traffic.tasks === 1 ? "leaves" : "leave"} ${idle} of ${schedule.cores} cores idle`;
@@ -63,10 +57,9 @@ export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[
       );
     }
   }
-  const turned = tiling.with({ order: [...schedule.order].reverse() });
   traffic.operands.forEach(({ operand, bytes, compulsory }, k) => {
     if (bytes <= 2 * compulsory) return;
-    const flags = mended([turned, ...wider], (other) => at(other.operands, k).bytes < bytes);
+    const flags = mended((other) => at(other.operands, k).bytes < bytes);
     if (flags === undefined) return;
     const message = `${operand} of ${compulsory} B is loaded ${(bytes / compulsory).toFixed(1)} times: ${bytes} B`;
     hints.push(hint("TC903", message, { hint: flags, data: { operand, bytes, compulsory } }));
@@ -74,36 +67,6 @@ export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[
   hints.push(...straddledPages(tiling).map((straddled) => acrossPages(tiling, straddled)));
   if (tiling.residency === "ub" && targetFacts[target.kind].vectorUnit) hints.push(...onScalarUnit(tiling));
   return hints;
-}
-
-/**
- * Returns tilings with one extent of the tile as large as is legal, one tiling for each dim. Dims that a rule
- * fixes, or that cannot grow, have no tiling.
- */
-function largerTiles(tiling: Tiling): readonly Tiling[] {
-  const space = new TileSpace(tiling);
-  return space.free.flatMap((d) => {
-    const max = at(space.limits, d);
-    const tile = at(tiling.tile, d) < max ? space.largest(tiling.schedule.tile, d, max) : undefined;
-    return tile === undefined ? [] : tiling.with({ tile });
-  });
-}
-
-/**
- * Returns tilings with one extent of the tile reduced until each core has a task. Each dim that no rule fixes
- * has two tilings: with the view unchanged, and with the view reduced to the tile.
- */
-function smallerTiles(tiling: Tiling): readonly Tiling[] {
-  const { schedule, tile, traffic } = tiling;
-  const count = Math.ceil(schedule.cores / traffic.tasks);
-  return new TileSpace(tiling).free.flatMap((d) => {
-    const entry = Math.ceil(at(tile, d) / count);
-    const smaller = replaced(schedule.tile, d, entry);
-    return [
-      tiling.with({ tile: smaller }),
-      tiling.with({ tile: smaller, view: replaced(schedule.view, d, entry) }),
-    ];
-  });
 }
 
 /**

@@ -87,7 +87,7 @@ type Shared = Partial<Pick<ResolvedSchedule, (typeof sharedEntries)[number]>>;
  */
 export interface TileCount {
   readonly profile: Profile;
-  /** Source of the profile, such as `PyPTO's pages since 2026-04-02`. */
+  /** Source of the profile, such as `PyPTO's documentation since 2026-04-02`. */
   readonly stands: string;
   /** Absent if there are too many tiles to count. */
   readonly count?: number;
@@ -97,8 +97,8 @@ export interface TileCount {
 }
 
 /**
- * Returns the number of legal tiles as one line of text: `under profile pages (PyPTO's pages since
- * 2026-04-02): 8 of 32 tile shapes are legal`.
+ * Returns the number of legal tiles as one line of text: `under profile pages (PyPTO's documentation
+ * since 2026-04-02): 8 of 32 tile shapes are legal`.
  */
 export const formatTileCount = ({ profile, stands, count, possible, reason }: TileCount): string =>
   `under profile ${profile} (${stands}): ${count === undefined ? "too many to be counted" : withCommas(count)} of ${withCommas(possible)} tile shapes are legal` +

@@ -23,7 +23,7 @@ const newer: Profile = "pages";
 /** Verdict on a program under a profile other than the program's own. */
 export interface ProfileVerdict {
   readonly profile: Profile;
-  /** Source of the profile, such as `PyPTO's pages since 2026-04-02`. */
+  /** Source of the profile, such as `PyPTO's documentation since 2026-04-02`. */
   readonly stands: string;
   /** True if the stated tile is legal under the profile, or some tile where none is stated. */
   readonly legal: boolean;
@@ -86,5 +86,5 @@ export function turnedText(verdict: ProfileVerdict | undefined): string | undefi
   if (verdict?.turns !== true) return undefined;
   const { profile, stands, legal, reason } = verdict;
   const because = legal || reason === undefined ? "" : `, because ${reason}`;
-  return `${legal ? "legal" : "refused"} with --profile ${profile} (${stands})${because}`;
+  return `${legal ? "legal" : "refused"} under ${stands} (--profile ${profile})${because}`;
 }

@@ -25,7 +25,9 @@ import {
   withDefaults,
   type Remedy,
 } from "../../passes/index.js";
+import { withCommas } from "../../ir/counted.js";
 import { accessOf } from "./access.js";
+import type { Alternative } from "./comparison.js";
 import { compileTiled, type CompileOptions } from "./compile.js";
 
 /**
@@ -38,8 +40,14 @@ const worthTelling = 1.1;
  * Returns a list with a hint (TC907) if reading the data from global memory would be faster than the default
  * residency `ub`. The list is empty if the user stated a residency. The hint's flags select the faster
  * schedule.
+ * `advised`: returns the schedule that the user is advised to take. It replaces a slower one if its data is in
+ * global memory too; otherwise there is no hint.
  */
-export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[] {
+export function slowerResidency(
+  given: AccessFunc,
+  tiling: Tiling,
+  advised: () => Alternative | undefined = () => undefined,
+): Diagnostic[] {
   const { target, residency } = tiling;
   const isDefault = given.schedule.residency === undefined && target.defaultResidency !== "auto";
   if (!isDefault || residency !== "ub") return [];
@@ -49,14 +57,18 @@ export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[]
     // No search where no schedule could be fast enough.
     .filter((other) => lowerBoundsOf(withDefaults(given, other, target)).any() * worthTelling < cycles)
     .flatMap((other) => remedyUnder(given, other, tiling) ?? [])
-    .map((remedy) => ({ ...remedy, cycles: clockOf(remedy.tiling).cycles }))
+    .map(({ tiling: other, flags }) => ({ schedule: other.schedule, flags, cycles: clockOf(other).cycles }))
     .sort((a, b) => a.cycles - b.cycles);
   if (fastest === undefined || cycles <= worthTelling * fastest.cycles) return [];
-  const name = formatEntry(fastest.tiling.schedule.residency);
+  const better = advised();
+  const named = better === undefined || better.cycles >= fastest.cycles ? fastest : better;
+  if (dataResidency(given, named.schedule) !== "gm") return [];
+  const name = formatEntry(named.schedule.residency);
+  const percent = (100 - (100 * named.cycles) / cycles).toFixed(0);
   const message =
-    `residency ub, the default of ${target.name}, is estimated at ${cycles} cycles; ` +
-    `${name} at ${fastest.cycles}, ${((100 * fastest.cycles) / cycles).toFixed(0)} % of that`;
-  return [hint("TC907", message, { span: given.opSpan, hint: fastest.flags })];
+    `residency ${name}: estimated ${withCommas(named.cycles)} cycles, ${percent} % fewer than ` +
+    `the ${withCommas(cycles)} of ub, the default of ${target.name}`;
+  return [hint("TC907", message, { span: given.opSpan, hint: named.flags })];
 }
 
 /** Returns the same tile, where one is stated, or the best one. */

@@ -25,6 +25,7 @@ import {
   defaultProfile,
   profileFacts,
   type ClockResult,
+  type LowerBoundLimit,
   type ResolvedSchedule,
 } from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
@@ -90,7 +91,7 @@ export function renderExplanation(explanation: Explanation, options: RenderExpla
     "",
     schedule.profile === undefined
       ? "rules (full load is not in force)"
-      : `rules (profile ${schedule.profile})`,
+      : `rules (profile ${schedule.profile}: ${profileFacts[schedule.profile].stands})`,
     ...rules.map(ruleLines),
     "",
     "unified buffer, bytes",
@@ -161,7 +162,7 @@ const pipeWords: Readonly<Record<ClockResult["bottleneck"], string>> = {
 const pipeText = (pipe: ClockResult["bottleneck"]): string =>
   pipe === "gm" ? pipeWords.gm : `${pipeWords[pipe]} (${pipe})`;
 
-/** Below this share of the cycles the busiest pipe is no limit where cores have no task. */
+/** Below this share of the cycles the busiest pipe is no limit where most cores have no task. */
 const busyEnough = 0.7;
 
 /** Above this share of the cycles a pipe that copies is full. */
@@ -172,25 +173,45 @@ const fewBytes = 0.2;
 
 /**
  * Returns text about the limit of a legal schedule: too few tasks for the cores, or else the busiest pipe.
- * The rate of global memory follows if known.
+ * The rate of global memory follows if known, then what sets the lower bound if that is another part.
  */
 function limitText(explanation: Explanation): string {
-  const { bottleneck, machine, traffic } = explanation;
+  const { bottleneck, machine, traffic, schedule } = explanation;
   const { pipe, share } = bottleneck;
   const percent = `${Math.round(100 * share)} %`;
   const idle = idleText(explanation);
-  const rate = lineIf(formatRate(explanation, machine));
-  if (idle !== undefined && traffic.tasks > 0 && share < busyEnough) {
+  const rest = [...lineIf(formatRate(explanation, machine)), ...lineIf(otherLimitText(explanation))];
+  if (idle !== undefined && traffic.tasks > 0 && 2 * traffic.tasks < schedule.cores && share < busyEnough) {
     const where =
       pipe === "gm" ? "" : traffic.tasks === 1 ? " on that core" : ` on the other ${traffic.tasks}`;
-    return [`too few tasks: ${idle}`, `busiest${where}: ${pipeText(pipe)}, ${percent}`, ...rate].join("; ");
+    return [`too few tasks: ${idle}`, `busiest${where}: ${pipeText(pipe)}, ${percent}`, ...rest].join("; ");
   }
   const isCopied = pipe === "MTE2" || pipe === "MTE3";
   const many =
     isCopied && share > fullPipe && usedBandwidth(explanation) < fewBytes
       ? `the number of ${pipeWords[pipe]}, not their bytes: `
       : "";
-  return [`${many}${pipeText(pipe)}, busy ${percent} of the time`, ...rate, ...lineIf(idle)].join("; ");
+  return [`${many}${pipeText(pipe)}, busy ${percent} of the time`, ...lineIf(idle), ...rest].join("; ");
+}
+
+/** The part of the machine that each limit of a lower bound is, and its pipes. */
+const lowerBoundUnits: Readonly<
+  Record<LowerBoundLimit, { readonly text: string; readonly pipes: readonly ClockResult["bottleneck"][] }>
+> = {
+  "global memory": { text: "global memory", pipes: ["gm"] },
+  dma: { text: "loads and stores", pipes: ["MTE2", "MTE3"] },
+  vector: { text: "the vector unit", pipes: ["V"] },
+  scalar: { text: "the scalar unit", pipes: ["S"] },
+  launch: { text: "the start of tasks", pipes: [] },
+};
+
+/**
+ * Returns a text with what sets the lower bound, which holds for any schedule; undefined if that is the pipe
+ * that limits this one.
+ */
+function otherLimitText({ bottleneck: { pipe }, floor: { limit, cycles } }: Explanation): string | undefined {
+  const { text, pipes } = lowerBoundUnits[limit];
+  return cycles === 0 || pipes.includes(pipe) ? undefined : `the lower bound is set by ${text}`;
 }
 
 /**
@@ -221,7 +242,7 @@ function renderLegalSummary(explanation: Explanation): string[] {
     ...labelled("range", cyclesRange && rangeText(cyclesRange)),
     ...labelled(
       "lower bound",
-      `${withCommas(floor.cycles)} cycles (${floor.limit}); this schedule takes ${formatTimes(floor.ratio)} that`,
+      `${withCommas(floor.cycles)} cycles for any schedule; this one takes ${formatTimes(floor.ratio)} that`,
     ),
     ...labelled("limited by", limitText(explanation)),
     ...conditionsOf(explanation).flatMap((condition) => labelled("but", condition)),
@@ -353,12 +374,33 @@ function renderRefused(explanation: Explanation): string[] {
       ? [`  ${otherwise}`]
       : [
           "ways out",
-          ...waysOut.map(
-            (remedy) =>
-              `  ${remedy.flags}: about ${withCommas(remedy.cycles)} cycles${callText(framework, remedy.schedule, schedule, ", ")}`,
+          ...equalRemedies(
+            waysOut.map(
+              ({ flags, cycles, schedule: to }) =>
+                [
+                  flags,
+                  `about ${withCommas(cycles)} cycles${callText(framework, to, schedule, ", ")}`,
+                ] as const,
+            ),
           ),
         ]),
   ];
+}
+
+/**
+ * Returns a line for each result, with all flags that give it: `--profile pages or --profile head: …`. Flags
+ * that have others with the same result among them are left out.
+ */
+function equalRemedies(remedies: readonly (readonly [flags: string, result: string])[]): string[] {
+  const flagsOf = new Map<string, string[]>();
+  for (const [flags, result] of remedies) flagsOf.set(result, [...(flagsOf.get(result) ?? []), flags]);
+  const words = (flags: string): readonly string[] => flags.match(/--\S+ \S+/g) ?? [];
+  const contains = (flags: string, others: string): boolean =>
+    flags !== others && words(others).every((word) => words(flags).includes(word));
+  return [...flagsOf].map(([result, all]) => {
+    const shortest = all.filter((flags) => !all.some((others) => contains(flags, others)));
+    return `  ${shortest.join(" or ")}: ${result}`;
+  });
 }
 
 /**
@@ -367,7 +409,7 @@ function renderRefused(explanation: Explanation): string[] {
  */
 function verdictLines({ name, target, legal, schedule, judgedTile, pages }: Explanation): string[] {
   const turned = turnedText(pages);
-  const under = `under profile ${defaultProfile} (${profileFacts[defaultProfile].stands})`;
+  const under = `under ${profileFacts[defaultProfile].stands} (profile ${defaultProfile})`;
   const said = [
     `@${name} on ${target}: ${legal ? "legal" : "refused"}${turned === undefined ? "" : ` ${under}`}`,
     ...lineIf(judgedTile === undefined ? undefined : `judged as tile ${formatEntry(judgedTile)}`),
@@ -493,7 +535,7 @@ function nextStep({ comparison, cycles, floor, framework, schedule }: Explanatio
   const least = Math.min(cycles, ...ofThisMachine(comparison, schedule).map((other) => other.cycles));
   const tried =
     least < cycles ? `the fastest takes ${withCommas(least)} cycles, listed below` : "this is the fastest";
-  return `tilec tune with the same flags searches further; of the schedules the compiler tried, ${tried}`;
+  return `tilec tune, with the same program and flags, searches further; of the schedules compared below, ${tried}`;
 }
 
 /** Returns the compared schedules in the UB size that the user has. */

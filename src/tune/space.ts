@@ -17,6 +17,7 @@ import {
   type Target,
   type Tiling,
 } from "../../ir/index.js";
+import { sumText } from "../../ir/tiling/footprint.js";
 import { gridOf, gridSize, ScheduleSpace, withDefaults, type GridAxis } from "../../passes/index.js";
 import { contentHash } from "./content-hash.js";
 import type { CandidateFacts, Objective, RefusedTiles } from "./result.js";
@@ -282,13 +283,13 @@ function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined 
   }
   const ubBytes = Math.max(bytes, planned);
   if (ubBytes <= availableUb) return undefined;
-  const sum = footprint.parts.map((entry) => entry.counted).join(" + ");
+  const sum = planned > bytes ? "with padding and second buffers" : `${sumText(footprint)} =`;
   return {
     ...base,
     ubBytes,
     budget: availableUb,
     code: "TC905",
-    reason: `${sum} = ${ubBytes} B > ${availableUb} B, above which libraries keep scratch`,
+    reason: `${sum} ${ubBytes} B > ${availableUb} B, above which libraries keep scratch`,
   };
 }
 

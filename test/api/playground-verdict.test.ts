@@ -12,7 +12,9 @@ describe("the verdict of the playground", () => {
   it("says that PyPTO's pages would turn a refusal of strict, and offers their profile", () => {
     const refused = shown("tile = [4, 16]");
     expect([refused.legal, refused.code]).toEqual([false, "TC301"]);
-    expect(refused.explained?.turned).toBe("legal with --profile pages (PyPTO's pages since 2026-04-02)");
+    expect(refused.explained?.turned).toBe(
+      "legal under PyPTO's documentation since 2026-04-02 (--profile pages)",
+    );
     expect(refused.suggestions.map(({ flags }) => flags)).toEqual(["--tile 16,16", "--profile pages"]);
     expect(refused.suggestions[1]?.entries).toEqual([{ entry: "profile", text: "pages" }]);
   });

@@ -40,7 +40,7 @@ describe("the profile of a config", () => {
       }
     }
     const { stdout } = await runHere(["explain", ...cut], folder);
-    expect(stdout).toContain("rules (profile pages)");
+    expect(stdout).toContain("rules (profile pages: PyPTO's documentation since 2026-04-02)");
     for (const command of [["legal"], ["tune", "--budget", "2"]]) {
       const found = await runHere([...command, ...columns], folder);
       expect(found.stdout, command[0]).toContain("profile = pages");
@@ -55,12 +55,14 @@ describe("the profile of a config", () => {
       const { stdout, status } = await runHere(["explain", ...viewed]);
       expect([status, stdout]).toEqual([
         1,
-        expect.not.stringMatching(/: refused under profile strict .*; legal with --profile pages /),
+        expect.not.stringMatching(
+          /: refused under .* \(profile strict\); legal under .* \(--profile pages\)/,
+        ),
       ]);
       expect((await runHere(["explain", ...viewed, "--profile", "pages"])).status).toBe(1);
       const whole = [...columns, "--target", target, "--view", "16,16", "--tile", "4,16"];
       expect((await runHere(["explain", ...whole])).stdout).toMatch(
-        /: refused under profile strict .*; legal with --profile pages /,
+        /: refused under .* \(profile strict\); legal under .* \(--profile pages\)/,
       );
       expect((await runHere(["explain", ...whole, "--profile", "pages"])).status).toBe(0);
     }
@@ -95,14 +97,14 @@ const counts = (rows: number, width: number) => ({
 describe("counts under both profiles", () => {
   it("are printed by legal and by tune on Ascend", async () => {
     const { strict, pages, possible } = counts(16, 64);
-    const underPages = `under profile pages (PyPTO's pages since 2026-04-02): ${pages.toLocaleString("en")} of ${possible.toLocaleString("en")} tile shapes are legal`;
+    const underPages = `under profile pages (PyPTO's documentation since 2026-04-02): ${pages.toLocaleString("en")} of ${possible.toLocaleString("en")} tile shapes are legal`;
     const legal = await runHere(["legal", ...columns]);
     // Under strict the tile along dim is the view: one free dim is left.
     expect(legal.stdout).toContain(`@gather on ascend-a2: ${strict} of ${strict} tile shapes are legal`);
     expect(legal.stdout).toContain(underPages);
     const tuned = await runHere(["tune", ...columns, "--budget", "2"]);
     expect(tuned.stdout).toContain(
-      `under profile strict (the specification's page): ${strict} of ${strict} tile shapes are legal`,
+      `under profile strict (PyPTO's specification): ${strict} of ${strict} tile shapes are legal`,
     );
     expect(tuned.stdout).toContain(underPages);
     const json = JSON.parse(
@@ -124,7 +126,7 @@ describe("counts under both profiles", () => {
     expect(legal.stdout).toContain(`0 of ${8 * 64} tile shapes are legal, ${why}\n`);
     const explained = await runHere(["explain", ...flags, "--tile", "8,64"]);
     expect(explained.stdout).toContain(
-      `: legal under profile strict (the specification's page); refused with --profile pages (PyPTO's pages since 2026-04-02), ${why}\n`,
+      `: legal under PyPTO's specification (profile strict); refused under PyPTO's documentation since 2026-04-02 (--profile pages), ${why}\n`,
     );
     // A rule that refuses is named with its numbers: the pages want the result below the buffer.
     const rows = [
@@ -139,7 +141,7 @@ describe("counts under both profiles", () => {
     ];
     const { stdout } = await runHere(["explain", ...rows, "--ub-bytes", String(8 * 64 * 4)]);
     expect(stdout).toContain(
-      "; refused with --profile pages (PyPTO's pages since 2026-04-02), because 2048 = 2048 B >= 2048 B\n",
+      "; refused under PyPTO's documentation since 2026-04-02 (--profile pages), because 2048 (output) = 2048 B >= 2048 B\n",
     );
   });
 

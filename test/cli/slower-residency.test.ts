@@ -31,13 +31,22 @@ it.each([["compile"], ["explain"], ["tune", "--budget", "2"]])(
   "%s names the flag, which is followed once it is given",
   async (...command) => {
     const said = (await runHere([...command, ...few])).stderr;
-    const [, ub, gm] =
-      /hint\[TC907\]: residency ub, the default of ascend-a2, is estimated at (\d+) cycles; gm at (\d+)/.exec(
-        said,
+    const [, gm, less, ub] =
+      /hint\[TC907\]: residency gm: estimated ([\d,]+) cycles, (\d+) % fewer than the ([\d,]+) of ub, the default of ascend-a2/.exec(
+        said.replaceAll(/(?<=\d),(?=\d{3})/g, ""),
       ) ?? [];
     const program = onnx.gather({ data: ["f32", [2000, 64]], indices: ["i32", [64]], axis: 0 });
-    const named = [cyclesUnder(program, "ub", tile), cyclesUnder(program, "gm", tile)];
+    // explain advises the tile that is best there, the other commands keep the one that is stated.
+    const [, flags = "", stated] =
+      /= hint: (--residency gm --tile (\S+).*)/.exec(said.slice(said.indexOf("TC907"))) ?? [];
+    expect(stated === "8,16").toBe(command[0] !== "explain");
+    const open = few.slice(0, few.indexOf("--tile"));
+    const followed = await runHere(["explain", ...open, ...flags.split(" "), "--json"]);
+    const { cycles } = JSON.parse(followed.stdout) as { readonly cycles: number };
+    if (stated === "8,16") expect(cycles).toBe(cyclesUnder(program, "gm", tile));
+    const named = [cyclesUnder(program, "ub", tile), cycles];
     expect([Number(ub), Number(gm)]).toEqual(named);
+    expect(Number(less)).toBe(Math.round(100 - (100 * Number(gm)) / Number(ub)));
     expect(said).toContain("= hint: --residency gm");
     for (const residency of ["gm", "ub"])
       expect((await runHere([...command, ...few, "--residency", residency])).stderr).not.toContain("TC907");

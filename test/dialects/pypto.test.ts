@@ -368,11 +368,11 @@ describe("the level", () => {
       refusal(() => compile(pypto.gather({ input: [dtype, twos(rank)], index: ["i32", twos(rank)], dim: 0 })))
         ?.hint;
     expect(of("u16", 2)).toBe(
-      "use f32 or f16 or bf16 or i16 or i32; --profile pages takes it (PyPTO's pages since 2026-04-02)",
+      "use f32 or f16 or bf16 or i16 or i32; --profile pages takes it (PyPTO's documentation since 2026-04-02)",
     );
     expect(of("i8", 2)).toContain("--profile head takes it");
     expect(of("f64", 2)).not.toContain("--profile");
-    expect(of("f32", 5)).toBe("--profile pages takes it (PyPTO's pages since 2026-04-02)");
+    expect(of("f32", 5)).toBe("--profile pages takes it (PyPTO's documentation since 2026-04-02)");
   });
 
   it("a refusal names the level where the program states one, in the words of the program", async () => {
@@ -689,7 +689,7 @@ describe("the tiling rules", () => {
     ).toBeUndefined();
     const refused = refusal(() => compile(func, { target: targets.ascendA2, tile: [64, 256] }));
     expect(refused?.notes?.join()).toContain(
-      "under profile pages (PyPTO's pages since 2026-04-02) this tile is legal",
+      "under profile pages (PyPTO's documentation since 2026-04-02) this tile is legal",
     );
     const { count, possible, pages: counted } = legalTiles(func, { target: targets.ascendA2 });
     expect([count, possible]).toEqual([76, 2048]);

@@ -35,11 +35,11 @@ const sections: readonly Section[] = [
       },
       {
         lines: /^lower bound /,
-        says: "The least cycles of any legal schedule of this program on this target, and in parentheses what sets them. A ratio near 1 means that no search helps.",
+        says: "The least cycles of any legal schedule of this program on this target. A ratio near 1 means that no search helps.",
       },
       {
         lines: /^limited by /,
-        says: "The part of the machine that is busy longest under this schedule: loads from global memory (MTE2), the vector unit (V), stores (MTE3), the scalar unit (S), or global memory, which all cores share. Cores without a task come first if that part is busy for less than 70 % of the time, else last. The bytes moved over the time stand beside the bandwidth of global memory. If loads or stores are busy for over 90 % of the time and move few bytes, the line says that their number is the limit.",
+        says: "The part of the machine that is busy longest under this schedule: loads from global memory (MTE2), the vector unit (V), stores (MTE3), the scalar unit (S), or global memory, which all cores share. Cores without a task come first if they are more than half of all and that part is busy for less than 70 % of the time, else they follow it. The bytes moved over the time stand beside the bandwidth of global memory. If loads or stores are busy for over 90 % of the time and move few bytes, the line says that their number is the limit. Where another part sets the lower bound, the line names it.",
       },
       {
         lines: /^but /,
@@ -69,7 +69,7 @@ const sections: readonly Section[] = [
     notes: [
       {
         lines: /^rules /,
-        says: "The full-load rule has three interpretations, called profiles: `strict` (PyPTO's specification), `pages` (its pages of today) and `head` (its code).",
+        says: "The full-load rule has three interpretations, called profiles: `strict` (PyPTO's specification), `pages` (its documentation since 2026-04-02) and `head` (its code).",
       },
       {
         lines: /^ {2}(?:pass|FAIL) {2}full-load-\S+/,
@@ -77,7 +77,7 @@ const sections: readonly Section[] = [
       },
       {
         lines: /^ {2}(?:pass|FAIL) {2}ub-budget /,
-        says: "The bytes of all operands, in the order of the table below, beside the bytes of the unified buffer.",
+        says: "The bytes of each part of the table below, and their sum beside the bytes of the unified buffer.",
       },
       {
         lines: /^ {24}\S/,

@@ -218,7 +218,7 @@ describe("explain of a dump", () => {
     const file = written(pyptoDump([paged, experts], "Before"));
     const one = await runHere(["explain", file, "--case", "glm_select_experts.py:175", "--tile", "2,160"]);
     expect(one.status).toBe(0);
-    expect(one.stdout).toContain("rules (profile strict)");
+    expect(one.stdout).toContain("rules (profile strict: PyPTO's specification)");
     expect(one.stdout).toContain("line     pypto.set_vec_tile_shapes(2, 160)");
     expect((await runHere(["explain", file])).stdout).toContain("no tile in a tensor graph");
     expect((await runHere(["explain", file, "--case", "x.py:1"])).stderr).toContain(

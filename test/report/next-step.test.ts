@@ -17,6 +17,7 @@ import { scheduleEntries } from "../../ir/schedule-entries.js";
 const target = targets.ascendA2;
 const columns = pypto.gather({ input: ["f32", [64, 4096]], dim: 0, index: ["i32", [64, 4096]] });
 const rows = gather({ data: ["f32", [32000, 128]], indices: ["i32", [1536]], axis: 0 });
+const bytes = gatherElements({ data: ["i8", [8, 100]], indices: ["i32", [8, 100]], axis: 0 });
 const square = gatherElements({ data: ["f32", [512, 300]], indices: ["i32", [400, 300]], axis: 0 });
 
 /** Schedules as a user types them: refused, slow, and near the best. */
@@ -26,7 +27,7 @@ const typed: readonly (readonly [Func, CompileOptions])[] = [
   ...[1, 8, 32, 512].map((entry) => [rows, { tile: [entry, 128], residency: "gm" }] as const),
   [rows, { residency: "ub" }],
   ...[1, 7, 20, 300].map((entry) => [square, { tile: [512, entry] }] as const),
-  ...[columns, rows, square].map((program) => [program, {}] as const),
+  ...[columns, rows, square, bytes].map((program) => [program, {}] as const),
 ];
 
 /** Returns the schedule that flags state, over the one that was typed. */
@@ -53,6 +54,14 @@ describe("what explain says to try", () => {
           .filter(({ schedule }) => schedule.ubBytes === before.schedule.ubBytes)
           .map((other) => other.cycles),
       );
+      // A hint is taken from the same schedules: none that it names is slower than the step.
+      for (const { code, hint } of before.diagnostics) {
+        if (!["TC901", "TC902", "TC903", "TC907"].includes(code) || hint === undefined || !before.legal)
+          continue;
+        const hinted = explain(program, { ...following(options, hint), target });
+        expect([code, hinted.legal]).toEqual([code, true]);
+        expect(hinted.cycles).toBeLessThanOrEqual(before.comparison?.better?.cycles ?? before.cycles);
+      }
       if (flags === "") {
         expect(before.legal).toBe(true);
         kinds.add(text.startsWith("nothing") ? "nothing" : "search");

@@ -1,7 +1,7 @@
 /** The lines of an explanation's summary: the verdict with its profile, and what limits a schedule. */
 import { describe, expect, it } from "vitest";
 import { explain, gather, gatherElements, pypto, targets, type CompileOptions } from "../../src/index.js";
-import { renderSummary } from "../../src/report/index.js";
+import { renderExplanation, renderSummary } from "../../src/report/index.js";
 import { renderVerdict } from "../../src/report/explanation.js";
 import type { Func } from "../../ir/index.js";
 
@@ -29,8 +29,8 @@ describe("the verdict", () => {
     const program = pypto.gather({ input: ["f16", [64, 8192]], dim: 1, index: ["i32", [64, 512]] });
     const [head] = summary(program, { target: targets.ascendA2, tile: [8, 64] }).split("\n");
     expect(head).toBe(
-      "@gather on ascend-a2: refused under profile strict (the specification's page); " +
-        "legal with --profile pages (PyPTO's pages since 2026-04-02)",
+      "@gather on ascend-a2: refused under PyPTO's specification (profile strict); " +
+        "legal under PyPTO's documentation since 2026-04-02 (--profile pages)",
     );
     const [clipped] = summary(program, { target: targets.ascendA2, tile: [8, 8193] }).split("\n");
     expect(clipped).toBe("@gather on ascend-a2: legal, judged as tile 8,8192");
@@ -48,7 +48,7 @@ describe("what limits a schedule", () => {
       src: ["f16", [512, 512]],
     });
     expect(limit(update, { target: targets.ascendA2 })).toMatch(
-      /^too few tasks: 1 task leaves 47 of 48 cores idle; busiest on that core: stores \(MTE3\), \d\d %; [\d.]+ of 1,425 GB\/s$/,
+      /^too few tasks: 1 task leaves 47 of 48 cores idle; busiest on that core: stores \(MTE3\), \d\d %; [\d.]+ of 1,425 GB\/s; the lower bound is set by global memory$/,
     );
     const square = gatherElements({ data: ["f32", [512, 300]], indices: ["i32", [400, 300]], axis: 0 });
     expect(limit(square, { target: targets.ascendA2, tile: [512, 20] })).toMatch(
@@ -65,6 +65,24 @@ describe("what limits a schedule", () => {
     // One core moves the same share of all cores' bandwidth, in rows of 16 KiB.
     const wide = gather({ data: ["f32", [4096, 4096]], indices: ["i32", [65536]], axis: 0 });
     expect(limit(wide, options)).toMatch(/^(?:loads|stores) \(MTE[23]\), busy (?:9\d|100) % of the time; /);
+  });
+});
+
+describe("the lower bound", () => {
+  it("holds for any schedule, and what sets it stands beside what limits this one where they differ", () => {
+    const rows = gather({ data: ["f32", [3000, 64]], indices: ["i32", [4096]], axis: 0 });
+    const text = summary(rows, { target: targets.ascendA2, residency: "ub" });
+    expect(line("lower bound", text)).toMatch(
+      /^[\d,]+ cycles for any schedule; this one takes [\d.]+ times that$/,
+    );
+    const [before, after] = line("limited by", text).split("; the lower bound is set by ");
+    expect(before).toMatch(/^loads \(MTE2\), busy \d+ %/);
+    expect(after).toBe("the vector unit");
+    const short = summary(gather({ data: ["f32", [32, 64]], indices: ["i32", [7]] }), {
+      target: targets.ascend950,
+    });
+    expect(line("limited by", short)).toContain("loads (MTE2)");
+    expect(line("limited by", short)).not.toContain("lower bound");
   });
 });
 
@@ -100,5 +118,28 @@ describe("a refusal", () => {
     expect(meaning({ tile: [64, 8192] })).toBe(
       "gather dim 1 of data is loaded whole: 8,192 elements; tilec explain TC401 has more",
     );
+  });
+
+  it("names the flags of equal ways out in one line, and a shorter one alone", () => {
+    const long = pypto.gather({ input: ["f32", [8, 3000]], dim: 1, index: ["i32", [8, 30000]] });
+    const text = renderExplanation(explain(long, { target: targets.ascendA2 }));
+    expect(text.match(/^ {2}--.*: about.*$/gm)).toEqual([
+      expect.stringMatching(/^ {2}--profile pages or --profile head: about [\d,]+ cycles, pypto\./),
+    ]);
+    const rows = gather({ data: ["f32", [1000, 64]], indices: ["i32", [300]], axis: 0 });
+    const flat = renderExplanation(
+      explain(rows, { target: targets.ascendA2, residency: "gm", lowering: "flat" }),
+    );
+    expect(flat.match(/^ {2}--.*: about/gm)).toEqual(["  --residency ub: about"]);
+  });
+
+  it("has a sum of bytes whose parts have names, and none where nothing is copied", () => {
+    const rows = gather({ data: ["f32", [32, 64]], indices: ["i32", [7]], axis: 0 });
+    const sum = (options: CompileOptions): string =>
+      explain(rows, options).rules.find(({ rule }) => rule === "ub-budget")!.detail;
+    expect(sum({ target: targets.ascend950, residency: "ub", tile: [1, 64], buffers: 1 })).toBe(
+      "8192 (data) + 32 (indices) + 256 (output) = 8480 B <= 253952 B",
+    );
+    expect(sum({ target: targets.webgpu })).toBe("nothing is copied to UB: 0 B <= 16384 B");
   });
 });

@@ -5,7 +5,7 @@
 import { gatherDims, gatheredTable } from "../../access.js";
 import { withCommas } from "../../counted.js";
 import { at, bytesFor } from "../../types.js";
-import { ubCapacity } from "../footprint.js";
+import { sumText, ubCapacity } from "../footprint.js";
 import { refusedLowering } from "../requested-lowering.js";
 import type { Tiling } from "../tiling.js";
 import type { Rule, RuleVerdict } from "./rule.js";
@@ -19,7 +19,7 @@ export const ubBudget: Rule = {
   code: "TC401",
   judge(tiling) {
     const { footprint, need, target, schedule } = tiling;
-    const { parts, written, bytes, planned, budget, rule } = footprint;
+    const { bytes, planned, budget, rule } = footprint;
     const capacity = ubCapacity(tiling);
     const isTight = capacity < budget;
     const source = (): string => `target ${target.name}: ${target.sources.ubBytes.source}`;
@@ -32,7 +32,9 @@ export const ubBudget: Rule = {
       rule: "ub-budget",
       pass: need.bytes <= capacity,
       get detail() {
-        return `${[...parts, ...written].map((p) => p.counted).join(" + ") || "0"} = ${compared(bytes, this.pass)}`;
+        const parts = footprint.parts.length + footprint.written.length;
+        const sum = compared(bytes, this.pass);
+        return parts === 0 ? `nothing is copied to UB: ${sum}` : `${sumText(footprint)} = ${sum}`;
       },
       get meaning() {
         return this.pass ? undefined : largestEntry(tiling);
