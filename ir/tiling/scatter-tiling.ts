@@ -137,10 +137,21 @@ function loopsOf(
 export const isTable = ({ map }: AccessFunc, table: number): boolean => readsOf(map, table).length > 0;
 
 /**
+ * Returns a scatter without points as one that has none along any dim, and any other unchanged. Coordinates
+ * without points may leave their operands, and no tile may.
+ */
+function emptyAlongAll(scatter: AccessFunc): AccessFunc {
+  const { domain } = scatter.map;
+  if (!domain.includes(0)) return scatter;
+  return { ...scatter, map: { ...scatter.map, domain: domain.map(() => 0) } };
+}
+
+/**
  * Returns the result of applying a schedule to a scatter on a target: tiles, parallel tasks, loops, and
  * copies of the base (the scatter's initial output).
  */
-export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, target: Target): ScatterTiling {
+export function tileScatter(given: AccessFunc, schedule: ResolvedSchedule, target: Target): ScatterTiling {
+  const scatter = emptyAlongAll(given);
   const { map } = scatter;
   const output = outputOf(scatter);
   const { shape: full } = output.type;

@@ -5,14 +5,16 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { reference } from "../../backends/reference/index.js";
-import { simulateChecked } from "../../backends/sim/index.js";
+import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
+import { kernelStats } from "../../backends/wgsl/index.js";
 import {
   budgetRules,
   byteCount,
   CompileError,
   elementCount,
   equalModule,
+  hasScatter,
   inputsOf as operandsIn,
   keyOf,
   dynamicSymbols,
@@ -26,7 +28,7 @@ import {
 import { packageFile } from "../../src/device/package-files.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { placementOf, readModel, surveyModel } from "../../src/formats/onnx/index.js";
-import { tryCompile, tryProgram, type CompileOptions, type Kernel } from "../../src/index.js";
+import { compile, tryCompile, tryProgram, type CompileOptions, type Kernel } from "../../src/index.js";
 import { compareDraw } from "../../src/testing/compare.js";
 import { definitionOf, drawsOf } from "../../src/testing/draws.js";
 import { scheduledGather } from "../support/arbitrary.js";
@@ -37,6 +39,9 @@ import { mutatedCase, runCases } from "./hostile-cases.js";
 import { hostileFlags, layFiles } from "./hostile-flags.js";
 import { abortRun, loseDevice } from "./interruptions.js";
 import { drawer, mutated, mutatedText, nonsense, withOtherEnds, withOtherRank, type Draw } from "./mutate.js";
+import { randomScatter } from "../support/random-scatter.js";
+import { isImpossible, judgeScatter, randomSchedule } from "../support/scatter-trials.js";
+import { textOf as textOfScatter, type OracleScatter } from "../oracle/scatter.js";
 import { judgeMutant } from "../support/mutants.js";
 import { ascendGather, objectionsTo, trialOf } from "../support/pto-trials.js";
 import { cppCompiler } from "../support/pto.js";
@@ -53,6 +58,7 @@ import { fastOutput } from "../support/fast.js";
 export const kinds = [
   "program",
   "map",
+  "scatter",
   "draws",
   "values",
   "webgpu",
@@ -122,6 +128,8 @@ function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Genera
     yield { kind: "draws", input: text, run: () => runDraws(text, { bind: map.sizes }, seed, gpu) };
   }
   if (only === "map") return;
+  yield* scatters(seed, runner);
+  if (only === "scatter") return;
   const values = drawer(seed * 23 + 7);
   const value = valuesOf[seed % valuesOf.length]!(values);
   const onDevice = seed % 8 === 5 ? runner : undefined;
@@ -191,6 +199,30 @@ function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Genera
   if (runner !== undefined && seed % 256 === 4) {
     yield { kind: "loss", input: again("loss"), run: () => loseDevice(drawer(seed), runner) };
   }
+}
+
+/** A scatter under schedules, on inputs of comparisons, with its text damaged, and its counts on WebGPU. */
+function* scatters(seed: number, runner: Runner | undefined): Generator<Item> {
+  const draw = drawer(seed * 19 + 11);
+  const scatter = randomScatter(draw);
+  const shown = textOfScatter(scatter);
+  if (!isImpossible(scatter)) {
+    const gpu = seed % 8 === 3 ? runner : undefined;
+    yield { kind: "scatter", input: shown, run: () => runScatter(scatter, draw, gpu) };
+    yield { kind: "draws", input: shown, run: () => runDraws(shown, {}, seed, gpu) };
+  }
+  const edited = mutatedText(shown, draw);
+  yield { kind: "scatter", input: edited, run: () => runText(edited, seed % 16 === 6 ? runner : undefined) };
+}
+
+async function runScatter(scatter: OracleScatter, draw: Draw, runner: Runner | undefined): Promise<Outcome> {
+  const schedules = Array.from({ length: 3 }, () => randomSchedule(scatter, draw));
+  const { outcome } = await judgeScatter(scatter, schedules, runner);
+  const [func] = parseModule(textOfScatter(scatter), "fuzz.tir").module.funcs;
+  if (func === undefined) throw new Error("a program that does not parse");
+  const kernel = compile(func, { target: "webgpu" });
+  kernelStats(kernel.tile, kernel.wgsl());
+  return outcome.kind === "bits" ? "right bits" : "error";
 }
 
 export { itemsOf };
@@ -361,20 +393,27 @@ async function runText(program: string, runner: Runner | undefined): Promise<Out
     if (!result.ok || !isSmall(program, func)) continue;
     accepted = true;
     const { kernel } = result;
-    const inputs = Object.fromEntries(
-      operandsIn(kernel.tile).map((operand) => [
-        keyOf(operand),
-        { type: operand.type, bytes: new Uint8Array(byteCount(operand.type)) },
-      ]),
+    // A scatter may write in them.
+    const zeros = () =>
+      Object.fromEntries(
+        operandsIn(kernel.tile).map((operand) => [
+          keyOf(operand),
+          { type: operand.type, bytes: new Uint8Array(byteCount(operand.type)) },
+        ]),
+      );
+    const checked = attempt(() => simulateChecked(kernel.tile, zeros(), kernel.target).output);
+    // Not every scatter has code of WebAssembly; a call takes it all the same.
+    const fast = attempt(() =>
+      hasScatter(kernel.tile.body)
+        ? simulateBytes(kernel, zeros(), { executor: "fast" }).output
+        : fastOutput(kernel, zeros()),
     );
-    const checked = attempt(() => simulateChecked(kernel.tile, inputs, kernel.target).output);
-    const fast = attempt(() => fastOutput(kernel, inputs));
     // What the checked executor lets pass, both run alike.
     if (checked !== undefined && (fast === undefined || Buffer.compare(checked, fast) !== 0))
       throw new Error("the executors disagree");
     if (kernel.target.kind === "webgpu" || kernel.access !== undefined) attempt(() => kernel.wgsl());
     if (runner !== undefined && kernel.target.kind === "webgpu") {
-      await runner.runBytes(kernel, inputs).catch(refusalsOnly);
+      await runner.runBytes(kernel, zeros()).catch(refusalsOnly);
     }
   }
   return accepted ? "accepted" : "refused";

@@ -164,6 +164,8 @@ export function breaksOrder(
   { domain, written, combine, duplicates, type }: OracleScatter,
   tile: readonly number[],
 ): boolean {
+  // Without points there is no order.
+  if (domain.includes(0)) return false;
   const isFree =
     duplicates === "unique" ||
     combine === "min" ||
