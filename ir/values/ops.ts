@@ -79,7 +79,7 @@ interface Accumulator {
 const sum: Accumulator = { op: "add", start: { i32: 0, u32: 0, f32: 0 } };
 
 /**
- * Operation and start value of each stepwise reduction. A mean accumulates a sum; {@link reducedTo} divides
+ * Operation and start value of each stepwise reduction. A mean accumulates a sum; `reducedTo` divides
  * the sum by the number of elements.
  */
 export const accumulators: Readonly<Record<StepwiseReduction, Accumulator>> = {
