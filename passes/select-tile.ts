@@ -18,7 +18,6 @@ import { lowerBoundsOf, slabSharing, type SlabSharing } from "../ir/clock/index.
 import { keyOf, type AccessFunc } from "../ir/func.js";
 import { profileOf } from "../ir/profile.js";
 import { formatEntry, type Residencies, type Residency } from "../ir/schedule.js";
-import { isResolved } from "../ir/schedule-entries.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import {
   anyLegal,
@@ -205,7 +204,7 @@ export function spokenOf(
 
 /**
  * Returns the residencies that the compiler may choose for a program, the preferred one first. A residency
- * that the user sets is normally the only one; `auto` allows all. `typed`: true to treat the schedule as if
+ * that the user sets is the only one; `auto` allows all. `typed`: true to treat the schedule as if
  * the user set a tile or view.
  */
 export function residenciesOf(
@@ -216,17 +215,11 @@ export function residenciesOf(
   if (isScatter(func.map)) return writtenResidencies(func, target);
   const { schedule } = func;
   const { residency } = schedule;
-  // Under PyPTO's own profiles `gm` says where the data is, and where all else is by PyPTO's rule, which
-  // counts the result alone.
-  const free =
-    residency === undefined ||
-    residency === "auto" ||
-    (residency === "gm" && profileOf(schedule).rowsUnderBudget);
-  if (readsInGm(func, target) && free && !isResolved(schedule)) return leastFirst(func, target, residency);
+  if (residency !== undefined && residency !== "auto") return [shortest(func, target, residency)];
+  if (readsInGm(func, target)) return leastFirst(func, target, residency);
   const loads = typed && func.framework !== undefined && func.sharedDims.length > 0;
   const all = (): readonly [Residencies, ...Residencies[]] =>
     residencyChoices(func, target, gmAllowed(func, target) && !loads ? ["ub", "gm"] : ["ub"]);
-  if (residency !== undefined && residency !== "auto") return [shortest(func, target, residency)];
   if (residency === "auto" || target.defaultResidency === "auto") return all();
   const plain = withAvailableUb(func, target, target.defaultResidency);
   if (typed || pinsResidency(schedule) || !anyLegal(withDefaults(func, plain, target))) return [plain];
@@ -253,12 +246,12 @@ function withAvailableUb(func: AccessFunc, target: Target, preferred: Residencie
 function leastFirst(
   func: AccessFunc,
   target: Target,
-  residency: "gm" | "auto" | undefined,
+  residency: "auto" | undefined,
 ): readonly [Residencies, ...Residencies[]] {
   const rows = rowDim(func.map) < func.map.domain.length;
   // Elements that lie apart are gathered in UB, where there is room for the data and that is faster.
   const choices: readonly [Residency, ...Residency[]] =
-    residency === "gm" || (rows && residency === undefined) ? ["gm"] : ["ub", "gm"];
+    rows && residency === undefined ? ["gm"] : ["ub", "gm"];
   const least = [...residencyChoices(func, target, choices)].reverse();
   // Instructions that are asked for find their operands where they take them.
   const able =

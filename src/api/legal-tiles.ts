@@ -197,7 +197,7 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   const chosen = compileTiled({ ...program, schedule: withoutTile(program.schedule) }, compileOptions);
   // None where passes left the schedule open.
   const byDefault = chosen.ok && chosen.tiling !== undefined ? [chosen.tiling] : [];
-  const listed = searches.flatMap((search) => search.tilings).filter((tiling) => isKept(tiling));
+  const listed = searches.flatMap((search) => search.tilings);
   const tiles = ranked([...byDefault, ...listed], byDefault[0]);
   const pages = isJudgedByPages(gather, target)
     ? countUnder("pages", program, compileOptions, onProgress)
@@ -278,23 +278,6 @@ interface Search extends Pick<LegalTiles, "count" | "possible" | "largestGatherD
   readonly least: number;
   /** The fastest schedule of each tile, by the estimate. */
   readonly tilings: readonly Tiling[];
-}
-
-/**
- * True if no other residency that is open makes the tile of `tiling` legal and faster. Only then does a
- * program that states this tile keep this residency.
- */
-function isKept(tiling: Tiling): boolean {
-  const { gather, schedule, target } = tiling;
-  const others = residenciesOf(
-    { ...gather, schedule: { residency: schedule.residency, ...defined({ profile: schedule.profile }) } },
-    target,
-  );
-  return others.every((residency) => {
-    if (formatEntry(residency) === formatEntry(schedule.residency)) return true;
-    const other = tiling.with({ residency });
-    return !isLegal(other) || clockOf(other).cycles >= clockOf(tiling).cycles;
-  });
 }
 
 /**

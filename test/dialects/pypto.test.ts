@@ -846,14 +846,14 @@ describe("the tiling rules", () => {
     expect(ascend(func, { tile, residency: "gm", ubBytes: 2303 })).toMatch(/^TC40[12]$/);
     expect(ascend(func, { tile, residency: "ub", ubBytes: 2304 })).toMatch(/^TC40[12]$/);
     expect(ascend(func, { tile, residency: "ub", ubBytes: 3200 + 2304 + 512 })).toBe("accepted");
-    // Where nothing is said of the residency, and under PyPTO's own profiles, the result alone decides.
-    for (const stated of [
-      {},
-      { residency: "gm", profile: "pages" },
-      { residency: "gm", profile: "head" },
-    ] as const) {
-      expect(ascend(func, { tile, ubBytes: 2049, ...stated })).toBe("accepted");
-      expect(ascend(func, { tile, ubBytes: 2047, ...stated })).toMatch(/^TC40[12]$/);
+    for (const profile of ["strict", "pages", "head"] as const) {
+      // Where nothing is said of the residency, the result alone decides; `gm` means the same under every profile.
+      expect(ascend(func, { tile, ubBytes: 2049, profile })).toBe("accepted");
+      expect(ascend(func, { tile, ubBytes: 2047, profile })).toMatch(/^TC40[12]$/);
+      expect(ascend(func, { tile, ubBytes: 2305, profile, residency: "gm" })).toBe("accepted");
+      expect(ascend(func, { tile, ubBytes: 2303, profile, residency: "gm" })).toMatch(/^TC40[12]$/);
+      const placed = { data: "gm", indices: "gm" } as const;
+      expect(ascend(func, { tile, ubBytes: 2049, profile, residency: placed })).toBe("accepted");
     }
   });
 

@@ -126,6 +126,29 @@ describe("what of the indices is in global memory", () => {
   });
 });
 
+describe("residency gm alone", () => {
+  it.each(["strict", "pages", "head"] as const)(
+    "has the data in global memory and the indices in UB, in an open schedule as in a complete one: %s",
+    (profile) => {
+      const target = targets.ascendA2;
+      const func = pypto.indexSelect({ input: ["u16", [40]], index: ["i64", [5, 5]], dim: 0 });
+      const open = { target, profile, residency: "gm", view: [4, 1], ubBytes: 128 } as const;
+      const { schedule } = compile(func, open).access!;
+      expect(schedule.residency).toBe("gm");
+      const again = compile(func, { ...schedule, target });
+      expect(again.access!.schedule).toEqual(schedule);
+      const { tiles, count } = legalTiles(func, open);
+      const compiled = [1, 2, 3, 4].map((rows) => tryCompile(func, { ...open, tile: [rows, 1] }));
+      expect(count).toBe(compiled.filter(({ ok }) => ok).length);
+      for (const { residency } of tiles) expect(residency).toBe("gm");
+      // The result takes 32 B a row, and each row of indices as much.
+      expect(tryCompile(func, { ...open, ubBytes: 224, tile: [4, 1], buffers: 1 }).ok).toBe(false);
+      const result = { ...open, residency: { data: "gm", indices: "gm" } } as const;
+      expect(tryCompile(func, { ...result, ubBytes: 160, tile: [4, 1], buffers: 1 }).ok).toBe(true);
+    },
+  );
+});
+
 describe("a computed value on an Ascend core", () => {
   /** gather_in_ub, a cast, a scale of its own for each 128 columns, a cast. */
   const scaled = (rows: number, framework = ""): Func =>

@@ -60,10 +60,7 @@ export function judgeVerdicts(func: SourceFunc, schedule: Schedule, target: Targ
   if (chosen.ok && String(defaults.map(({ tile }) => tile)) !== String(chosen.kernel.tile.schedule.tile))
     throw new Error(`legal marks ${defaults.length} tiles as the one that compile chooses`);
   const access = answer(() => accessOf(func, open));
-  // Without a tile, `gm` leaves the index tensors to the compiler; with a complete schedule it does not.
-  const placed = chosen.ok ? chosen.kernel.tile.schedule.residency : undefined;
-  const stated = open.residency === "gm" && placed !== undefined ? { ...open, residency: placed } : open;
-  const count = access === undefined ? undefined : countOneByOne(func, access, stated);
+  const count = access === undefined ? undefined : countOneByOne(func, access, open);
   if (count !== undefined && legal?.count !== undefined && legal.count !== count)
     throw new Error(`legal counts ${legal.count} tiles, and ${count} compile`);
   return {
