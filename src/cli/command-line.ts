@@ -53,7 +53,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import("./tune.js")).tuneCommand,
   },
   records: {
-    summary: "what searches recorded: merge, best, add, export, pin",
+    summary: "records of searches: merge, best, add, export, pin",
     load: async () => (await import("./records.js")).recordsCommand,
   },
   check: {

@@ -196,7 +196,7 @@ async function programOf(
       : [
           `open up to ${symbols.map(({ name, most }) => `${name} = ${most}`).join(", ")}, of which the figures are`,
         ]),
-    ...(refused === undefined ? [] : [`alone, since with what stands around it: ${reasonOf(refused)}`]),
+    ...(refused === undefined ? [] : [`alone, because folding is refused: ${reasonOf(refused)}`]),
     ...(listed.kept ?? []),
     ...(Object.keys(requested).length === 0
       ? []

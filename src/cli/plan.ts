@@ -179,5 +179,5 @@ function printFolds(nodes: readonly PlannedNode[]): void {
   });
   if (rows.length === 0) return;
   print("");
-  print(table(["", "module", "with what stands around it"], rows, width));
+  print(table(["", "module", "cycles with and without folding"], rows, width));
 }

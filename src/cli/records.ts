@@ -165,7 +165,7 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
     ratio === undefined ? "" : ratio.toFixed(3),
     beatsDefault ? "" : "no schedule beats the default",
   ]);
-  const head = ["gather", "target", "by", ...figureLabels(shownColumns), "time / default", ""];
+  const head = ["program", "target", "minimized", ...figureLabels(shownColumns), "time / default", ""];
   printReport(table(head, rows));
   for (const { task, best: winner } of candidates) {
     const { floor } = winner;

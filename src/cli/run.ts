@@ -412,9 +412,10 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
         : `within ${counted(allowedUlp, "unit")} in the last place`;
   const said = draws.length === 1 ? (runs[0]?.said ?? "") : agreement;
   const text = [
-    `@${kernel.name} on ${kernel.target.name}: ${formatType(result?.type ?? outputType)} from ${origin}`,
-    `schedule  ${printSchedule(kernel.tile.schedule)}`,
-    `${sides.join(", ")}: ${said}`,
+    `@${kernel.name} on ${kernel.target.name}: output ${formatType(result?.type ?? outputType)}`,
+    `inputs     ${origin}`,
+    `schedule   ${printSchedule(kernel.tile.schedule)}`,
+    `${sides.length === 1 ? "ran on  " : "compared"}   ${sides.join(", ")}: ${said}`,
     ...(draws.length === 1 ? [] : draws.map(({ indices }, k) => `  ${indices}: ${runs[k]?.said ?? ""}`)),
     ...(report === undefined ? [] : reportLines(report)),
     ...(ascend === undefined ? [] : [verdictText(ascend)]),
@@ -561,10 +562,10 @@ function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
   ]);
   const { timing } = report;
   return [
-    ...(report.executor === "fast" ? ["sim ran on the fast executor"] : []),
-    table(["operand", "bytes moved", "least", "transfers", "bursts"], rows),
-    `estimated ${withCommas(timing.cycles)} cycles on ${counted(timing.cores, "core")}; ${timing.why}`,
-    `unified buffer peak ${withCommas(report.ubPeak)} B of ${withCommas(report.ubBudget)} B; ${counted(report.tasks, "task")}`,
+    ...(report.executor === "fast" ? ["executor   fast"] : []),
+    table(["operand", "bytes moved", "least bytes", "transfers", "bursts"], rows),
+    `estimated  ${withCommas(timing.cycles)} cycles on ${counted(timing.cores, "core")} (cost model ${clockVersion}); ${timing.why}`,
+    `UB peak    ${withCommas(report.ubPeak)} B of ${withCommas(report.ubBudget)} B; ${counted(report.tasks, "task")}`,
   ];
 }
 
@@ -893,7 +894,7 @@ function inputsFor(
         }),
       ]);
     }
-    origins.push(`random ${key}, seed ${seed}`);
+    origins.push(`${key} at random, seed ${seed}`);
     return undefined;
   };
   const given = operands.flatMap((operand) => {

@@ -43,10 +43,10 @@ describe("run with several backends", () => {
     const { document, status } = await run(...gather, "--seed", "1", "--backend", "reference,sim");
     expect(status).toBe(0);
     expect(document.draws.map((draw) => draw.inputs)).toEqual([
-      "random data, seed 1 and random indices, seed 1: indices in range",
-      "random data, seed 1 and random indices, seed 1: indices in range, first and last among them",
-      "random data, seed 1 and random indices, seed 1: one index out of range",
-      "random data, seed 1 and random indices, seed 1: many indices out of range",
+      "data at random, seed 1 and indices at random, seed 1: indices in range",
+      "data at random, seed 1 and indices at random, seed 1: indices in range, first and last among them",
+      "data at random, seed 1 and indices at random, seed 1: one index out of range",
+      "data at random, seed 1 and indices at random, seed 1: many indices out of range",
     ]);
     expect(document.draws.map(({ outcome }) => outcome.replace(/:.*/, ""))).toEqual([
       "the same bits",
@@ -75,7 +75,7 @@ describe("run with several backends", () => {
     expect(readNpy(first!, "several.npy").bytes).toHaveLength(several.document.output.bytes);
     expect(several.document.report).toEqual(one.document.report);
     expect(one.document.draws).toEqual([
-      { inputs: "random data, seed 3 and random indices, seed 3", outcome: "done" },
+      { inputs: "data at random, seed 3 and indices at random, seed 3", outcome: "done" },
     ]);
   });
 

@@ -114,7 +114,7 @@ describe("a bound model", () => {
   it("takes one gather out, for every command", async () => {
     const { status, stdout } = await tilec("--bind", "batch=2,ids=[2,3]", "--func", "row", "--seed", "1");
     expect(status).toBe(0);
-    expect(stdout).toMatch(/^@row on ascend-a2: 1x8xf32/);
+    expect(stdout).toMatch(/^@row on ascend-a2: output 1x8xf32/);
   });
 });
 

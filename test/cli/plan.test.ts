@@ -232,7 +232,7 @@ describe("where a node goes", () => {
       [0, "rows", "refused"],
       [1, "some", "compiled"],
     ]);
-    expect(found.nodes[1]!.reason).toMatch(/^alone, since with what stands around it: /);
+    expect(found.nodes[1]!.reason).toMatch(/^alone, because folding is refused: /);
   });
 });
 

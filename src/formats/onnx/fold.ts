@@ -367,7 +367,7 @@ export class ChainFolder {
     if (choice === undefined || typeof choice === "string") return;
     const { made, taken, why, cycles } = choice;
     if (why !== undefined) {
-      const how = taken.length > 0 ? partlyFolded : "alone, since with what stands around it";
+      const how = taken.length > 0 ? partlyFolded : "alone, because folding is refused";
       this.#leave(node, `${how}: ${why}`);
       if (cycles !== undefined) this.#unfolded.set(node, cycles);
     }
