@@ -23,6 +23,8 @@ interface DrawnIndex {
   readonly rangeAt: (position: number) => IndexRange;
   readonly read: (position: number) => number;
   readonly put: (position: number, value: number) => void;
+  /** Returns a value by which a point writes nothing; undefined if no value is skipped. */
+  readonly skippedAt: (position: number) => number | undefined;
 }
 
 const noLoops: Env = new Map();
@@ -57,7 +59,7 @@ function written({ indices, write }: AccessMap): ReadonlySet<number> {
 function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): DrawnIndex[] {
   const { map, operands } = program;
   return [...written(map)].flatMap((index): DrawnIndex[] => {
-    const { value } = at(map.indices, index);
+    const { excluded, outOfRange, value } = at(map.indices, index);
     if (!isRead(value) || !tables.has(value.table)) return [];
     if (value.at.some((coord) => indicesOf(coord).length > 0)) return [];
     const { type } = at(operands, value.table);
@@ -67,13 +69,15 @@ function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlyS
       offsets: type.shape.map(() => constant(0)),
       strides: strides(type.shape),
     });
+    const rangeAt = indexRanges(program, value.table);
     return [
       {
         table: value.table,
         positionOf: (point) => evaluate(form, noLoops, { dims: point, indices: [] }),
-        rangeAt: indexRanges(program, value.table),
+        rangeAt,
         read: indexReader(tensor.bytes, type.dtype),
         put: indexWriter(tensor.bytes, type.dtype),
+        skippedAt: (position) => excluded ?? (outOfRange === "skip" ? rangeAt(position).max + 1 : undefined),
       },
     ];
   });
@@ -97,7 +101,7 @@ function elementsOf(
 
 /**
  * Changes index values in `inputs` in place so that, as far as possible, no two points of a scatter write the
- * same element. `tables`: inputs that may be changed, by position. `random` returns numbers in [0, 1).
+ * same element. Points for which no element is left are skipped, if the policy of an index value allows it. `tables`: inputs that may be changed, by position. `random` returns numbers in [0, 1).
  */
 export function makeDistinct(
   program: DefinedMap,
@@ -124,6 +128,13 @@ export function makeDistinct(
         isFree,
         random,
       );
+    // Values that earlier points have, too: those that share the one which skips write nothing, either.
+    for (const { position, put, read, skippedAt } of positions) {
+      const [before, skipped] = [read(position), skippedAt(position)];
+      if (isFree() || skipped === undefined) continue;
+      put(position, skipped);
+      if (!isFree()) put(position, before);
+    }
     const element = elementOf(point);
     if (element !== undefined) owned.add(element);
     for (const { table, position } of positions) {

@@ -1,7 +1,8 @@
 /** What kernels are compared on by default: indices in range and outside, so that a change of any one place is seen. */
 import { describe, expect, it } from "vitest";
 import { inputsOf, keyOf, readPolicies, type Func } from "../../ir/index.js";
-import { indexReader } from "../../backends/index.js";
+import { indexReader, type HostInputs } from "../../backends/index.js";
+import { simulateChecked } from "../../backends/sim/index.js";
 import {
   compile,
   gatherElements,
@@ -329,6 +330,16 @@ describe("the inputs of a scatter", () => {
       const read = indexReader(draw!.inputs["j"]!.bytes, "i32");
       expect([0, 1, 2].map((d1) => Math.abs(read(d1) - read(3 + d1)))).toEqual([1, 1, 1]);
     }
+  });
+
+  it("skip points for which unique leaves no element, and keep its promise so", () => {
+    // Two points of a column write one element, whatever the index: one of them, or both, is skipped.
+    const kernel = scatter("unique", "skip(%i[d1] in 4), 0", "4x1");
+    const pairwise = scatter("unique", "error(%j[d0, d1] in 2), skip(%i[d1] in 3 but 1)", "4x3");
+    for (const each of [kernel, pairwise])
+      for (const { indices, inputs } of drawsOf(each.tile, definitionOf(each), 5))
+        if (!indices.includes("out of range"))
+          expect(() => simulateChecked(each.tile, inputs as HostInputs, each.target), indices).not.toThrow();
   });
 
   it("are those of the domain, not of the output, where an index is in a sum", async () => {
