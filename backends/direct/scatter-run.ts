@@ -29,8 +29,9 @@ export type MakesUpdates = (tile: TileFunc, inputs: HostInputs) => Generator<num
 const elementsAtOnce = 2 ** 16;
 
 /**
- * Executes a scatter and returns the output's bytes, which may be the base's own memory; yields regularly.
- * Throws a RunError before any write: TC601 for an index out of range, TC607 for a forbidden duplicate.
+ * Executes a scatter and returns the output's bytes, which may be the base's own memory. Yields the finished
+ * share of the output, in elements. Throws a RunError before any write: TC601 for an index out of range,
+ * TC607 for a forbidden duplicate.
  */
 export function* scatterSteps(
   plan: ScatterPlan,
@@ -43,7 +44,7 @@ export function* scatterSteps(
   const source = yield* updatesIn(mapped, rows.updates, makesUpdates);
   if (map.write.duplicates === "error") yield* checkScatter(mapped);
   else if (plan.mayReject && isInPlace(tile))
-    yield* walkRows(plan, rows, inputs, rows.unit, new Checker(mapped, rows));
+    for (const _ of walkRows(plan, rows, inputs, rows.unit, new Checker(mapped, rows))) yield 0;
   const target = baseBytes(mapped, map.write, outputOf(tile));
   if (map.write.combine === "set") {
     const unit = unitFor(rows.unit, [source, target]);
@@ -82,7 +83,10 @@ function* updatesIn(
   }
 }
 
-/** Passes all rows of a scatter's domain to `visitor`, slice by slice, and yields 0 after each slice. */
+/**
+ * Passes all rows of a scatter's domain to `visitor`, slice by slice. Yields the finished share of the
+ * output, in elements, after each slice.
+ */
 function* walkRows(
   plan: ScatterPlan,
   rows: ScatterRows,
@@ -95,6 +99,7 @@ function* walkRows(
   const walk = scatterWalkOf(plan, rows, unit);
   const start = (rows.start * outputBytes(plan.tile)) / unit;
   const step = Math.max(1, Math.floor(elementsAtOnce / elementCount(inner)));
+  const elements = elementCount(outputOf(plan.tile).type.shape);
   for (let from = 0; from < extent; from += step) {
     walk.bind(inputs);
     try {
@@ -102,7 +107,7 @@ function* walkRows(
     } finally {
       walk.release();
     }
-    yield 0;
+    yield (Math.min(extent, from + step) / extent) * elements;
   }
 }
 

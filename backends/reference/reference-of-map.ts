@@ -4,8 +4,8 @@
  * This defines the meaning of a tile program that was written by hand.
  */
 import { isScatter, type AccessMap } from "../../ir/access.js";
-import { outputOf, type Operand } from "../../ir/func.js";
-import { noElement, outOfRange } from "../../ir/policy.js";
+import type { Operand } from "../../ir/func.js";
+import { fillValue, noElement, outOfRange } from "../../ir/policy.js";
 import { pointsOf } from "../region-points.js";
 import { drained } from "../long-run.js";
 import { mapAddresses } from "../map-addresses.js";
@@ -38,16 +38,17 @@ export function referenceOfMapSteps(
 }
 
 /**
- * Returns the number of output elements that get the map's fill bits because an index selects no element.
- * Counting ends at the first index that the policy rejects.
+ * Returns the number of points, of a gather output elements, whose value is the map's fill bits because an
+ * index selects no element. Counting ends at the first index that the policy rejects.
  */
 export function fillsOfMap(map: AccessMap, operands: readonly Operand[], inputs: HostInputs): number {
   const addresses = mapAddresses({ map, operands, inputs });
   let fills = 0;
-  for (const out of pointsOf(outputOf({ operands }).type.shape)) {
-    const ended = addresses.to(out);
+  const isFill = isScatter(map) ? fillValue : noElement;
+  for (const point of pointsOf(map.domain)) {
+    const ended = addresses.to(point);
     if (ended === outOfRange) break;
-    if (ended === noElement) fills++;
+    if (ended === isFill) fills++;
   }
   return fills;
 }

@@ -319,8 +319,10 @@ class Machine {
   private readonly outputElements: number;
   /** Bytes of an output element. */
   private readonly elementBytes: number;
-  /** Output elements that were gathered. */
-  private gathered = 0;
+  /** Output elements that were gathered, or points of the domain that a scatter has taken. */
+  private done = 0;
+  /** Number of these in the whole program. */
+  private readonly toDo: number;
   /** The first output element whose index is out of range. */
   private firstBad = Infinity;
   /** By the tile that sums are kept in, the term that is next. */
@@ -358,11 +360,14 @@ class Machine {
             { map: overDomain(scatter.map), operands: func.operands, inputs },
             this.outputElements,
           );
+    this.toDo = scatter === undefined ? this.outputElements : elementCount(overDomain(scatter.map).domain);
     this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
     this.position = elementCount(shape) === 0 ? undefined : outputPosition(func, taskOfTile(func));
   }
 
-  /** Yields the share of the output that was gathered, after each statement and inside long ones. */
+  /**
+   * Yields the share of the output or of the points that is done, after each statement and inside long ones.
+   */
   *executed(): Generator<number, void> {
     yield* emptyOutputSteps(this.func, this.inputs);
     for (const step of execution(this.func.body, this.env)) {
@@ -419,7 +424,7 @@ class Machine {
   }
 
   private share(): number {
-    return this.outputElements === 0 ? 1 : this.gathered / this.outputElements;
+    return this.toDo === 0 ? 1 : this.done / this.toDo;
   }
 
   /**
@@ -571,7 +576,7 @@ class Machine {
       for (let from = 0; from < length; from += elementsAtOnce) {
         const count = Math.min(elementsAtOnce, length - from);
         this.line(gathering, row, from, count);
-        if (run?.isLast !== false) this.gathered += count;
+        if (run?.isLast !== false) this.done += count;
         transferred += count;
         if (transferred < elementsAtOnce) continue;
         transferred = 0;
@@ -637,7 +642,10 @@ class Machine {
       },
       stmt,
     );
-    for (const _ of steps) yield this.share();
+    for (const points of steps) {
+      this.done += points;
+      yield this.share();
+    }
     for (const run of runs) run.end();
   }
 

@@ -16,6 +16,9 @@ import { hasScatterCode } from "../wasm/scatter-plan.js";
 import { scatterCall } from "./scatter-call.js";
 import { reported, type FastKernel, type LateRun } from "./fast-report.js";
 
+/** Points that WebAssembly takes in one task at most, which takes it about a second. */
+const maxPointsOfTask = 2 ** 28;
+
 /** Output elements between two looks at the clock. */
 const elementsAtOnce = 2 ** 16;
 
@@ -33,7 +36,9 @@ export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions =
   if (!hasScatter(tile.body)) return threads === 1 ? directPlanOf(tile) : undefined;
   const plan = scatterPlanOf(tile);
   const isComputed = plan.map.write.combine !== "set" || plan.rows?.updates.kind === "made";
-  const wantsCode = threads > 1 || isComputed;
+  // The code runs a task without a break.
+  const isLong = elementCount(plan.map.domain) > maxPointsOfTask * taskOfTile(tile).nest.tasks;
+  const wantsCode = (threads > 1 || isComputed) && !isLong;
   return wantsCode && !isInPlace(tile) && hasScatterCode(plan.map, tile) ? undefined : plan;
 }
 
@@ -73,7 +78,9 @@ export async function callDirectLong(
   if (isScatterPlan(plan)) {
     const given = copiedIndices(kernel, plan, inputs);
     const { tasks } = taskOfTile(kernel.tile).nest;
-    const output = await inSlices(scatterCall(plan, inputs), (done) => done, tasks, options);
+    const elements = Math.max(1, elementCount(outputOf(kernel.tile).type.shape));
+    const tasksDone = (done: number): number => (done / elements) * tasks;
+    const output = await inSlices(scatterCall(plan, inputs), tasksDone, tasks, options);
     options.onProgress?.(tasks, tasks);
     return reported(kernel, output, given, 0);
   }

@@ -64,13 +64,13 @@ export interface ScatterMachine<M extends PointMemory> {
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Executes a scatter statement for all its points in row-major order. Yields after every {@link pointsAtOnce}
- * points.
+ * Executes a scatter statement for all its points in row-major order. Yields the number of points
+ * since the last yield, {@link pointsAtOnce} at most.
  */
 export function* scatterSteps<M extends PointMemory>(
   machine: ScatterMachine<M>,
   stmt: ScatterStmt,
-): Generator<void> {
+): Generator<number> {
   const { func, env } = machine;
   const { write } = stmt.map;
   const reads = new PointReads(machine, stmt);
@@ -93,7 +93,7 @@ export function* scatterSteps<M extends PointMemory>(
   const origin = stmt.origin.map((form) => evaluate(form, env));
   let done = 0;
   for (const point of pointsOf(stmt.sizes.map((size) => Math.max(0, evaluate(size, env))))) {
-    if (++done % pointsAtOnce === 0) yield;
+    if (++done % pointsAtOnce === 0) yield pointsAtOnce;
     const inDomain = point.map((coord, d) => coord + at(origin, d));
     const ended = reads.begin(point);
     if (ended === outOfRange) machine.rejected(inDomain);
@@ -110,6 +110,7 @@ export function* scatterSteps<M extends PointMemory>(
     );
     if (writeValue(byte, ended === fillValue) === outOfRange) machine.rejected(inDomain);
   }
+  yield done % pointsAtOnce;
 }
 
 /**

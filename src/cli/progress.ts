@@ -44,9 +44,11 @@ export function progressBar(total: number, what: string): Progress {
 /** Returns a progress display on stderr for `total` tasks, where a partly done task counts as a fraction. */
 export function taskProgress(total: number): TaskProgress {
   const show = display(total, "tasks");
+  // A program of one task, as many scatters are, takes many seconds for a tenth of it.
+  const digits = total === 1 ? 3 : 1;
   return {
     reached(done) {
-      show.update(Number(done.toFixed(1)), "");
+      show.update(Number(done.toFixed(digits)), "");
     },
     stop: show.stop,
   };

@@ -4,6 +4,7 @@ import {
   elementCount,
   error,
   formatType,
+  isScatter,
   outputOf,
   renderDiagnostic,
   RunError,
@@ -206,7 +207,7 @@ export async function compareDraw(
   }
   if (expected.kind === "rejected") return { rejected: expected.index };
   const counted = indices === "indices in range" || indices === "as given";
-  return counted ? fillsIn(program, inputsOfProgram(program, types, inputs), elementCount(type.shape)) : {};
+  return counted ? fillsIn(program, inputsOfProgram(program, types, inputs)) : {};
 }
 
 /**
@@ -235,14 +236,16 @@ function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagno
 }
 
 /**
- * Returns the number of fills in words if they are more than half of the output, because a comparison of
- * fills proves little. Programs whose map differs between tiles are not counted.
+ * Returns the number of fills in words if they are more than half of the output or the points, because a
+ * comparison of fills proves little. Programs whose map differs between tiles are not counted.
  */
-function fillsIn(program: IndexProgram, inputs: HostInputs, elements: number): Pick<Compared, "fills"> {
+function fillsIn(program: IndexProgram, inputs: HostInputs): Pick<Compared, "fills"> {
   if (program.tile !== undefined || !program.map.indices.some(({ outOfRange }) => outOfRange === "zero"))
     return {};
   const fills = fillsOfMap(program.map, program.operands, inputs);
-  return 2 * fills > elements ? { fills: `${fills} of ${elements} elements of the output are fills` } : {};
+  const points = elementCount(program.map.domain);
+  const counted = isScatter(program.map) ? "points write" : "elements of the output are";
+  return 2 * fills > points ? { fills: `${fills} of ${points} ${counted} fills` } : {};
 }
 
 /**

@@ -101,7 +101,8 @@ function elementsOf(
 
 /**
  * Changes index values in `inputs` in place so that, as far as possible, no two points of a scatter write the
- * same element. Points for which no element is left are skipped, if the policy of an index value allows it. `tables`: inputs that may be changed, by position. `random` returns numbers in [0, 1).
+ * same element. Points for which no element is left are skipped, if the policy of an index value allows it.
+ * `tables`: inputs that may be changed, by position. `random` returns numbers in [0, 1).
  */
 export function makeDistinct(
   program: DefinedMap,

@@ -342,6 +342,23 @@ describe("the inputs of a scatter", () => {
           expect(() => simulateChecked(each.tile, inputs as HostInputs, each.target), indices).not.toThrow();
   });
 
+  it("are counted as fills by the points that write them, whatever the output", async () => {
+    const kernel = compile(
+      parsed(`func @f(%x: tensor<9xi32>, %i: tensor<2xi32>, %j: tensor<2xi32>, %u: tensor<5xi32>) -> tensor<9xi32> {
+  %y = access.scatter %x, %i, %j, %u (d0 < 2) let s = fill(%j[d0] in 5) -> (error(%i[d0] in 9)) yield %u[s] {oob = error, duplicates = last}
+  return %y
+}`),
+    );
+    expect(await matchers.toMatchReference(kernel)).toMatchObject({ pass: true });
+    const data = { x: new Int32Array(9), i: Int32Array.of(1, 3), u: new Int32Array(5) };
+    const filled = { ...data, j: Int32Array.of(7, -9) };
+    expect((await matchers.toMatchReference(kernel, { inputs: filled })).message()).toContain(
+      "2 of 2 points write fills",
+    );
+    const half = await matchers.toMatchReference(kernel, { inputs: { ...data, j: Int32Array.of(7, 2) } });
+    expect(half.message()).not.toContain("fills");
+  });
+
   it("are those of the domain, not of the output, where an index is in a sum", async () => {
     const kernel = compile(
       parsed(`func @f(%x: tensor<400xi32>, %i: tensor<8xi32>, %u: tensor<4xi32>) -> tensor<400xi32> {
