@@ -44,8 +44,8 @@ import { valueSteps } from "../ir/values/steps.js";
 import { castChain } from "../ir/values/vector-steps.js";
 
 /**
- * Condition that all elements of an operand that index values select are finite. `least`: each element is 0
- * or has a magnitude of at least 2^`least`. `below`: each magnitude is below 2^`below`.
+ * Condition on those elements of an operand that index values select: all are finite. `least`: each element
+ * is 0 or has a magnitude of at least 2^`least`. `below`: each magnitude is below 2^`below`.
  */
 export interface ElementCondition {
   /** The operand's key. */
@@ -109,8 +109,8 @@ const isWhole32 = (value: Magnitude, type: "i32" | "u32"): boolean =>
 
 /**
  * Returns the reasons why an Ascend core may give wrong bits for a cast; an empty list if there are none.
- * `helps`: the kind of bound on the elements that removes the reason. `value`: magnitude of the number that
- * is cast.
+ * Field `helps` of a reason: the kind of bound on the elements that removes the reason. `value`: magnitude of
+ * the number that is cast.
  */
 function faultsOfCast(
   { from, type }: Extract<ValueStep, { readonly kind: "cast" }>,
@@ -141,7 +141,8 @@ function faultsOfCast(
 
 /**
  * Returns the reasons why an Ascend core may give wrong bits for a sum; an empty list if there are none.
- * `helps`: the kind of bound on the elements that removes the reason. `value`: magnitude of the exact sum.
+ * Field `helps` of a reason: the kind of bound on the elements that removes the reason. `value`: magnitude of
+ * the exact sum.
  */
 function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Fault, "what">[] {
   if (type !== "f32") return isWhole32(value, type) ? [] : [{ why: wraps, helps: "below" }];
@@ -155,8 +156,8 @@ function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Faul
 
 /**
  * Returns the reasons why an Ascend core may give wrong bits for an arithmetic operation; an empty list if
- * there are none. `helps`: the kind of bound on the elements that removes the reason. `operands`: magnitude
- * of the result of each earlier step.
+ * there are none. Field `helps` of a reason: the kind of bound on the elements that removes the reason.
+ * `operands`: magnitude of the result of each earlier step.
  */
 function faultsOfOperation(
   { op, type, of }: Extract<ValueStep, { readonly kind: "op" }>,
@@ -213,8 +214,8 @@ interface Sum {
 }
 
 /**
- * Returns the magnitude of a reduction of at most `max` elements, and the reasons why an Ascend core may give
- * wrong bits. `element`: magnitude of one reduction element.
+ * Returns the magnitude of the result of a reduction of at most `max` elements, and the reasons why an Ascend
+ * core may give wrong bits. `element`: magnitude of one reduction element.
  */
 function sumOf(how: Reduction, type: ArithmeticType, element: Magnitude, max: number): Sum {
   switch (how) {
@@ -320,8 +321,9 @@ function firstThatHolds(low: number, high: number, holds: (value: number) => boo
 }
 
 /**
- * Returns `given` with the weakest bounds of kind `kind` on the elements of inputs `tables` that remove each
- * fault that such bounds can remove. Undefined if even the strongest bounds leave such a fault.
+ * Returns the bounds `given` with added bounds of kind `kind` on the inputs `tables`: the weakest bounds that
+ * remove each fault that this kind can remove. Undefined if even the strongest bounds leave such a fault.
+ * `faults`: returns the faults under given bounds.
  */
 function solved(
   tables: readonly number[],

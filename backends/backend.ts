@@ -29,7 +29,7 @@ export interface BackendKernel {
  * supported.
  */
 export interface BackendRun {
-  /** The output's elements, row-major; the caller's own. */
+  /** The output's elements, row-major, in memory that no later execution changes. */
   readonly output: Uint8Array;
   /**
    * Report of what the run moved, if it was requested and the backend counts. It is derived at the first
@@ -43,7 +43,7 @@ export interface BackendRun {
  * report.
  */
 export interface BackendRunOptions extends LongRunOptions {
-  /** Asks for the report of a backend that counts. Default false: nothing is kept for it. */
+  /** True to get a report of moved bytes, if the backend supports one. Default false. */
   readonly report?: boolean;
 }
 

@@ -38,11 +38,11 @@ export interface IndexLocation {
         readonly position: number;
       }
     | undefined;
-  /** Absent under `any`. */
+  /** Out-of-range rule of the index operand; absent for the policy `any`. */
   readonly rule?: NamingRule | undefined;
   /** Coordinates of the output element. */
   readonly point: readonly number[];
-  /** The value of r for the term that needs it. */
+  /** Position of the reduction element that needs the value; absent outside a reduction. */
   readonly r?: number | undefined;
 }
 
@@ -89,8 +89,8 @@ export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocati
 }
 
 /**
- * State of one point of a scatter while its index operands are resolved, in order. If an index operand for
- * the written value selects no element, the value becomes the fill bits.
+ * State of one point of a scatter while its index operands are resolved, in order. If an index operand that
+ * only the written value needs selects no element, the point writes the fill bits.
  */
 export interface ScatterPoint {
   /** True if index operand `index` cannot be resolved, because it needs a value that selected no element. */
@@ -127,9 +127,9 @@ export type IndexRead = readonly [table: number, position: number];
 export type IndexResolution = Generator<IndexRead, readonly ResolvedIndex[], bigint>;
 
 /**
- * Resolves the index operands of one output element, and returns them in order. Yields the position of each
- * index value to read, and takes the value as the argument of `next`. `dims`: coordinates for the index
- * functions, by default `point`.
+ * Resolves the index operands of one output element, in order. The generator yields the position of each
+ * index value to read, gets the value by `next`, and returns the resolved index operands. `dims`: coordinates
+ * that the index functions take, by default `point`.
  */
 export function* resolvingIndices(
   { operands, steps, reduced, numbers, scatter }: IndexFunctions,

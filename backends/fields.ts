@@ -13,7 +13,7 @@ export type Field = {
   readonly code: Code;
   /** Valid values in words, for messages: the text after `it takes`. */
   readonly takes: string;
-  /** Description for editors, where it does not follow from the other fields. */
+  /** JSON Schema of valid values for editors; absent if it follows from the other fields. */
   readonly schema?: Schema;
 } & (
   | {

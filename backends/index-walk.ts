@@ -27,7 +27,7 @@ export const int128Limit = 2 ** 126;
  */
 export interface IndexStep {
   readonly index: number;
-  /** The input that it reads; absent for a sum. */
+  /** Number of the input that the step reads; absent for a sum. */
   readonly table?: number;
   /** Address of the value in the memory of the table, in elements; for a sum, the sum itself. */
   readonly form: Linear;
@@ -49,8 +49,8 @@ export interface IndexStep {
 }
 
 /**
- * Returns the steps that compute a map's index operands, in order of evaluation. `forms`: for each index
- * operand, the linear expression of the address or the sum (ir/addressing.ts).
+ * Returns the step that computes each index operand of a map, in order of evaluation. `forms`: for each index
+ * operand, the linear expression of the address of its value, or of its sum if it reads no tensor.
  */
 export const indexSteps = (
   map: AccessMap,
@@ -87,8 +87,8 @@ export interface ReductionRun {
 
 /**
  * Returns the range of positions along the reduction dim for one output element; the end is exclusive.
- * Positions count from the start of the segmented list, or without segments from `run.from`. `run`: reduction
- * elements to process, by default all.
+ * Without segments, position 0 is reduction element `run.from`; with segments, the start of the segmented
+ * list. `run`: reduction elements to process, by default all.
  */
 export function reductionRange(
   { reduced }: AccessMap,
@@ -112,8 +112,8 @@ interface Reader extends Exact {
 }
 
 /**
- * Resolver of the index operands of one output element at a time, those that other index operands need first.
- * It stops at the first value that selects no element or is rejected.
+ * Resolver of the index operands of one output element at a time. An index operand is resolved after those
+ * that it needs; the first value that selects no element or is rejected ends the element.
  */
 export class IndexWalk {
   /** Values of the element's index operands that are read so far; coordinates are made from them. */

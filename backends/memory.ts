@@ -102,8 +102,8 @@ export const alignedTo = (size: number, bytes: Uint8Array): Uint8Array =>
   bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
 
 /**
- * Returns a tensor's bytes as an array of units of 1, 2 or 4 bytes. `per`: number of units in an element;
- * packed elements share one-byte units.
+ * Returns a tensor's bytes as an array of units of 1, 2 or 4 bytes, and the number of units in an element
+ * (`per`). Units of packed types are bytes, each with several elements.
  */
 export function unitsOf(
   bytes: Uint8Array,
@@ -185,7 +185,7 @@ export function unitsAt(
  */
 export interface IndexReader {
   (position: number): number;
-  /** The value of any 64-bit index. */
+  /** Returns the index value at a position, exact also beyond 2^53. */
   readonly exact: (position: number) => bigint;
 }
 

@@ -8,8 +8,8 @@ import type { TileFunc } from "../ir/func.js";
 import { ubBuffers } from "../ir/regions.js";
 
 /**
- * Method by which a kernel carries out a statement. `elided` moves no bytes. `copy`, `rows`, `groups`,
- * `words` and `packed` name the unit in which bytes are moved.
+ * Name of the method by which a kernel carries out a statement, in a printed plan. `elided` moves no bytes.
+ * `copy`, `rows`, `groups`, `words` and `packed` name the unit in which bytes are moved.
  */
 export type How =
   | "elided"
@@ -47,7 +47,7 @@ export interface MovePlan {
   readonly backend: "wgsl" | "wasm";
   /** Figures of the whole kernel: grid, lanes, memory. */
   readonly figures: Figures;
-  /** In program order. */
+  /** Plans of the statements, in program order. */
   readonly moves: readonly Move[];
   /** Diagnostics for features that the program states and the machine does not have. */
   readonly diagnostics: readonly Diagnostic[];
@@ -70,8 +70,8 @@ const printFigures = (figures: Figures): string =>
     .join(", ");
 
 /**
- * Returns a list with a hint (TC908) that second copies of double-buffered tiles are never used; an empty
- * list without double buffering. For machines on which loads never overlap gathers.
+ * Returns a list with a hint (TC908) that the second copies of a program's double-buffered tiles are never
+ * used; an empty list if no tile is double-buffered. For backends on which loads never overlap gathers.
  */
 export function singleCopies(func: TileFunc): Diagnostic[] {
   const double = [...ubBuffers(func).values()].filter((buffer) => buffer.buffers === 2);

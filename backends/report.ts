@@ -7,9 +7,9 @@ export interface OperandReport {
   readonly bytes: number;
   /** Bytes of the elements that any schedule must move once. */
   readonly compulsory: number;
-  /** load, store or gather statements that moved them. */
+  /** Number of executions of load, store or gather statements that moved the bytes. */
   readonly transfers: number;
-  /** Contiguous runs of bytes, and the shortest and longest of them. */
+  /** Number of bursts (contiguous ranges of bytes), and the bytes of the shortest and of the longest. */
   readonly bursts: number;
   readonly shortestBurst: number;
   readonly longestBurst: number;
@@ -30,7 +30,7 @@ export interface OperandReport {
  */
 export interface IndexLocality {
   readonly count: number;
-  /** Share of values equal to the one before, and one above it. */
+  /** Fraction of values that equal the previous value; `consecutive`: that exceed it by 1. */
   readonly repeated: number;
   readonly consecutive: number;
   /** Mean distance between neighbours, in elements of the gather dim. */
@@ -51,9 +51,9 @@ export interface SimReport {
   readonly executor: Executor;
   /** Bytes of inputs that lay outside the fast executor's memory and were copied into it. */
   readonly copiedBytes: number;
-  /** By an operand's key: `data`, `indices` and `output`, or the names of several inputs. */
+  /** Traffic of each operand, by key: `data`, `indices` and `output`, or the names of several inputs. */
   readonly operands: Readonly<Record<string, OperandReport>>;
-  /** Global memory to core, and core to global memory, in bytes. */
+  /** Bytes moved from global memory to cores; `bytesWritten`: from cores to global memory. */
   readonly bytesRead: number;
   readonly bytesWritten: number;
   readonly compulsoryBytes: number;

@@ -102,9 +102,9 @@ function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
 }
 
 /**
- * Returns the dim along which index operand `index` selects elements. `axis`: number of that dim of the data,
- * or of a scatter's output; -1 if it selects in neither. `picks`: phrase for messages, for example `dim 1 of
- * data`.
+ * Returns the dim along which index operand `index` selects elements, as a number (`axis`) and as a phrase
+ * for messages (`picks`, for example `dim 1 of data`). `axis` is -1 if no dim is selected along, as for the
+ * bounds of a segment.
  */
 export function pickedBy(
   map: AccessMap,

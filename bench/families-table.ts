@@ -93,8 +93,8 @@ export interface TunedFamily {
   /** Cycles at each requested value of N. */
   readonly rows: readonly SizeCosts[];
   /**
-   * Returns the cycles at another value of N. `best` is the cycles of the best schedule there, as a search
-   * found.
+   * Returns the estimated cycles at another value of N. `best`: estimated cycles of the best schedule that a
+   * search found for that value.
    */
   readonly costsAt: (size: number, best: number) => SizeCosts;
 }

@@ -1,14 +1,14 @@
 /** Command lines of the benchmarks. */
 import { parseArgs } from "node:util";
 
-/** Flag of a benchmark, with the text that `--help` prints for it. */
+/** Flag of a benchmark: type, default value, and the text that `--help` prints. */
 export interface Flag {
   readonly type: "boolean" | "string";
   readonly default?: boolean | string;
   readonly help: string;
 }
 
-/** Flags that several benchmarks have. */
+/** Flags, by name, that several benchmarks accept. */
 export const shared = {
   json: { type: "boolean", default: false, help: "print the rows as JSON" },
   only: { type: "string", help: "measure these workloads or groups alone, for example W4,W5" },
@@ -25,8 +25,8 @@ export function fail(message: string, hint: string): never {
 }
 
 /**
- * Returns the whole number, at least 1, that the value of a flag stands for. Ends the process with exit code
- * 2 and an error for any other text.
+ * Parses the value `text` of a flag as an integer of at least 1 and returns the integer. Ends the process
+ * with exit code 2 and an error for any other text.
  */
 export function countOf(flag: string, text: string): number {
   const value = Number(text);
@@ -44,8 +44,9 @@ type FlagValues<F extends Readonly<Record<string, Flag>>> = {
 };
 
 /**
- * Parses the command line of the benchmark `command`, for example `bench:sim`. For `--help`, prints the flags
- * and ends the process with exit code 0. For an unknown flag, ends it with exit code 2 and an error.
+ * Parses the command line of the benchmark `command`, for example `bench:sim`, and returns the values of the
+ * flags. For `--help`, prints the flags and ends the process with exit code 0. For an unknown flag, ends the
+ * process with exit code 2 and an error.
  */
 export function parseFlags<const F extends Readonly<Record<string, Flag>>>(
   command: string,

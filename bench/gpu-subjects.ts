@@ -91,7 +91,8 @@ export async function timed(
 
 /**
  * Resolves to four implementations of a workload to measure on the GPU ({@link Subject}): tilec's kernel, a
- * plain kernel, a hand-written kernel, and a copy. Each run makes `launches` launches.
+ * plain kernel, a hand-written kernel, and a copy. Each run makes `launches` launches and resolves to the
+ * milliseconds per launch.
  */
 export async function gpuSubjects(
   library: GpuLibrary,
@@ -132,8 +133,9 @@ export const withOutput =
   (subject: Subject): Subject => ({ ...subject, output: () => download(device, output, outputBytes) });
 
 /**
- * Resolves to a {@link Subject} (implementation to measure): tilec's kernel for a workload on the GPU.
- * `library` is the API of any build of tilec. `now` returns the time in milliseconds.
+ * Resolves to a {@link Subject} (implementation to measure): tilec's kernel for a workload on the GPU. Each
+ * run makes `launches` launches and resolves to the milliseconds per launch. `library` is the API of any
+ * build of tilec; `now` returns the time in milliseconds.
  */
 export async function tilecOnGpu(
   library: GpuLibrary,

@@ -102,8 +102,8 @@ function tools(): { readonly assembler: string; readonly icd: string; readonly c
 }
 
 /**
- * Returns the WGSL that a tilec build emits for each benchmark kernel. The WGSL is emitted with the first
- * arithmetic mode in `arithmetics`. If another mode gives different WGSL, the list has that too.
+ * Returns the WGSL texts that a tilec build emits for the benchmark kernels. Each kernel has one text for the
+ * first arithmetic mode in `arithmetics`, and one for each other mode with different WGSL.
  */
 function textsOf({ compile, emitWgsl, targets }: Build, arithmetics: readonly Arithmetic[]): NamedText[] {
   const target = targets.webgpu;

@@ -29,8 +29,8 @@ export interface Jax {
 }
 
 /**
- * Returns a {@link Subject} (implementation to measure) that gathers with jax-js. Each run makes `launches`
- * launches.
+ * Returns a {@link Subject} (implementation to measure) that gathers f32 data by i32 indices with jax-js.
+ * Each run makes `launches` launches and resolves to the milliseconds per launch.
  */
 export function jaxGather(
   { numpy: np }: Jax,

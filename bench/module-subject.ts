@@ -15,7 +15,7 @@ interface GatherModule {
 
 /**
  * Resolves to a {@link Subject} (implementation to measure): tilec's kernel on the GPU, emitted as a
- * JavaScript module. Each run makes `launches` launches.
+ * JavaScript module. Each run makes `launches` launches and resolves to the milliseconds per launch.
  */
 export async function moduleOnGpu(
   library: GpuLibrary,

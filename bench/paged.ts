@@ -95,7 +95,7 @@ function inputsOf({ dtype, page, topK }: Paged): Inputs {
   return { kv, topk, bt, expected };
 }
 
-/** Writes the cache row of each token, computed from the page table, into `index`. */
+/** Computes the cache row of each token from the page table, and writes the rows into `index`. */
 function tokenIndex(
   { page, topK }: Paged,
   { topk, bt }: Pick<Inputs, "topk" | "bt">,

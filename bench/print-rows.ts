@@ -67,7 +67,8 @@ function printRows(rows: readonly Row[]): void {
 }
 
 /**
- * Prints a table of ratios by workload, with geometric mean and minimum. Prints nothing if there are no
+ * Prints a table of ratios: one row for each workload in `names`, then the geometric mean and the least ratio
+ * of each column. `ratio` returns the ratio of a workload in a column. Prints nothing if there are no
  * workloads or no columns.
  */
 function printRatios(

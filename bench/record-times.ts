@@ -41,8 +41,8 @@ interface Recorded {
 }
 
 /**
- * Starts a schedule search for a gather to obtain internal data. Resolves to the input of a measurer
- * (`task`), the search space, and the id of the default schedule (`own`).
+ * Runs a minimal schedule search of a gather to obtain the search's internal data. Resolves to the input of a
+ * measurer (`task`), the search space (`space`), and the id of the default schedule (`own`).
  */
 async function opened(func: SourceFunc) {
   let task: MeasuredTask | undefined;

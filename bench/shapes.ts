@@ -110,7 +110,8 @@ const rowsOf = (
 
 /**
  * Computes the documentation table of five gathers on `ascend-a2`: number of legal tiles, and default tile
- * with bytes and estimated cycles. There is one row for each residency (memory in which an operand is kept).
+ * with bytes and estimated cycles. There is one row for each gather and residency (memory in which an operand
+ * is kept). Without a legal tile, the tile and the cycles are empty.
  */
 export const shapesTable = (): Rows => [
   ["gather", "residency", "legal tiles", "default tile", "UB (B)", "moved (B)", "cycles"],

@@ -129,8 +129,9 @@ export function limit(expected: Uint8Array): Subject {
 }
 
 /**
- * Returns C loops to measure ({@link Subject}), each loop with one thread and with two: the gather, and a
- * copy of the output's bytes. A `gather_elements` along a dim other than the last has a third loop.
+ * Returns C loops to measure ({@link Subject}), each with one thread and with two: the gather (`c`), and a
+ * copy of the output's bytes (`c-copy`). A `gather_elements` along a dim other than the last has a third
+ * loop, `c-packed`.
  */
 export function plainC(workload: Workload, binary: string, { paths, out }: InputFiles): Subject[] {
   const { op, axis } = workload;

@@ -48,7 +48,8 @@ interface Given {
 
 /**
  * Resolves to a {@link Subject} (implementation to measure) that runs an ONNX model with one output on
- * onnxruntime-web, with WebGPU. Each run calls the model `launches` times.
+ * onnxruntime-web, with WebGPU. Each run calls the model `launches` times and resolves to the milliseconds
+ * per call.
  */
 export async function onnxRuntimeWebModel(
   model: Uint8Array,

@@ -177,8 +177,8 @@ export const unitsOf = (bytes: Uint8Array, size: number): Units =>
       : bytes;
 
 /**
- * Gathers with a plain loop over typed arrays into `output`. Negative indices count from the end, as in ONNX.
- * Returns false if an index is out of range.
+ * Runs a gather as a plain loop over typed arrays, and writes the result to `output`. Negative indices count
+ * from the end, as in ONNX. Returns false if an index is out of range.
  */
 export function plainGather(workload: Workload, inputs: Inputs, output: Uint8Array): boolean {
   const size = bytesOf[workload.dtype];

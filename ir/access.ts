@@ -92,7 +92,10 @@ export interface IndexOperand {
   readonly dynamic?: DynamicBounds;
 }
 
-/** Names of the runtime parameters that are the bounds of an index operand. Equal names mean equal values. */
+/**
+ * Names of the runtime parameters that give the bounds of an index operand whose bounds depend on symbols.
+ * Equal names mean equal values.
+ */
 export interface DynamicBounds {
   readonly extent?: string;
   readonly wrapNegativeBy?: string;
@@ -157,7 +160,7 @@ export interface AccessMap {
   readonly domain: Shape;
   /** Reduction that makes an output element; absent in a map that does not reduce. */
   readonly reduced?: Reduced;
-  /** Inner first: an index operand reads by those before it alone. */
+  /** Index operands. Each uses only index operands before it in the list. */
   readonly indices: readonly IndexOperand[];
   /**
    * Elements that the value is made from, in the order of the text. In a gather, some read is of the data,
@@ -197,8 +200,8 @@ export function gatherOver(domain: Shape, inputs: number, body: MapBody): Access
 }
 
 /**
- * True if an access map is a scatter, which may leave output elements unwritten. The base of the write
- * supplies unwritten elements.
+ * True if an access map is a scatter, which may leave output elements unwritten. Unwritten elements get their
+ * values from the base of the write.
  */
 export const isScatter = ({ write }: Pick<AccessMap, "write">): boolean => write.base !== undefined;
 
@@ -263,7 +266,7 @@ export const walked = (
 
 /**
  * True if the map has a `mean`, `max` or `min` whose number of combined elements depends on index values.
- * Index values decide the number in a segment, and where an index value may select no element.
+ * That is so if the elements are a segment, or if an index value of the reduction may select no element.
  */
 export const countsElements = (map: AccessMap): boolean =>
   map.reduced !== undefined &&
@@ -295,8 +298,8 @@ export const formsOf = ({ indices, reads, write }: Forms): readonly Linear[] => 
 
 /**
  * Returns the map with all linear expressions replaced. `form`: returns the replacement for an index operand
- * that is a sum. `within`: returns the new coordinates of a read or write; by default `form` of each
- * coordinate.
+ * that is a sum. `within`: returns the new coordinates of a read or of the write; by default, `form` replaces
+ * each coordinate.
  */
 export function mapForms<M extends Forms>(
   map: M,
@@ -491,8 +494,8 @@ export const storedDims = ({ write }: Pick<AccessMap, "write">): readonly number
   write.at.flatMap((coord, k) => (indicesOf(coord).length > 0 ? [k] : []));
 
 /**
- * Returns the output dims, and the reduction dim, that occur in the coordinates of an input's reads. Dims
- * that affect only index values are not included. An input that is not read has an empty set.
+ * Returns the output dims, and the reduction dim, that occur in the coordinates at which a map reads an
+ * input. Dims that affect only index values are not included. The set is empty for an input that is not read.
  */
 export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =>
   factsOf(map).dependsOn[table] ?? new Set();

@@ -56,16 +56,16 @@ export const startOf = (place: Place): Linear =>
  * output tile's dims, the index operands and the loop variables.
  */
 export interface GatherAddresses {
-  /** The element of the data that is read; the first of several. */
+  /** Address of the data element that is read; if several are read, of the first. */
   readonly data: Linear;
-  /** The element of each read, in the memory of its table. */
+  /** Address of the element of each read, in the memory that holds the input. */
   readonly reads: readonly Linear[];
   /**
-   * The index value of each index operand, in the memory of its table; of an index operand that reads nothing
-   * the sum itself.
+   * For an index operand that reads a tensor: the address of the index value. For an index operand that is a
+   * sum: the sum, which is no address.
    */
   readonly indices: readonly Linear[];
-  /** The element that is written. */
+  /** Address of the element that is written. */
   readonly output: Linear;
 }
 
@@ -163,8 +163,9 @@ export function gatherOverTensors(
 }
 
 /**
- * Returns the body of a program whose output has no elements. If an index value may be rejected, the body is
- * a loop of 0 iterations around the gather, which keeps the index check. Otherwise the body is empty.
+ * Returns the body of a program whose output has no elements. The body is empty, unless an index value may be
+ * rejected. Then it is a loop of 0 iterations around the gather, which writes nothing but keeps the index
+ * check in the program.
  */
 export function emptyBody(
   map: AccessMap,
@@ -186,8 +187,9 @@ const firstElement = ({ map, chunk }: GatherStmt): Linear =>
   chunk === undefined || map.reduced?.segment !== undefined ? constant(0) : chunk.from;
 
 /**
- * Returns the map whose reduction combines all elements (`max`), not only one chunk. A map without a
- * reduction is returned unchanged. `chunk`: part of the reduction that one execution of the gather combines.
+ * Returns the map with a reduction over all reduction elements instead of those of one chunk. A map without a
+ * reduction, or without a chunk, is returned unchanged. `chunk`: part of the reduction that one execution of
+ * the gather combines.
  */
 export const fullReduction = (map: AccessMap, chunk: ReductionChunk | undefined): AccessMap =>
   map.reduced === undefined || chunk === undefined

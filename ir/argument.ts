@@ -3,8 +3,8 @@ import { CompileError, error } from "./diagnostic.js";
 import { isDType } from "./element-types.js";
 
 /**
- * Returns an object unchanged, with a type that allows any field. Returns an empty object for any other
- * value.
+ * Returns an object unchanged, with a type that permits reading any property. Returns an empty object for a
+ * value that is not an object.
  */
 export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};

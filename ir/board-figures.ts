@@ -12,11 +12,14 @@ import type { Figure } from "./figure.js";
 export interface BoardFigures {
   /** MTE2: cycles from one load to the next, with no wait in between. */
   readonly loadIssueCycles: number;
-  /** Cycles from the last load until a statement that waits for the load continues, without the transfer. */
+  /**
+   * Cycles from a load until a statement that waits for the load continues; the time of the transfer is not
+   * included.
+   */
   readonly loadLatencyCycles: number;
-  /** One core, of what comes from memory. */
+  /** Bytes per cycle that one core loads from global memory. */
   readonly loadBytesPerCycle: number;
-  /** One core, of what is found in L2. */
+  /** Bytes per cycle that one core loads from L2. */
   readonly l2LoadBytesPerCycle: number;
   /** MTE3: the same of stores. */
   readonly storeIssueCycles: number;

@@ -27,7 +27,7 @@ export interface Diagnostic {
   readonly message: string;
   readonly span?: Span;
   readonly notes?: readonly string[];
-  /** Change to make instead. Following it makes the diagnostic go away. */
+  /** Suggested change, after which the diagnostic disappears. */
   readonly hint?: string;
   readonly data?: DiagnosticData;
 }
@@ -64,9 +64,9 @@ export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
  * Options of {@link renderDiagnostic}: the source text for quoted lines, and a function that adds colours.
  */
 export interface RenderOptions {
-  /** The text of a file that spans point into, to quote its line. */
+  /** Returns the text of a file, from which lines are quoted; undefined for an unknown file. */
   readonly source?: (file: string) => string | undefined;
-  /** Colours the `error[TC301]` part; identity when absent. */
+  /** Returns `text`, such as `error[TC301]`, with colours. Absent: no colours. */
   readonly paint?: (severity: Severity, text: string) => string;
 }
 

@@ -1,7 +1,10 @@
 /** Structural equality: the same program, wherever its text stood. */
 import type { AccessFunc, Func, Module, TileFunc } from "./func.js";
 
-/** True if two functions are equal, ignoring source positions and `dynamicForm`. */
+/**
+ * True if two functions are equal in everything that their texts state. Source positions and the field
+ * `dynamicForm` are ignored.
+ */
 export const equalFunc = (a: Func, b: Func): boolean => canonical(a) === canonical(b);
 
 /** True if two modules contain equal functions and symbols, ignoring source positions. */

@@ -18,7 +18,7 @@ export interface FigureSource {
   readonly kind: FigureKind;
   /** Smallest and largest value that the source allows. Absent: only the value itself. */
   readonly range?: readonly [low: number, high: number];
-  /** Measurements that fix it, by their ids. */
+  /** Ids of the measurements that determine the value. */
   readonly rows?: readonly string[];
 }
 

@@ -85,8 +85,7 @@ export interface SourceFunc extends FuncHead {
   readonly op: string;
   readonly attrs: Attrs;
   /**
-   * The operators among which `op` is, as the text was read with them: no part of the text. Absent: the
-   * built-in ones.
+   * Operators among which `op` is looked up. The text does not state them. Absent: the built-in operators.
    */
   readonly operators?: Operators;
   readonly opSpan?: Span;
@@ -108,8 +107,8 @@ export interface AccessFunc extends FuncHead {
   readonly level: "access";
   readonly map: AccessMap;
   /**
-   * Dims that are a gather dim of the data and, with the same number, a dim of the output: gather_elements'
-   * axis. Profiles pin view and tile along them.
+   * Dims, such as the axis of gather_elements, that are a gather dim of the data and, with the same number,
+   * an output dim. Profiles may require the full extent of view and tile along these dims.
    */
   readonly sharedDims: readonly number[];
   /**
@@ -149,8 +148,8 @@ export interface TileFunc extends FuncHead {
 export type DynamicTile = TileFunc & { readonly symbolic: Symbolic };
 
 /**
- * Program with dynamic sizes from which a tile program with fixed sizes was made, and the values that were
- * put in.
+ * Program with dynamic sizes from which a tile program with fixed sizes was made, and the values of the
+ * dynamic sizes.
  */
 export interface DynamicForm {
   readonly program: DynamicTile;

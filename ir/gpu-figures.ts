@@ -14,7 +14,7 @@ export interface GpuFigures {
   readonly laneStorageBytes: number;
   /** WebGPU: share of a core's lanes, 0 to 1, that must be in flight to hide the memory latency. */
   readonly hidingShare: number;
-  /** WebGPU: workgroup memory that a core sets to zero before a kernel begins. */
+  /** WebGPU: bytes of workgroup memory per cycle that a core sets to zero before a kernel begins. */
   readonly clearBytesPerCycle: number;
 }
 

@@ -28,8 +28,8 @@ export interface Iteration {
 }
 
 /**
- * Returns the iteration of a tile program that writes an output element; undefined if the program does not
- * write the element. `point`: coordinates of the element in the output tensor.
+ * Returns the iteration of a gather's tile program that writes an output element. Undefined if the program
+ * does not write the element, and for a scatter. `point`: coordinates of the element in the output tensor.
  */
 export function iterationWriting(func: TileFunc, point: readonly number[]): Iteration | undefined {
   const task = taskOfTile(func);

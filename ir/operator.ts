@@ -85,8 +85,9 @@ export function outputShape(operator: Operator): Shape {
 }
 
 /**
- * Returns `operator` as a `mapped` operator with the given policies. `types`: element types with which the
- * inputs are read, instead of the tensors' types.
+ * Returns a `mapped` operator that reads as `operator` does, with `negative` and `outOfRange` as policies for
+ * index values. An operator that is already `mapped` keeps its own policies. `types`: element types with
+ * which the inputs are read, instead of the tensors' types.
  */
 export const readAs = (
   operator: Operator,

@@ -15,8 +15,8 @@ import {
 
 /**
  * Treatment of an index value outside [0, extent). `report`: execution fails. `promised`: the caller
- * guarantees that all values are in range. `none`: fill bits are read, and nothing is written. `nearest`: the
- * first or last element is used. `remainder`: the value modulo `extent` is used.
+ * guarantees that all values are in range. `none`: a read gives the fill bits, and a write is skipped.
+ * `nearest`: the first or last element is used. `remainder`: the value modulo `extent` is used.
  */
 export type Outside = "report" | "promised" | "none" | "nearest" | "remainder";
 
@@ -116,8 +116,8 @@ export function indexRule(index: Bounded, dtype: DType): IndexRule {
 }
 
 /**
- * True if an execution may report an index error. Some index operand must have policy `error`, or the map
- * must have a reduction with segments.
+ * True if an execution may report an index error. That is so if some index operand has policy `error`, or if
+ * the map has a reduction with segments.
  */
 export const mayReport = ({ indices, reduced }: Pick<AccessMap, "indices" | "reduced">): boolean =>
   indices.some(({ outOfRange }) => outOfRange !== "any" && outside[outOfRange] === "report") ||
@@ -128,8 +128,8 @@ export const mayBeNone = ({ outOfRange, extent, excluded }: Bounded): boolean =>
   outside[outOfRange] === "none" || extent === 0 || excluded !== undefined;
 
 /**
- * True if an execution may fail because of an index value. Some index operand must have policy `error` or
- * `unchecked`, or the map must have a reduction with segments.
+ * True if an execution may fail because of an index value. That is so if some index operand has policy
+ * `error` or `unchecked`, or if the map has a reduction with segments.
  */
 export const mayReject = ({ indices, reduced }: Pick<AccessMap, "indices" | "reduced">): boolean =>
   reduced?.segment !== undefined ||
@@ -145,8 +145,8 @@ export const noElement = -1;
 /** Result of {@link resolveIndex} for an index value that is out of range under `error` or `unchecked`. */
 export const outOfRange = -2;
 /**
- * Result for an output element or point whose value is the fill bits, because an index value selects no
- * element. Stands in place of a position, which is never negative.
+ * Number that stands in place of an element's position, which is never negative. It means that the output
+ * element or the point has the fill bits, because an index value selects no element.
  */
 export const fillValue = -3;
 

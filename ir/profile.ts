@@ -105,7 +105,7 @@ export const profileName = ({ profile }: Pick<Schedule, "profile">): string => p
 
 /**
  * Returns the PyPTO rule profiles to try if `profile` rejects a program. The list is empty for the last
- * profile.
+ * profile, `head`.
  */
 export const laterProfiles = (profile: Profile): readonly Profile[] =>
   profiles.slice(profiles.indexOf(profile) + 1);

@@ -72,7 +72,10 @@ export type Rotation = (typeof rotations)[number];
 export interface Schedule {
   /** Extents over the output dims, in elements. */
   readonly tile?: Shape;
-  /** PyPTO's view shape: splits the outer iteration before the tile does. */
+  /**
+   * Extents over the output dims, in elements, that one step of PyPTO's outer loop gets. A view is split into
+   * tiles.
+   */
   readonly view?: Shape;
   readonly profile?: Profile;
   readonly residency?: Residencies | "auto";

@@ -27,13 +27,15 @@ export type SharedByRows = "nothing" | "banks" | "cache-sets";
 
 /** Capabilities of a kind of machine. */
 export interface TargetFacts {
-  /** A gather reads and writes global memory in place, and stages only the data of a full load. */
+  /**
+   * True if a gather reads and writes global memory in place. Only the data of a full load is copied to UB.
+   */
   readonly gathersInPlace: boolean;
-  /** Each task has a unified buffer of its own, and nothing in it outlives the task. */
+  /** True if each task has a unified buffer of its own, whose contents do not outlive the task. */
   readonly privateUb: boolean;
-  /** Its tile programs are WebGPU kernels as they are. */
+  /** True if tile programs can run as WebGPU kernels without changes. */
   readonly runsOnWebgpu: boolean;
-  /** Its tile programs are PTO-ISA kernels as they are. */
+  /** True if tile programs can run as PTO-ISA kernels without changes. */
   readonly runsPto: boolean;
   /** Pipes run side by side, so that a second copy of a buffer hides a load. */
   readonly doubleBuffers: boolean;
@@ -98,7 +100,10 @@ export interface TargetFigures extends BoardFigures, GpuFigures {
    * Above this many bytes a library may overwrite the buffer; equal to `ubBytes` where nothing is reserved.
    */
   readonly ubSafeBytes: number;
-  /** Rows in UB are padded to this, and UB addresses are multiples of it. */
+  /**
+   * Size in bytes of a UB block: rows in UB are padded to whole blocks, and UB addresses are multiples of a
+   * block.
+   */
   readonly blockBytes: number;
   /** Cores that run tasks independently. */
   readonly cores: number;

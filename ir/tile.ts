@@ -83,8 +83,8 @@ export interface ReductionChunk {
    */
   readonly into: readonly string[];
   /**
-   * Counted from the first term of an element. A run from 0 sets what terms come to, one up to `of` makes the
-   * elements.
+   * Reduction elements of the chunk: from `from` up to but not including `to`, out of `of`. A chunk that
+   * begins at 0 starts the partial results; a chunk that ends at `of` writes the output elements.
    */
   readonly from: Linear;
   readonly to: Linear;
@@ -100,9 +100,11 @@ export interface GatherStmt {
   /** Region in which each input of the function is read, in the order of the map's tables. */
   readonly from: readonly Region[];
   readonly to: Region;
-  /** Relates coordinates inside the regions. */
+  /** Access map, in coordinates inside the regions. */
   readonly map: AccessMap;
-  /** Coordinates in its tensor at which the region of each index input starts, by table from 1. */
+  /**
+   * Start of each index input's region, as coordinates in the index tensor. Entry k belongs to input k + 1.
+   */
   readonly origins: readonly (readonly Linear[])[];
   /** Absent: all terms at once. The map then has those of the longest run. */
   readonly chunk?: ReductionChunk;

@@ -90,7 +90,7 @@ export interface OtherBuffers {
   readonly output: boolean;
   /** True if an error of an index, or a duplicate, may be reported. */
   readonly status: boolean;
-  /** True for a scatter whose elements are owned by points. */
+  /** True for a scatter that must store, for each output element, the point that determines the element. */
   readonly owner: boolean;
 }
 
@@ -137,8 +137,9 @@ export function tooLargeBuffer(
 }
 
 /**
- * Returns the error (TC502) for a kernel that exceeds limits of a WebGPU device. `needed`: limits that the
- * kernel needs. `otherwise`: suggestion other than a different device, for the error's hint.
+ * Returns the error (TC502), with `message`, for a kernel that exceeds limits of a WebGPU device. `needed`:
+ * the limits, with the values that the kernel needs. `otherwise`: suggestion for the hint, other than a
+ * different device.
  */
 export function beyondDevice(
   message: string,

@@ -23,7 +23,7 @@ import { definePass } from "./pass.js";
 
 /**
  * Returns the diagnostics of the rules that the access map of a user-defined operator breaks; an empty list
- * for a valid map. A value that is not a readable map gives one error (TC201).
+ * for a valid map. If the check throws, because the map is malformed, returns one error (TC201).
  */
 function mapFaults(access: AccessFunc): readonly Diagnostic[] {
   try {

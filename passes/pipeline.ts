@@ -70,8 +70,8 @@ export class PassError extends InternalError {
 }
 
 /**
- * Runs a pass and returns the result. Throws a PassError if the pass crashes or returns no function.
- * `verifyEarlier`: called after a crash, to throw if an earlier pass is the cause.
+ * Runs a pass and returns the function that it returns. Throws a PassError if the pass crashes or returns no
+ * function. `verifyEarlier`: called after a crash; throws if an earlier pass caused the crash.
  */
 function runPass(pass: Pass, func: Func, context: PassContext, verifyEarlier: () => void): Func {
   let result: Func;
@@ -134,8 +134,8 @@ function verifyRun(runs: readonly PassRun[], context: PassContext): void {
 }
 
 /**
- * Verifies the result of a user-defined pass by calling `verifyThem`. Throws a PassError if `verifyThem`
- * throws.
+ * Calls `verifyThem`, which checks the result of a user-defined pass, and throws the PassError that
+ * `verifyThem` throws. Any other error becomes a PassError (TC201) for `pass`.
  */
 function verifyCustom(pass: Pass, func: Func, verifyThem: () => void): void {
   try {
@@ -148,8 +148,9 @@ function verifyCustom(pass: Pass, func: Func, verifyThem: () => void): void {
 }
 
 /**
- * Runs passes in order and returns the last function with all diagnostics. The pipeline stops at the first
- * error or missing required property. Throws a PassError if a pass crashes or lacks an ensured property.
+ * Runs passes in order and returns the function that the last pass returned, with the diagnostics of all
+ * passes. Stops at the first error, or before a pass whose required property the function lacks. Throws a
+ * PassError if a pass crashes, or if its result lacks a property that the pass ensures.
  */
 export function runPipeline(
   input: Func,

@@ -32,14 +32,14 @@ export interface Remedy {
 }
 
 /**
- * Choices of a schedule that a search keeps unchanged: all that are present. The search chooses the tile and
- * all absent ones. The residency is always present.
+ * Schedule choices that a search keeps: every choice that is present in this object. The search chooses the
+ * tile and all absent choices. The residency is always present.
  */
 export type PinnedEntries = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residencies };
 
 /**
  * True if a schedule sets a tile, view, profile, lowering or rotation, each of which assumes data in the
- * unified buffer (UB). An absent residency then gets the target's default.
+ * unified buffer (UB). If such a schedule has no residency, it gets the target's default residency.
  */
 export const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedule): boolean =>
   [tile, view, profile, lowering, rotate].some((entry) => entry !== undefined);
@@ -133,8 +133,8 @@ function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
 }
 
 /**
- * Returns the user's schedule without the tile, and without the view if there is a tile. For a schedule that
- * the compiler completed, default loop order and a buffer count of 1 are removed too.
+ * Returns a schedule without its tile, and without its view if it has a tile. If the compiler completed the
+ * schedule, the default loop order and a buffer count of 1 are removed too.
  */
 export function unpinnedSchedule(gather: AccessFunc): Omit<Schedule, "tile"> {
   const { tile, view, order, buffers, ...kept } = gather.schedule;

@@ -101,8 +101,8 @@ export const selectTile = definePass({
 });
 
 /**
- * Returns a warning (TC906) if the tile has more extents than the output has dims, of which the last are
- * ignored; else an empty list.
+ * Returns a warning (TC906) if the tile has more extents than the output has dims; else an empty list. The
+ * extra extents at the end of the tile are ignored.
  */
 function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
   const { schedule } = gather;
@@ -115,8 +115,8 @@ function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
 }
 
 /**
- * Returns a hint (TC907) if some tensors stay in global memory because the default leaves no legal tile; else
- * an empty list. `residency`: memory in which each operand is kept.
+ * Returns a hint (TC907) that the compiler chose `residency` because no tile is legal with the target's
+ * default residency; else an empty list.
  */
 function reportAvailableUb(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const name = formatEntry(residency);
@@ -240,8 +240,8 @@ function withAvailableUb(func: AccessFunc, target: Target, preferred: Residencie
 
 /**
  * Returns the candidate residencies of a gather whose framework reads inputs in global memory, by ascending
- * use of the unified buffer (UB). Candidates that do not allow a requested lowering are removed, if any
- * candidate remains.
+ * use of the unified buffer (UB). If the schedule requests a lowering, only candidates that allow it are
+ * returned, unless none does. `residency`: the choice of the user.
  */
 function leastFirst(
   func: AccessFunc,

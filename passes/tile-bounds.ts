@@ -104,8 +104,8 @@ export function dimBounds(
 const isMultiple = (extent: Linear, of: number): boolean => isConstant(extent) && extent.at % of === 0;
 
 /**
- * Returns the statements `inner` nested in `loops`, the first loop outermost. Returns `inner` itself if there
- * are no loops.
+ * Returns the statements `inner` inside the loops over views and tiles in `loops`, outermost first; `inner`
+ * itself if there are no loops. `bounds`: for each output dim, the ranges of its loops.
  */
 export function nest(
   loops: readonly Loop[],

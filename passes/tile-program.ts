@@ -146,8 +146,8 @@ interface ReductionTile {
 }
 
 /**
- * Returns the bounds of the reduction elements that are loaded together, and the loop over chunks if there
- * are several chunks. Undefined if the map has no reduction.
+ * Returns the range of reduction elements that are loaded together, and the serial loop over such ranges
+ * (chunks) if there are several. Undefined if the map has no reduction.
  */
 function reductionTileOf(
   { reductionTile }: Tiling,
@@ -171,8 +171,8 @@ function reductionTileOf(
 }
 
 /**
- * Returns an access map with coordinates relative to the regions of a tile. Dims start at 0 at the tile's
- * first element, and read coordinates start at 0 at the region's first element.
+ * Returns an access map for the inside of a tile. Output dims then count from the tile's first element, and
+ * read coordinates from the first element of the region that is read.
  */
 function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly TileBounds[]): AccessMap {
   // What is known of a map is known by its identity.
@@ -186,8 +186,9 @@ function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly 
 }
 
 /**
- * True if an access map is already relative to the regions of a tile. Every read coordinate is then one
- * output dim along which the input region moves, or contains no output dim.
+ * True if the coordinates of an access map are the same for whole tensors and for the inside of a tile. Each
+ * read coordinate then contains no output dim, or is exactly one output dim along which the input region
+ * moves with the tile.
  */
 function staysInside(map: AccessMap): boolean {
   const stay = ({ table, at: coords }: Read): boolean => {
@@ -222,8 +223,9 @@ const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly Ub
 const fullDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
 
 /**
- * Returns, for each output dim, the bounds in elements of the part of the data that a tile loads. Along a dim
- * shared by data and index, an operator with full load may load a longer part than the tile has.
+ * Returns the part of the data that a tile loads, as bounds in elements along each output dim. The bounds are
+ * those of the tile, except along a dim shared by data and index: there an operator with full load may load
+ * more elements than the tile has.
  */
 function cutBounds(
   tiling: Tiling,

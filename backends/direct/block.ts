@@ -60,8 +60,8 @@ export class Block {
 const noWords = new Int32Array();
 
 /**
- * Resolver of index values for a block of rows, under the out-of-range rule of one index operand. Adds to
- * each row's address the data offset that the index value selects.
+ * Resolver of the values of one index operand for a block of rows, under the operand's out-of-range rule.
+ * Adds the offset of the selected data to the address of each row.
  */
 export class IndexLine {
   private tensor: HostTensor | undefined;

@@ -15,7 +15,10 @@ import {
 } from "../../ir/linear.js";
 import { at, type Shape } from "../../ir/types.js";
 
-/** Linear expressions (`forms`) to evaluate for all coordinates of a shape (`sizes`). */
+/**
+ * Shape (`sizes`), and linear expressions (`forms`) in its dims that are evaluated for all coordinates of the
+ * shape.
+ */
 export interface FormWalk {
   readonly sizes: Shape;
   readonly forms: readonly Linear[];
@@ -23,7 +26,7 @@ export interface FormWalk {
 
 /**
  * Splits a shape into parts on which no linear expression contains a quotient or remainder of a single dim.
- * Returns expressions and shape for each part; a shape that cannot be split stays unchanged.
+ * Returns the shape and the rewritten expressions of each part; a shape that cannot be split stays unchanged.
  */
 export function walksByBlocks(walk: FormWalk): readonly FormWalk[] {
   for (const d of walk.sizes.keys()) {
@@ -34,8 +37,8 @@ export function walksByBlocks(walk: FormWalk): readonly FormWalk[] {
 }
 
 /**
- * Returns the number by which linear expressions divide dim `d`. Undefined if there is not exactly one
- * divisor, or if a quotient or remainder contains further dims.
+ * Returns the number by which linear expressions divide dim `d`, in quotients and remainders. Undefined if
+ * there are several numbers or none, or if a quotient or remainder of `d` contains anything else.
  */
 function blockOf(forms: readonly Linear[], d: number): number | undefined {
   const by = new Set<number>();

@@ -98,8 +98,8 @@ function wordsOf(source: RowArray): UnitArray | undefined {
 }
 
 /**
- * Reads words from rows `first` to `end` (exclusive) of a block before the copy, which overlaps cache misses.
- * `per`: number of words in an array element of the copy.
+ * Reads words from rows `first` to `end` (exclusive) of a block before these rows are copied, so that their
+ * cache misses overlap. `per`: number of words in an array element of the copy.
  */
 function readAhead(
   words: UnitArray,
@@ -141,7 +141,10 @@ function moveLong(
     bytes.set(new Uint8Array(buffer, byteOffset + (base + (addresses[k] ?? 0)) * unit, length), to);
 }
 
-/** Copies rows of one 8-byte array element. Takes the parameters of {@link moveRows}. */
+/**
+ * Copies rows of one 8-byte array element. Takes the parameters of {@link moveRows} without `row`, which is
+ * 1.
+ */
 function moveWides(
   source: BigUint64Array,
   target: BigUint64Array,
@@ -165,7 +168,10 @@ function moveWides(
   for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0n;
 }
 
-/** Copies rows of one 4-byte array element. Takes the parameters of {@link moveRows}. */
+/**
+ * Copies rows of one 4-byte array element. Takes the parameters of {@link moveRows} without `row`, which is
+ * 1.
+ */
 function moveWords(
   source: Uint32Array,
   target: Uint32Array,
@@ -189,7 +195,10 @@ function moveWords(
   for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0;
 }
 
-/** Copies rows of one 2-byte array element. Takes the parameters of {@link moveRows}. */
+/**
+ * Copies rows of one 2-byte array element. Takes the parameters of {@link moveRows} without `row`, which is
+ * 1.
+ */
 function moveHalves(
   source: Uint16Array,
   target: Uint16Array,
@@ -213,7 +222,7 @@ function moveHalves(
   for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0;
 }
 
-/** Copies rows of one byte. Takes the parameters of {@link moveRows}. */
+/** Copies rows of one byte. Takes the parameters of {@link moveRows} without `row`, which is 1. */
 function moveBytes(
   source: Uint8Array,
   target: Uint8Array,

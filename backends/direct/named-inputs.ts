@@ -101,8 +101,8 @@ interface ReadWalk {
 }
 
 /**
- * Returns the rows of one input that a read selects, in one or more parts. `table`: index of the input.
- * Undefined if the rows cannot be enumerated.
+ * Returns the rows of one input that a read selects, split into the parts that {@link walksByBlocks} makes.
+ * `table`: index of the input. Undefined if the rows cannot be enumerated.
  */
 function planRead(
   tile: TileFunc,
@@ -124,7 +124,7 @@ function planRead(
 }
 
 /**
- * Returns the points over which a read runs (`shape`), its address, and the steps that compute its index
+ * Returns the shape over whose coordinates a read runs, its address, and the steps that compute its index
  * values. Undefined if a read inside segments cannot be written as one read over the whole segmented list
  * ({@link listWalk}).
  */
@@ -205,8 +205,8 @@ function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
 }
 
 /**
- * Returns a read with reordered dims. Dims on which index values, quotients and remainders depend come first;
- * dims along which rows are contiguous come last.
+ * Returns a read with reordered dims: first the dims on which index values, quotients and remainders depend,
+ * then the dims along which rows are contiguous.
  */
 function rowsLast({ address, shape, indices }: ReadWalk): ReadWalk {
   const forms = [...indices.map(({ form }) => form), { at: 0, terms: beyondSteps(address) }];

@@ -38,9 +38,9 @@ export interface ScatterRows {
   /** First dim of a row; all later dims belong to the row. */
   readonly outer: number;
   readonly rowElements: number;
-  /** Bytes that move at once at most. */
+  /** Maximum number of bytes that are moved at once. */
   readonly unit: 1 | 2 | 4 | 8;
-  /** Walks by their unit, made for the first call that needs one. */
+  /** Cached iterators over the rows, by unit in bytes. */
   readonly walks: Map<number, GatherWalk>;
 }
 
@@ -53,7 +53,7 @@ export interface ScatterPlan {
   readonly indices: readonly Operand[];
   /** True if an index value may end the run. */
   readonly mayReject: boolean;
-  /** Absent where points are taken one by one. */
+  /** Plan to write the updates row by row; absent if points are executed one by one. */
   readonly rows?: ScatterRows;
 }
 
@@ -110,8 +110,8 @@ function rowsOf(tile: TileFunc, map: AccessMap): ScatterRows | undefined {
 }
 
 /**
- * Returns the iterator over the rows of a scatter, with addresses in units of `unit` bytes. The map `walks`
- * of the rows caches the iterator.
+ * Returns the iterator over the rows of a scatter, with addresses in units of `unit` bytes. Each unit has one
+ * iterator, which is cached in `walks`.
  */
 export function scatterWalkOf({ map, tile }: ScatterPlan, { walks }: ScatterRows, unit: number): GatherWalk {
   const existing = walks.get(unit);

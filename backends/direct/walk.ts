@@ -103,9 +103,9 @@ export interface WalkInput extends Pick<GatherPlan, "indexSteps" | "stages"> {
 }
 
 /**
- * Returns the first dim of a row (`outer`) and the number of elements in a row. A row is contiguous in the
- * data, and has the same index values. `by`: elements between neighbours along each dim. `last`: innermost
- * dim on which index values depend, or -1.
+ * Returns the first dim of a row (`outer`; all later dims belong to the row) and the number of elements in a
+ * row. A row is contiguous in the data, and has the same index values. `by`: elements between neighbours
+ * along each dim. `last`: innermost dim on which index values depend, or -1.
  */
 export function rowOf(
   sizes: readonly number[],
@@ -119,8 +119,9 @@ export function rowOf(
 }
 
 /**
- * Iterator over the rows of a gather. Index values are resolved in stages, once for each iteration of the
- * stage's dim. The last stage resolves a block of rows at a time.
+ * Iterator over the rows of a gather, which it passes to a {@link RowVisitor}. An index value is resolved
+ * once for all inner loops that it does not depend on; the innermost index values are resolved for a block of
+ * rows at a time.
  */
 export class GatherWalk {
   private readonly lookups: readonly Lookup[];

@@ -23,8 +23,8 @@ const maxSlabBytes = 2 ** 15;
 const fewestTasks = 256;
 
 /**
- * Returns the program with fused iterations of the innermost parallel loop, which gives `rows` rows to each
- * task. Unchanged if the loop or the statements do not allow the fusion.
+ * Returns the program with several iterations of the innermost parallel loop fused into one, so that each
+ * task has `rows` rows. Unchanged if the loop or the statements do not allow the fusion.
  */
 export function fuseTasks(func: TileFunc, rows: number): TileFunc {
   const { nest } = taskOfTile(func);

@@ -20,8 +20,8 @@ import { pageAlong, type PagedDims } from "./page.js";
 import { stagesOf, type Stage } from "./stages.js";
 
 /**
- * Machine-independent plan of a gather: addresses, stages at which index values are read, and the fill bytes
- * of an element that no index selects.
+ * Machine-independent plan of a gather: addresses, stages at which index values are read, and the bytes of an
+ * output element that has no source element.
  */
 export interface GatherPlan {
   readonly stmt: GatherStmt;
@@ -42,7 +42,7 @@ export interface GatherPlan {
   readonly page?: PagedDims;
   /** Plan of the computation of an element; absent if elements move without change. */
   readonly values?: ValuePlan;
-  /** The bytes of an element that has none. */
+  /** Bytes of an output element that has no source element. */
   readonly fill: Uint8Array;
   /** True if an element of the output may have no source element. */
   readonly mayBeNone: boolean;

@@ -76,8 +76,8 @@ function withFullReduction(
 }
 
 /**
- * Returns a region of a tile as a region of the tensor that contains the tile. `tile`: region of the tensor
- * that the tile covers.
+ * Returns a region, whose offsets count from the start of a tile, as a region of the tensor that contains the
+ * tile. `tile`: the region of the tensor that the tile covers.
  */
 export const within = (region: Region, tile: Region): Region => ({
   buffer: tile.buffer,

@@ -1,7 +1,7 @@
 /** Contiguous runs of the elements of a region, from the innermost dim outwards. */
 import { isConstant, type Linear } from "../../ir/linear.js";
 
-/** Contiguous range of bytes that is copied at once, over the output dims from `outer` on. */
+/** Contiguous range of bytes that is copied at once. It covers the output dims from `outer` to the last. */
 export interface Run {
   readonly outer: number;
   readonly bytes: number;
@@ -10,8 +10,8 @@ export interface Run {
 }
 
 /**
- * Returns the longest range of bytes that is contiguous in every memory. It includes innermost dims only, and
- * no dim before `first`. `stridesByDim`: for each memory, the bytes between neighbours along each dim.
+ * Returns the longest range of bytes that is contiguous in every memory. It covers the innermost dims, and no
+ * dim before `first`. `stridesByDim`: for each memory, the bytes between neighbours along each dim.
  */
 export function commonRun(
   sizes: readonly Linear[],

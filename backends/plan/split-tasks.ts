@@ -160,7 +160,8 @@ function cutGather(
 }
 
 /**
- * Returns a gather whose reads start `start` elements further along output dim `d`, with unchanged regions.
+ * Returns a gather that reads the elements `start` positions further along output dim `d`. The regions and
+ * the written coordinates do not change.
  */
 function further(gather: GatherStmt, d: number, start: Linear): GatherStmt {
   const shifted = (form: Linear): Linear =>

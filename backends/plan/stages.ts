@@ -6,11 +6,11 @@ import { dimsOf, indicesOf, type Linear, type Term } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
 
 /**
- * Stage of a gather at which index operands are read: inside the loop over one output dim, once for all inner
- * loops.
+ * Stage of a gather: the body of the loop over one output dim, in which some index operands are read once for
+ * all inner loops.
  */
 export interface Stage {
-  /** Innermost output dim whose loop is outside the reads; -1 if there is none. */
+  /** Innermost output dim whose loop encloses the reads; -1 if there is none. */
   readonly dim: number;
   /** Numbers of the index operands that are read at this stage, in the order of the map. */
   readonly indices: readonly number[];
@@ -31,15 +31,16 @@ export const isOverPoint = (term: Term): boolean => {
 };
 
 /**
- * Returns the terms of a linear address that do not advance in constant steps along output dims. Terms of
- * index operands, quotients and remainders remain.
+ * Returns the terms of a linear address that contain an index operand, or a quotient or remainder of output
+ * dims. Constant multiples of an output dim are left out.
  */
 export const beyondSteps = ({ terms }: Linear): readonly Term[] =>
   terms.filter((term) => !isStep(term) && isOverPoint(term));
 
 /**
- * Returns the stages of a gather at which the index operands are read, outermost dim first. `indices`: linear
- * expression of each index operand's address or sum. `others`: further addresses that the value needs.
+ * Returns the stages of a gather at which the index operands are read, outermost dim first. `indices`: for
+ * each index operand, the linear expression of its address, or of its sum if it reads no tensor. `others`:
+ * further addresses that the value needs.
  */
 export function stagesOf(
   indices: readonly Linear[],

@@ -7,8 +7,8 @@ import { dimsOf, substitute, scale, dim, type Atom, type Linear } from "../../ir
 import type { ForStmt } from "../../ir/tile.js";
 
 /**
- * Unrolled loop steps of `count` elements along output dim `dim` of a tile. `loops`: enclosing loops,
- * outermost first.
+ * Steps of an unrolled loop along output dim `dim` of a tile; each step covers `count` consecutive elements.
+ * `loops`: enclosing loops, outermost first.
  */
 export interface UnrolledSteps {
   readonly dim: number;

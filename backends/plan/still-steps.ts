@@ -3,8 +3,9 @@ import { assertNever, at } from "../../ir/types.js";
 import type { ValueStep } from "../../ir/values/index.js";
 
 /**
- * Returns a boolean for each step of a value: true if all elements that are computed together have the same
- * result. `isStill`: true for a read that gives them the same value. `reduced`: true if the reduction does.
+ * Returns, for each step of a value, true if all elements that are computed together have the same result.
+ * `isStill`: returns true for a read (by index) that gives these elements the same value. `reduced`: true if
+ * the reduction gives them the same result.
  */
 export function stillSteps(
   steps: readonly ValueStep[],

@@ -22,8 +22,9 @@ export interface StridedIndex {
 }
 
 /**
- * Returns the index operands of the last stage in map order, with strides. Undefined unless the last stage
- * adds to the data's address only multiples of index values, each read from an input under a policy.
+ * Returns the index operands that the last stage of a gather reads, with strides, in map order. Undefined if
+ * the stage adds anything else to the data's address, or if an index operand is not read from an input under
+ * a policy.
  */
 export function stridedIndices({
   indexSteps,

@@ -14,8 +14,8 @@ import type { PtoPlan } from "./plan.js";
 import type { Word } from "./words.js";
 
 /**
- * Extent in rows or words: a C++ expression (`text`) and the maximum. `fixed`: true if the extent is
- * constant.
+ * Extent of a PTO-ISA tile, in rows or words (C++ elements): a C++ expression (`text`), and its maximum.
+ * `fixed`: true if the extent is constant.
  */
 export interface Extent {
   readonly text: string;
@@ -32,8 +32,8 @@ const numbered = (name: string, k: number): string => (k === 0 ? name : `${name}
 export const fixed = (count: number): Extent => ({ text: String(count), max: count, fixed: true });
 
 /**
- * Shape of a PTO-ISA tile: a matrix of words (C++ elements), partly valid. A row takes a multiple of a memory
- * block (pto-isa include/pto/common/pto_tile.hpp:1522).
+ * Shape of a PTO-ISA tile: a matrix of words (C++ elements), of which only the part `valid` has data. The
+ * bytes of a row are a multiple of the memory block (pto-isa include/pto/common/pto_tile.hpp:1522).
  */
 export interface TileShape {
   readonly word: Word;

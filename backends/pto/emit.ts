@@ -236,8 +236,8 @@ function emitTasks(context: PtoContext): void {
 }
 
 /**
- * Emits variables for the region sizes in `body` that depend on loop variable `variable` but on no inner
- * loop. Sizes that depend on a loop in `later` are excluded.
+ * Emits a C++ variable for each region size in `body` that depends on loop variable `variable`. Sizes that
+ * also depend on an inner loop, or on a loop variable in `later`, get no variable.
  */
 function declareSizes(
   context: PtoContext,

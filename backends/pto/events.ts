@@ -25,7 +25,7 @@ interface PairEvents {
 
 /**
  * Returns the event ids of a program's syncs, numbered in program order for each ordered pair of hardware
- * pipes. `first`: the first id of each sync. `pairs`: the number of ids of each pair.
+ * pipes. `first`: the first id of each sync. `pairs`: the number of ids that each pair uses.
  */
 export function eventIds(func: TileFunc): {
   readonly first: ReadonlyMap<SyncStmt, number>;

@@ -462,8 +462,8 @@ class ValueRows {
 }
 
 /**
- * Returns the operands of a vector instruction, with the word type (C++ element type) of each operand in the
- * instruction.
+ * Returns the operands of a vector instruction, each with the word type (C++ element type) in which the
+ * instruction reads or writes it.
  */
 function wordsOf(step: VectorStep): readonly (readonly [VectorPlace, Word])[] {
   const as = (word: Word, ...locations: readonly VectorPlace[]) =>

@@ -27,7 +27,10 @@ function resolverOf({ names }: PtoPlan, { rules }: PtoGather, outside: Outside):
   return `${names.entryPoint}_index${place === 0 ? "" : place + 1}`;
 }
 
-/** True if a gather reports some index operands that are out of range, and gives zeros for others. */
+/**
+ * True if a gather reports out-of-range values of some index operands, and gives zeros for out-of-range
+ * values of others.
+ */
 export const reportsSome = ({ reports, rules }: PtoGather): boolean =>
   reports && rules.some(({ mayBeNone, outside }) => mayBeNone && outside !== "report");
 
@@ -67,7 +70,7 @@ export interface IndicesAt {
   readonly names: string[];
   /** Name of the C++ variable that is true if all index values select an element. */
   readonly inside: string;
-  /** True if `bad` is set here where one is outside that is reported. */
+  /** True if the emitted code sets `bad` for a value out of range that the policy reports. */
   readonly marks: boolean;
 }
 
@@ -126,8 +129,8 @@ export function emitIndexSteps(
 }
 
 /**
- * Returns the lines of C++ that replace an index value out of range by the nearest element or by the
- * remainder; an empty list for a policy that selects no element.
+ * Returns the lines of C++ by which an index value out of range selects the nearest element, or its remainder
+ * modulo the extent. The list is empty for a policy that selects no element.
  */
 function otherwise(outside: Outside): string[] {
   switch (outside) {

@@ -12,7 +12,7 @@ export interface PtoParam {
    * `status`: an `int32_t` for each block, cleared by the host; 1 where a block met an index out of range.
    */
   readonly role: Role | "status";
-  /** C++ type of the words it moves. */
+  /** C++ type of the words that the parameter points to. */
   readonly word: string;
 }
 
@@ -33,7 +33,7 @@ export interface PtoKernel {
   /** Blocks that the host must launch: no more, no fewer. 0 for an output without elements. */
   readonly blocks: number;
   readonly params: readonly PtoParam[];
-  /** The program's buffers, then what the lowering adds. */
+  /** Buffers of the program, then the buffers that the lowering adds. */
   readonly buffers: readonly PtoBuffer[];
   /** Bytes of unified buffer up to the end of the last buffer. */
   readonly ubPeak: number;

@@ -47,7 +47,7 @@ import { dataWord, i32, indexWord, type Word } from "./words.js";
  * Addresses are in elements of the tensor or buffer.
  */
 export interface PtoGather extends GatherPlan {
-  /** Rules of the index operands that have a policy, in their order. */
+  /** Out-of-range rules of the index operands that have a policy, in the order of the index operands. */
   readonly rules: readonly IndexRule[];
   readonly lowering: GatherLowering;
   /** Pipe of the gather, as named by the program's syncs. */
@@ -61,7 +61,7 @@ export interface PtoPlan {
   readonly names: PtoNames;
   readonly nest: ParallelNest;
   readonly blocks: number;
-  /** Absent for an output without elements. */
+  /** Plan of the gather; absent if the output has no elements. */
   readonly gather?: PtoGather;
   readonly buffers: ReadonlyMap<string, UbBuffer>;
   /**

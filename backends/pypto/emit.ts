@@ -79,7 +79,7 @@ export function emitPyptoValue(gather: AccessFunc, target: Target): string {
   });
 }
 
-/** Returns the text of a gather's kernel. `call`: emits the computation of one view tile of the output. */
+/** Returns the text of a gather's kernel. `call`: emits the computation of one view of the output. */
 function gatherText(
   gather: AccessFunc,
   target: Target,

@@ -12,10 +12,12 @@ import { Lines } from "../lines.js";
 import { Identifiers } from "../names.js";
 import { typeNames } from "./type-names.js";
 
-/** Upper limit of the number of tile entries that `set_vec_tile_shapes` takes. */
+/** Maximum number of tile extents that PyPTO's `set_vec_tile_shapes` accepts. */
 export const maxTileEntries = 4;
 
-/** Text that a kernel's body is written to, and the names that it uses, one for each operand. */
+/**
+ * Text to which the statements of a PyPTO kernel are written (`out`), and the Python name of each operand.
+ */
 export interface KernelBody {
   readonly out: Lines;
   readonly names: readonly string[];
@@ -24,8 +26,9 @@ export interface KernelBody {
 }
 
 /**
- * Returns the text of a PyPTO kernel. `notes`: comment lines below those of the rules. `body` writes the
- * statements. An output that is written in place has the name of its input, and is no parameter.
+ * Returns the text of a PyPTO kernel. `notes`: comment lines that follow the comments on the tiling rules.
+ * `body`: writes the statements. If the kernel writes in place, the output is no parameter and has the name
+ * of the input.
  */
 export function programText(
   func: AccessFunc,
@@ -85,9 +88,9 @@ interface Viewed {
 }
 
 /**
- * Emits the loops over views (parts), with the statements that `body` writes inside. A loop over dim d has
- * the variable `vD`. `body` gets the size of a view along each dim: a number, or the variable `nD` where the
- * last view is shorter.
+ * Emits the loops over views, with the statements that `body` writes inside. The loop over dim 0 has the
+ * Python variable `v0`, and so on. `body` gets the size of a view along each dim: a number, or the variable
+ * `n0` if the last view is shorter.
  */
 export function emitLoops(
   out: Lines,
@@ -117,7 +120,10 @@ export function emitLoops(
   nest(0);
 }
 
-/** Part of a tensor: its extents as they are declared, where it begins, and how much of it is valid. */
+/**
+ * Part of a tensor, as `pypto.view` takes it: the declared extents, the offset along each dim, and the number
+ * of valid elements along each dim. Offsets and valid sizes are Python expressions.
+ */
 export interface ViewOf {
   readonly shape: Shape;
   readonly offsets: readonly string[];

@@ -43,7 +43,7 @@ const pageOf = (name: string): string =>
 /** True if an operator has its input in the unified buffer (UB), whole along the dim that the index names. */
 const holdsInput = ({ op }: WriteCall): boolean => op === "scatter" || op === "index_add_ub";
 
-/** Returns the first number in an expression, as a number of Python; undefined if there is none. */
+/** Returns the value of the first number in an expression, from the left; undefined if there is none. */
 function numberIn(value: Expression): number | undefined {
   switch (value.kind) {
     case "read":
@@ -58,7 +58,10 @@ function numberIn(value: Expression): number | undefined {
   }
 }
 
-/** Returns the calls that a scatter may be, by its coordinates and its combination alone. */
+/**
+ * Returns the PyPTO calls that may express a scatter, judged by its written coordinates, its reads, and
+ * whether it writes in place. A call that the program's framework operator names comes first.
+ */
 function callsFor(scatter: AccessFunc): readonly WriteCall[] {
   const { write, value, reads } = scatter.map;
   const inPlace = isInPlace(scatter);
@@ -83,7 +86,10 @@ function callsFor(scatter: AccessFunc): readonly WriteCall[] {
 /** Words of PyPTO for combinations, where scatter has them. */
 const reductions = { set: "none", add: "add", mul: "multiply" } as const;
 
-/** Returns the source operator of a call. */
+/**
+ * Returns the source operator of a PyPTO call, or the diagnostics if the operator does not accept the types
+ * `inputs`.
+ */
 function sourceOf(call: WriteCall, { map }: AccessFunc, inputs: readonly TensorType[], target?: Target) {
   const { op, dim, number } = call;
   const { combine } = map.write;
@@ -104,8 +110,8 @@ function sourceOf(call: WriteCall, { map }: AccessFunc, inputs: readonly TensorT
 }
 
 /**
- * True if a map writes as `other` does: policies and duplicates apart, and the values too if `values` is
- * false.
+ * True if a scatter writes the same elements as the map `other`, apart from policies and duplicates. With
+ * `values` true, the written values must be the same too.
  */
 function writesAs(scatter: AccessFunc, other: AccessMap, values: boolean): boolean {
   const plain = (map: AccessMap): AccessMap => {
@@ -126,8 +132,8 @@ function writesAs(scatter: AccessFunc, other: AccessMap, values: boolean): boole
 }
 
 /**
- * Returns the call that a scatter is. Throws a CompileError: TC505 if PyPTO has no such operator, TC1xx if
- * the operator does not take the element types.
+ * Returns the PyPTO call that expresses a scatter. Throws a CompileError: TC505 if PyPTO has no such
+ * operator, TC1xx if the operator does not accept the element types.
  */
 function callOf(scatter: AccessFunc, target: Target): WriteCall {
   const { map, span } = scatter;
@@ -160,9 +166,9 @@ function callOf(scatter: AccessFunc, target: Target): WriteCall {
 }
 
 /**
- * Returns the PyPTO program (Python text) of a scatter whose schedule is complete. Throws a CompileError:
- * TC505 if PyPTO has no operator that writes so, or the operator lacks the policy, the treatment of
- * duplicates, the views or the tile; TC1xx if it does not take the element types.
+ * Returns the PyPTO program (Python text) of a scatter with a complete schedule. Throws a CompileError: TC505
+ * if no PyPTO operator expresses the scatter, its policies, view and tile; TC1xx if the operator does not
+ * accept the element types.
  */
 export function emitPyptoScatter(scatter: AccessFunc, target: Target): string {
   const { map, schedule, span } = scatter;
@@ -254,7 +260,10 @@ export function emitPyptoScatter(scatter: AccessFunc, target: Target): string {
   });
 }
 
-/** Returns the arguments of a call behind its input. `others`: the names of the other inputs. */
+/**
+ * Returns the arguments that follow the first input in a PyPTO call, as Python text. `others`: Python names
+ * of the other inputs.
+ */
 function argumentsOf(
   { map }: AccessFunc,
   { op, dim, number }: WriteCall,
@@ -292,7 +301,10 @@ const pythonFloat = (value: number): string =>
       ? `${value}.0`
       : String(value);
 
-/** Returns the comment lines on what PyPTO leaves open, and on what it does otherwise. */
+/**
+ * Returns the comment lines on conditions that PyPTO does not check, and on cases in which PyPTO's bits may
+ * differ from the program's.
+ */
 function notesOf({ map, operands }: AccessFunc, { op, name, number }: WriteCall): readonly string[] {
   const { dtype } = outputOf({ operands }).type;
   const { write, indices } = map;
@@ -321,7 +333,10 @@ interface Fault {
   readonly hint: string;
 }
 
-/** Returns the domain dim that a coordinate is, or is a quotient of; undefined for other coordinates. */
+/**
+ * Returns the domain dim (`dim`) and the divisor (`by`) of a coordinate that is the quotient of a dim; the
+ * divisor is 1 for the dim itself. Undefined for other coordinates.
+ */
 function followed(coord: Linear): { readonly dim: number; readonly by: number } | undefined {
   const only = soleAtom(coord);
   if (only?.kind === "dim") return { dim: only.dim, by: 1 };
@@ -330,7 +345,10 @@ function followed(coord: Linear): { readonly dim: number; readonly by: number } 
   return inner?.kind === "dim" ? { dim: inner.dim, by: only.by } : undefined;
 }
 
-/** Returns the coordinates of an input in a scatter: those of its read, or of the write for the base. */
+/**
+ * Returns the coordinates at which a scatter accesses input `table`: those of the write for the base (input
+ * 0), else those of the first read. Empty if the input is not read.
+ */
 function coordsOf({ map }: AccessFunc, table: number): readonly Linear[] {
   if (table === 0) return map.write.at;
   const read = [
@@ -340,7 +358,10 @@ function coordsOf({ map }: AccessFunc, table: number): readonly Linear[] {
   return read.find((one) => one.table === table)?.at ?? [];
 }
 
-/** Returns why a tile is none for the operator; undefined if it is one. */
+/**
+ * Returns the reason why a PyPTO call does not accept the schedule's tile or residency, with a hint.
+ * Undefined if the call accepts both.
+ */
 function tileFault(scatter: AccessFunc, call: WriteCall): Fault | undefined {
   const { schedule, map } = scatter;
   if (!holdsInput(call) || call.dim === undefined || !isResolved(schedule)) return undefined;
@@ -360,7 +381,10 @@ function tileFault(scatter: AccessFunc, call: WriteCall): Fault | undefined {
   };
 }
 
-/** Returns why views are none for the operator; undefined if they are. */
+/**
+ * Returns the reason why a PyPTO call does not accept the schedule's view, with a hint. Undefined if the call
+ * accepts the view.
+ */
 function viewFault(scatter: AccessFunc, call: WriteCall): Fault | undefined {
   const { schedule, map } = scatter;
   if (!isResolved(schedule)) return undefined;
@@ -420,8 +444,9 @@ interface ViewedScatter {
 }
 
 /**
- * Returns the part of an input that one view takes. Where the input is cut as the index is, the parts of all
- * tensors are declared with the extents of the input's part, so that a tile cuts them into as many blocks.
+ * Returns the part of input `table` that one view uses. For PyPTO's `scatter`, the parts of all inputs have
+ * equal declared extents, except along the call's dim: a tile then splits all of them into equally many
+ * blocks.
  */
 function pieceOf({ scatter, call, views, sizes }: ViewedScatter, table: number): ViewOf {
   const { map, schedule } = scatter;

@@ -8,8 +8,8 @@ import { at } from "../../ir/types.js";
 import type { Lookup, PointerWalk } from "./memory-addresses.js";
 
 /**
- * Vector of 16 bytes of index values that one instruction compares with limits. The vector has a position in
- * the index tensor and a limit for each 32-bit word.
+ * Vector of 16 bytes of index values that one instruction compares with limits: the vector's position in the
+ * index tensor, and the limit of each 32-bit word.
  */
 export interface ComparedVector {
   /** Number of the pointer into the index tensor. */

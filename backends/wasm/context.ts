@@ -30,8 +30,8 @@ import { accumulate, int128Constant, int128FromI64, int128Product, int128Quotien
 export type FormWidth = WasmInteger | "i128";
 
 /**
- * WebAssembly locals that hold output coordinates and index values, by which linear expressions are emitted,
- * and the ranges of both.
+ * Values that emitted linear expressions can use: WebAssembly locals that hold output coordinates (`dims`)
+ * and index values (`indices`), and the ranges of both.
  */
 export interface FormScope {
   readonly ranges: Ranges;

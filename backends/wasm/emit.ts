@@ -164,8 +164,9 @@ const tripsOf = (context: WasmContext, k: number): WasmAmount => {
 };
 
 /**
- * Returns the trip counts of the parallel loops from loop `first` to the innermost. Their constant trip
- * counts are replaced by one product; each dynamic trip count is a WebAssembly local.
+ * Returns the factors of the number of iterations of the parallel loops from loop `first` to the innermost.
+ * The factors are the product of the constant trip counts, if above 1, and a WebAssembly local for each
+ * dynamic trip count.
  */
 function divisors(context: WasmContext, first: number): WasmAmount[] {
   const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));

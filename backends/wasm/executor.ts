@@ -33,8 +33,8 @@ export interface FastOptions {
 }
 
 /**
- * Option of a new executor. `before`: earlier executor whose memory, with the contents of the inputs, the new
- * executor takes over.
+ * Option of a new executor. `before`: earlier executor for the same tensors, which cannot run again. The new
+ * executor takes over its memory with the contents of the inputs.
  */
 export interface TakeOver {
   /**
@@ -70,7 +70,7 @@ export class FastExecutor {
   /** Input arrays in the executor's memory; inputs that are written here need no copy. */
   readonly inputs: HostInputs;
   readonly output: Uint8Array;
-  /** Runs begun, and one more once another program has the memory: what lies in it is of the latest. */
+  /** Number of runs begun, plus one once another executor has taken over the memory. */
   runs = 0;
   /** Size of the executor's memory in bytes. */
   readonly memoryBytes: number;

@@ -205,7 +205,7 @@ function rowMoving(core: GatherPlan, { data, run, table, ...rest }: GatheredData
 
 /**
  * Returns the strategy of a gather that copies elements. One iteration copies several elements if vectors can
- * check the indices or a table contains the indices; else one element.
+ * check the index values, or if all indices are resolved in a table; else one element.
  */
 function elementMoving(core: GatherPlan, { data, table, ...rest }: GatheredData): GatherStrategy {
   const { mayBeNone, stages, stmt, values } = core;

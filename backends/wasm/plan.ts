@@ -28,9 +28,9 @@ import { jammed, unrollAndJamOf } from "./unroll-and-jam.js";
 
 /** Plan of a tile program's WebAssembly code: all decisions that are made before emission. */
 export interface WasmPlan {
-  /** The program as it was given. */
+  /** Program for which the plan was made. */
   readonly source: TileFunc;
-  /** The program that is emitted: its long tasks are split, short ones fused, and copies left out. */
+  /** Program from which code is emitted: long tasks are split, short tasks fused, and copies removed. */
   readonly func: TileFunc;
   readonly nest: ParallelNest;
   /** Names of the function's parameters: numbers that depend on the sizes of symbols. */

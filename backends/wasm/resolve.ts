@@ -17,12 +17,12 @@ export interface RuleBounds {
 }
 
 /**
- * Input of {@link emitResolved}: the rule of an index value and its numbers, and functions that emit what
- * happens to a value out of range.
+ * Input of {@link emitResolved}: the out-of-range rule of an index value, its bounds in the emitted code, and
+ * functions that emit the handling of a value out of range.
  */
 export interface Resolver {
   readonly rule: IndexRule;
-  /** Extent and similar numbers of the rule, as constants or WebAssembly locals. */
+  /** Extent, and the number added to negative values, as constants or WebAssembly locals. */
   readonly bounds: RuleBounds;
   /**
    * Emits code that pushes the row-major position of the current output element; absent if nothing is
@@ -31,7 +31,7 @@ export interface Resolver {
   readonly position?: () => void;
   /** Local that holds the lowest position so far of an output element with an index out of range. */
   readonly bad: LocalId;
-  /** Emits what becomes of an index that names no element. */
+  /** Emits the code for an index value that selects no element. */
   readonly nothing: () => void;
 }
 
@@ -143,7 +143,7 @@ export function reportBad(code: CodeBuilder, bad: LocalId, position: () => void)
 
 /**
  * Emits the code for an index value out of range, according to the rule's policy. The code reports the output
- * element, sets the local `element` to a number in range, or does what `nothing` emits.
+ * element, sets the local `element` to an index in range, or does what the callback `nothing` emits.
  */
 function outOfRange(
   code: CodeBuilder,

@@ -44,7 +44,7 @@ export interface CpuScatter {
   readonly map: AccessMap;
   readonly ranges: Ranges;
   readonly indexSteps: readonly IndexStep[];
-  /** Memories of the index operands' values; undefined for a sum. */
+  /** Memory of the values of each index operand; undefined for a sum. */
   readonly tables: readonly (Memory | undefined)[];
   readonly stages: readonly Stage[];
   readonly written: PlacedElement;
@@ -147,8 +147,8 @@ function withoutCode(map: AccessMap, steps: readonly IndexStep[]): string | unde
 }
 
 /**
- * True if WebAssembly code can be emitted for a scatter. False if index values determine the reduction
- * elements, or if an out-of-range policy may leave a written value without an input element.
+ * True if WebAssembly code can be emitted for a scatter. False if the reduction elements are a segment, or if
+ * an out-of-range policy may leave a written value without an input element.
  */
 export const hasScatterCode = (map: AccessMap, { operands }: Pick<TileFunc, "operands">): boolean =>
   withoutCode(
@@ -173,8 +173,8 @@ function refuseWithoutCode({ name, span }: TileFunc, map: AccessMap, steps: read
 }
 
 /**
- * Returns the steps that compute the element that a scatter writes; undefined for an unchanged copy. Throws a
- * CompileError (TC104) for an element type that cannot be combined.
+ * Returns the steps that compute the new value of each element that a scatter writes; undefined if the
+ * scatter only copies elements. Throws a CompileError (TC104) for an element type that cannot be combined.
  */
 function valuesOf(func: TileFunc, map: AccessMap): ValuePlan | undefined {
   const { combine } = map.write;

@@ -12,7 +12,10 @@ export type SpawnThread = (message: ThreadMessage) => {
   terminate(): unknown;
 };
 
-/** Message that starts a thread and is posted to the worker unchanged. */
+/**
+ * Message with which a thread of the fast executor starts. A {@link SpawnThread} hands the message unchanged
+ * to `serveThread` in the worker.
+ */
 export interface ThreadMessage {
   /** A WebAssembly.Module. */
   readonly module: object;
@@ -29,7 +32,8 @@ export interface ThreadMessage {
 
 /**
  * Function that executes tasks [from, to) with the unified buffer (UB) at byte `ub`. Returns the row-major
- * position of the first output element with an index out of range, or -1.
+ * position of the first output element with an index out of range, or -1. `params`: values of the runtime
+ * parameters.
  */
 export type RunTasks = (from: number, to: number, ub: number, ...params: readonly number[]) => number;
 

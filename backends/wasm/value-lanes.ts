@@ -77,8 +77,9 @@ export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }
 }
 
 /**
- * Emits a reduction of `locals` output elements (or vectors) at once, and returns one WebAssembly local for
- * each result. `each`: emits the loop over reduction elements, and calls `take` to emit the loop's body.
+ * Emits the reductions of `locals` output elements (or vectors of elements) in one loop, and returns one
+ * WebAssembly local for each result. `each`: emits the loop over reduction elements, and calls `take` to emit
+ * the loop's body.
  */
 export function emitStepwise(
   lanes: LaneCode,
@@ -297,8 +298,8 @@ type RoundedType = Exclude<FloatValueType, "f32">;
 const isRounded = (type: SourceType): type is RoundedType => isFloatValue(type) && type !== "f32";
 
 /**
- * Value of an output element before the store: the type, the computing steps, and the code that pushes the
- * bits.
+ * Result of {@link storedValue}: the type of an output element's value, the steps that compute the value, and
+ * a function that emits the bits to store.
  */
 export interface StoredValue {
   readonly type: ValueType;

@@ -15,8 +15,8 @@ import { LaneCode } from "./lane-code.js";
 import { emitStep, emitStepwise, storedValue } from "./value-lanes.js";
 
 /**
- * Function that emits code to push the base address of an operand's memory. `read`: index of the read in the
- * value's computation.
+ * Function that emits code to push the base address of the memory from which a read takes its element.
+ * `read`: index of the read in the value's computation.
  */
 export type MemoryOf = (read: number) => void;
 

@@ -282,8 +282,8 @@ const narrowings: Readonly<Record<ValueType, readonly PlainOp[]>> = {
 };
 
 /**
- * Emits code that merges several vectors into one with narrower lanes, and pushes the result. `ops`:
- * instructions that merge two vectors, in order.
+ * Emits code that merges vectors pairwise, round by round, into one vector with narrower lanes, and pushes
+ * the result. `ops`: for each round, the instruction that merges two vectors.
  */
 function pushNarrowed(code: CodeBuilder, ops: readonly PlainOp[], vectors: readonly LocalId[]): void {
   const last = ops[ops.length - 1];

@@ -110,7 +110,7 @@ export interface RunnerOptions {
 export interface Runner {
   readonly device: GPUDevice;
   readonly limits: WgslLimits;
-  /** The target to compile for: the device's limits. */
+  /** Target for kernels that run on this runner, with the limits of the device. */
   readonly target: Target;
   /**
    * Uploads within the call, dispatches once, reads back; runs may overlap. Rejects with a RunError (TC601)
@@ -619,8 +619,8 @@ interface Reported {
 }
 
 /**
- * Returns the access map of a program, and the extents in which its reported elements are numbered. These are
- * the extents of the output for a gather, and of the domain for a scatter.
+ * Returns the access map of a program, and the extents in which elements are numbered in error reports: those
+ * of the output for a gather, of the domain for a scatter.
  */
 function reportedBy(tile: TileFunc): Reported {
   const { operands } = tile;
@@ -635,8 +635,8 @@ function reportedBy(tile: TileFunc): Reported {
 }
 
 /**
- * Returns the error (TC702) for a status word that no launch of the kernel can have written. `element`:
- * output element in the status word. `why`: the reason.
+ * Returns the error (TC702) for a status word that no launch of the kernel can have written. `element`: the
+ * output element that the status word names. `why`: phrase on the element for the message.
  */
 function staleStatus(element: number, why = "whose indices are in range"): CompileError {
   return new CompileError([

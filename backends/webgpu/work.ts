@@ -18,8 +18,8 @@ export type DeviceFaults = Readonly<
 >;
 
 /**
- * Function that makes the error for a validation error of the device, which the caller or tilec may have
- * caused. `message`: the device's message.
+ * Function that makes the error for a validation error of the device. The cause may be an argument of the
+ * caller or a bug in tilec. `message`: the device's message.
  */
 export type AtFault = (message: string) => Error | Promise<Error>;
 
@@ -65,8 +65,8 @@ export async function settle<T>(work: DeviceWork, begin: () => Promise<T>, atFau
 }
 
 /**
- * Resolves to the result of `promise`, which a WebGPU call returned. If it rejects with a reason (a refused
- * pipeline), rejects with the error of {@link faultOf}; otherwise with the error for a lost device.
+ * Resolves to the result of `promise`, which a WebGPU call returned. A refused pipeline (a rejection with a
+ * `reason`) becomes the error of {@link faultOf}; any other rejection becomes the error for a lost device.
  */
 export async function orRefused<T>(
   work: Pick<DeviceWork, "faults">,

@@ -14,16 +14,22 @@ import {
 import { assertNever, at, isPowerOfTwo } from "../../ir/types.js";
 import { sizeName } from "./names.js";
 
-/** Amount (factor times text) that is 0: a coordinate that is always 0, or an empty sum. */
+/** Amount (number times WGSL expression) that is 0, for a coordinate that is always 0 or an empty sum. */
 export const zero: Amount = { by: 0 };
 
-/** Returns the amount `by` times `text`. `text` must be a name or a call, without need of parentheses. */
+/**
+ * Returns an amount (number times WGSL expression): `by` times `text`. `text`: a name or a call, which needs
+ * no parentheses.
+ */
 export const named = (text: string, by = 1): Amount => ({ by, text, isTight: true });
 
-/** Returns an amount (factor times text) with factor 1 and the given expression in parentheses. */
+/**
+ * Returns an amount (number times WGSL expression) with the number 1 and the expression `text` in
+ * parentheses.
+ */
 export const computed = (text: string): Amount => named(`(${text})`);
 
-/** Returns an amount (factor times text) with the factor multiplied by `by`. */
+/** Returns an amount (number times WGSL expression) with the number multiplied by `by`. */
 export const times = (amount: Amount, by: number): Amount => ({ ...amount, by: amount.by * by });
 
 /** WGSL names of the loop variables, output dims and index operands in a linear expression. */
@@ -85,8 +91,8 @@ export const largestFactorFirst = (terms: readonly Term[]): readonly Term[] =>
   [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by) || ranks[a.of.kind] - ranks[b.of.kind]);
 
 /**
- * Returns `by` times the quotient of a linear expression by `of`, as an amount (factor times WGSL text). A
- * power of two is printed as a shift or a mask.
+ * Returns `by` times the quotient of a linear expression by `of`, as an amount (number times WGSL
+ * expression). Division by a power of two is printed as a shift or a mask.
  */
 function quotient(form: Linear, of: number, by: number, language: FormLanguage): Amount {
   const divided = amountOf(form, language);
@@ -105,13 +111,13 @@ function remainder(form: Linear, of: number, by: number, language: FormLanguage)
   return times(computed(`${operandText(divided, language)} ${rest}`), by);
 }
 
-/** Returns the WGSL text of an amount (factor times text) in u32. */
+/** Returns the WGSL expression of an amount (number times expression), in u32 arithmetic. */
 export const numberText = (amount: Amount): string => amountText(amount, u32);
 
 /** Returns the u32 literal in WGSL of an integer, modulo 2^32. Addresses are computed in u32. */
 export const u32Literal = (value: number): string => `${value >>> 0}u`;
 
-/** Returns the WGSL text of a sum of amounts (factor times text); `0u` if all amounts are 0. */
+/** Returns the WGSL expression of a sum of amounts (number times expression); `0u` if all amounts are 0. */
 export function sumText(amounts: readonly Amount[]): string {
   const moving = amounts.filter(({ by }) => by !== 0);
   return moving.length === 0 ? "0u" : moving.map(numberText).join(" + ");

@@ -74,9 +74,12 @@ import { readsAlong, type ValueUnit } from "./value-unit.js";
 /** Number of 32-bit words in one access to an array. */
 export type AccessWords = 1 | 2 | 4;
 
-/** Plan of an index operand in a kernel: the code to read, resolve and store the index value. */
+/**
+ * Plan of an index operand in a kernel: the element type, and the method by which the index value is read and
+ * resolved.
+ */
 export interface IndexMove extends IndexStep {
-  /** Absent for a sum. */
+  /** Element type of the index tensor; absent for a sum. */
   readonly dtype?: DType;
   /** True if the value is resolved in 128-bit arithmetic, which no sum exceeds; else in 32 bits. */
   readonly int128: boolean;
@@ -134,8 +137,8 @@ export type SharedWords =
   | { readonly by: "merged" };
 
 /**
- * Group of output elements that a lane moves at a time, with the method (`how`). `group`: number of elements
- * along the innermost dim; for `packed`, the number of elements in a 32-bit word.
+ * Method (`how`) by which a lane moves output elements. `group`: number of elements along the innermost dim
+ * that the lane moves at a time; for `packed`, the number of elements in a 32-bit word.
  */
 export type Unit =
   /**
@@ -159,8 +162,8 @@ export type Unit =
   | { readonly how: "packed"; readonly group: number; readonly shared: SharedWords };
 
 /**
- * Rows along output dim `dim` that a lane copies page by page. A page is a range of the dim without a change
- * of index values, contiguous in data and output.
+ * Rows along output dim `dim` that a lane copies page by page. Within a page, index values are constant, and
+ * the rows are contiguous in data and output.
  */
 export interface PageRun extends PagedDims {
   readonly dim: number;
@@ -173,7 +176,7 @@ export interface GatherMove {
   readonly kind: "gather";
   readonly stmt: GatherStmt;
   readonly unit: Unit;
-  /** Words of one access of each operand, in their order. */
+  /** Number of words in one access of each operand, in operand order. */
   readonly widths: readonly AccessWords[];
   /** Sizes of the current tile with fused dims, and the extents of a whole tile. */
   readonly sizes: readonly Linear[];
@@ -328,8 +331,8 @@ export function gatherMove(
 }
 
 /**
- * Returns a tile's sizes and full extents (`tile`) after the rows along dim `along` are joined into one long
- * row. Dim `along` then has size 1.
+ * Returns a tile's sizes and full extents (`tile`), with the rows along dim `along` joined into one long row
+ * of the last dim. Dim `along` then has size 1.
  */
 function endToEnd({ sizes, tile }: LaneTile, along: number): Pick<LaneTile, "sizes" | "tile"> {
   const last = tile.length - 1;
@@ -788,8 +791,8 @@ export function startsAtMultiples(
 }
 
 /**
- * Returns the rows that a lane copies page by page, along the dim of {@link laneRowDim}. A page is a range of
- * a dim without a change of index values. Undefined if there are no contiguous pages.
+ * Returns the rows that a lane copies page by page, along the dim of {@link laneRowDim}; undefined if there
+ * are no contiguous pages. A page is a range of the dim over which index values are constant.
  */
 function pageRun(
   { sizes, tile, addresses }: LaneTile,

@@ -45,8 +45,8 @@ export const narrowForm = (
     : context.address(form, coords, indexNames(move));
 
 /**
- * Returns the WGSL texts of the operands of a gather's 128-bit expressions: u32 expressions in output dims,
- * and index operands.
+ * Returns the WGSL texts from which a gather's 128-bit expressions are built: u32 expressions in output dims,
+ * and the names of index operands.
  */
 function wordsOf(context: WgslContext, move: GatherMove, coords: readonly Amount[]): Int128Words {
   const names = indexNames(move);
@@ -212,8 +212,8 @@ export function emitReport(
 type Accesses = Map<string, string>;
 
 /**
- * Returns the WGSL name of a variable with several index values from one access. Emits the declaration of a
- * variable that is not in `accesses`.
+ * Returns the WGSL name of a variable with several index values from one access. If `accesses` has no such
+ * variable, its declaration is emitted first.
  */
 function sharedAccess(
   context: WgslContext,
@@ -338,8 +338,8 @@ const int128Count = (count: number, { dynamic }: IndexMove): string =>
     : `vec4u(${sizeName(dynamic.wrapNegativeBy)}, 0u, 0u, 0u)`;
 
 /**
- * Returns the WGSL text of the position that is read for a resolved index: the variable `element`, clamped to
- * the extent if needed.
+ * Returns the WGSL text of the element index that is used for a resolved index value: the variable `element`,
+ * clamped to the extent if needed.
  */
 function elementInRange(
   { indices }: GatherMove,
@@ -357,8 +357,9 @@ function elementInRange(
 }
 
 /**
- * Emits code that ends the evaluation of an element if a condition fails. The lowest output element with an
- * index out of range is reported.
+ * Emits code that ends the evaluation of an output or reduction element if its index value is out of range.
+ * `inside`: WGSL condition that is true for a value in range. If the policy reports, the code also updates
+ * `bad` with the element's position.
  */
 function emitEnding({ out }: WgslContext, move: GatherMove, index: IndexMove, inside: string): void {
   const outside = allOf([...conditionsOf(move, index), `!(${inside})`]);
@@ -407,8 +408,8 @@ export const valueFlags = (move: GatherMove): readonly string[] =>
   move.indices.filter((index) => isMissable(move, index)).map(flagOf);
 
 /**
- * True if a kernel must record that an output or reduction element has ended. False if every value that ends
- * an element is reported.
+ * True if a kernel needs the variable `alive`, which is false once an output or reduction element has ended.
+ * False if every value that ends an element is reported. `inReduction`: true for reduction elements.
  */
 export const mayEnd = (
   { indices, unit }: Pick<GatherMove, "indices" | "unit">,

@@ -22,8 +22,8 @@ import {
 import { at, isPowerOfTwo, type Shape } from "../../ir/types.js";
 
 /**
- * Tile over which the lanes of a workgroup loop, with neighbouring dims fused where possible. Of the dims
- * that are fused, the last has the number of all their elements, and the others have extent 1.
+ * Tile over which the lanes of a workgroup loop, with neighbouring dims fused where possible. The last of the
+ * fused dims has the product of their extents, and the others have extent 1.
  */
 export interface LaneTile {
   readonly sizes: readonly Linear[];
@@ -62,7 +62,7 @@ export function fusedDims(start: LaneTile, varies: readonly boolean[]): LaneTile
 
 /**
  * Returns the tile with the dims `outer` and `inner` fused; undefined if rows along `inner` are not
- * contiguous. `mayBeApart`: true if rows of the data may be at a constant distance.
+ * contiguous. `mayBeApart`: true if rows of the data may have gaps of a constant size between them.
  */
 function join(
   { sizes, tile, addresses }: LaneTile,
@@ -89,8 +89,9 @@ function join(
 }
 
 /**
- * Returns a linear expression in `outer` and `inner` as an expression in one fused dim. Undefined if the
- * expression is not continuous from row to row. `mayBeApart`: true if gaps between rows are allowed.
+ * Returns a linear expression in the dims `outer` and `inner` as an expression in one fused dim. Undefined if
+ * the expression does not continue from one row to the next. `mayBeApart`: true if gaps between rows are
+ * allowed.
  */
 function alongOne(
   form: Linear,

@@ -21,8 +21,8 @@ const fewestLanes = 16;
 const idleShare = 0.25;
 
 /**
- * Shape of a workgroup's lanes: the numbers of lanes along x and y, and the distribution of a tile's rows
- * among lanes along y.
+ * Shape of a workgroup: the numbers of lanes along x and y, and the method by which a tile's rows are
+ * distributed among the lanes.
  */
 export interface LaneShape {
   readonly x: number;
@@ -36,7 +36,10 @@ export interface LaneShape {
 /** Axis of the lanes in a workgroup. `all`: all lanes, numbered consecutively over x and y. */
 export type LaneAxis = "x" | "y" | "all";
 
-/** WGSL names of the lane numbers in a kernel, with a record of the built-in values in use. */
+/**
+ * WGSL names of the numbers of a lane in its workgroup: along x, along y, and in total. Also records the
+ * built-in values that the kernel uses.
+ */
 export class Lanes {
   /** Builtins that the text mentions. */
   readonly used = new Set<"lane" | "lane_index">();
@@ -69,8 +72,8 @@ export const groupsOf = ({ tile, unit }: Pick<GatherMove, "tile" | "unit">): num
   );
 
 /**
- * True if full tiles get a separate branch with a constant number of loop iterations. False on software
- * adapters, and for computed or packed elements.
+ * True if the WGSL code has a separate branch for full tiles, with loops of constant trip counts. False on
+ * software adapters, and for computed or packed elements.
  */
 export function branchesOnFullTiles(move: GatherMove, shape: LaneShape, { target }: Device): boolean {
   const { sizes, tile, unit, values } = move;

@@ -21,9 +21,15 @@ export interface LoadMove {
   /** 32-bit words of one access of the tensor, and of one of the buffer. */
   readonly width: 1 | 4;
   readonly stagedWidth: 1 | 4;
-  /** The element of the tensor where a row starts, over the dims of the region but the innermost. */
+  /**
+   * Position in the tensor of a row's first element, as an expression in all dims of the region but the
+   * innermost.
+   */
   readonly row: Linear;
-  /** Lanes wait before it, for readers of what a second copy would have kept. */
+  /**
+   * True if lanes wait before the load: the kernel keeps one copy of a double buffer, which other lanes may
+   * still read.
+   */
   readonly waits: boolean;
 }
 

@@ -26,8 +26,8 @@ export const movesOf = (plan: WgslPlan): MovePlan => ({
 });
 
 /**
- * Returns the printable form of one planned statement: the text, the method, and numbers. A statement without
- * code has a reason instead of numbers.
+ * Returns the printable form of one planned statement: the statement's text, the method, and numbers. A
+ * statement without code has a reason instead of numbers.
  */
 function moveOf(plan: WgslPlan, move: WgslMove): Move {
   const stmt = printStmtHead(move.stmt);

@@ -51,7 +51,9 @@ import { beyondLimits, beyondU32, beyondInt128, tooManyTasks, unevenRows, unknow
 export interface WgslOptions {
   /** Default: the limits that every device has. */
   readonly limits?: WgslLimits;
-  /** Whose `laneBytes` neighbouring lanes read side by side. Default: the webgpu target. */
+  /**
+   * Target; its `laneBytes` is the number of bytes that neighbouring lanes read together. Default: webgpu.
+   */
   readonly target?: Target;
   /**
    * `native`: f32 as the device has it, whose bits are its own. Default: `proved`, the bits of the reference.

@@ -74,7 +74,9 @@ export type Writing = "store" | "owned bits" | "exchange" | "add";
 export type PointStep =
   | { readonly kind: "base"; readonly lanes: number }
   | { readonly kind: "clear" | "own" | "compare" | "check"; readonly points: Shape; readonly lanes: number }
-  /** `carrying`: dims whose points each lane takes in order; all others have lanes of their own. */
+  /**
+   * `carrying`: dims whose points one lane takes in order. Points that differ in another dim have different lanes.
+   */
   | { readonly kind: "write"; readonly lanes: number; readonly carrying: readonly number[] };
 
 /**

@@ -124,8 +124,8 @@ const targetName = ({ names, plan }: WgslContext, { inPlace }: ScatterMove): str
   names.buffer((inPlace ? inputOf(plan.func, gatheredTable) : outputOf(plan.func)).name);
 
 /**
- * Emits the step `base`. The lane with the number k stores access k (`width` words) of the base in the
- * output, and clears entry k of the array `owner`.
+ * Emits the step `base`. Lane k of the dispatch writes `width` consecutive 32-bit words of the base to the
+ * output, from word k * `width` on. The lane also clears entry k of the array `owner`.
  */
 function emitBase(context: WgslContext, move: ScatterMove): void {
   const { out, names, plan } = context;
@@ -157,8 +157,9 @@ function wideFill(bits: string, { point }: ScatterMove, { plan }: WgslContext): 
 }
 
 /**
- * Emits declarations of the coordinates that the row-major number `name` stands for, and returns the
- * coordinates. `group`: elements per lane along the innermost dim.
+ * Emits WGSL declarations of the coordinates that a row-major number stands for, and returns the coordinates.
+ * `name`: WGSL variable with the number. `group`: consecutive elements along the innermost dim that one
+ * number stands for.
  */
 function declareCoords({ out }: WgslContext, extents: Shape, name: string, group = 1): Amount[] {
   const lanes = extents.map((extent, d) => (d === extents.length - 1 ? extent / group : extent));
@@ -241,8 +242,9 @@ const valueConditions = (move: ScatterMove): readonly string[] => {
 };
 
 /**
- * Emits the declaration of the variable `name` with the value of `form`. Returns the WGSL conditions under
- * which the variable is a valid index below `count`; empty if always valid.
+ * Emits the declaration of the variable `name`, an index with the value of `form`. Returns the WGSL
+ * conditions under which the index may be used: the point writes, and the index is below `count`. Empty if no
+ * condition is needed.
  */
 function inRange(
   context: WgslContext,

@@ -30,7 +30,8 @@ export function sizeNames(func: TileFunc, { loops }: ParallelNest, folded: boole
 
 /**
  * Returns the values of the runtime parameters `names`, in the same order. `values`: size of each symbol.
- * `loops`, `tasks` and `dispatch` must belong to the same sizes.
+ * `loops`, `tasks`, `dispatch`: parallel loops, number of tasks and workgroups per axis, all for the same
+ * sizes.
  */
 export function sizeValues(
   names: readonly string[],

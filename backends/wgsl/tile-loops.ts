@@ -7,8 +7,8 @@ import { numberText, named, sumText, times, zero } from "./forms.js";
 import type { LaneAxis } from "./lanes.js";
 
 /**
- * Loop over the coordinates 0 to `end` - 1 of one dim of a tile. Lanes along `axis` share the coordinates,
- * round-robin or in contiguous ranges.
+ * Loop over the coordinates 0 to `end` - 1, usually of one dim of a tile. The lanes of a workgroup along
+ * `axis` divide the coordinates among themselves, round-robin or in contiguous ranges.
  */
 export interface UnrolledLoop {
   readonly name: string;
@@ -18,9 +18,9 @@ export interface UnrolledLoop {
   readonly max?: number;
   /** Coordinates that a lane takes at a time. */
   readonly group: number;
-  /** Absent: every lane takes all of them. */
+  /** Axis of the workgroup whose lanes share the coordinates. Absent: every lane takes all coordinates. */
   readonly axis?: LaneAxis;
-  /** The coordinates outside, where this is one of a tile. */
+  /** Coordinates of the enclosing loops. Absent if the loop does not run over a dim of a tile. */
   readonly outside?: readonly Amount[];
 }
 
@@ -79,8 +79,8 @@ export function emitUnrolled(
 }
 
 /**
- * Emits a WGSL loop with the given header and body. `outside`: coordinates of the enclosing loops; undefined
- * for a loop that does not run over a dim of a tile.
+ * Emits a WGSL loop with the header `head` and the given body. `outside`: coordinates of the enclosing loops;
+ * undefined if the loop does not run over a dim of a tile.
  */
 function emitLoop(
   context: WgslContext,
@@ -96,8 +96,8 @@ function emitLoop(
 }
 
 /**
- * Emits the bounds of the contiguous coordinate range that one lane along y takes. Returns the WGSL
- * expressions of start and end (exclusive).
+ * Emits the bounds of the contiguous range, among the coordinates 0 to `end` - 1, that the present lane along
+ * y takes. Returns the WGSL expressions of the first coordinate and of the end (exclusive).
  */
 function emitRunBounds(
   { out, lanes }: WgslContext,
@@ -116,8 +116,8 @@ function emitRunBounds(
 }
 
 /**
- * Loop over one dim of a tile that ends at each page: a block of `by` coordinates with contiguous rows. Each
- * lane along y takes a contiguous range.
+ * Loop over the coordinates 0 to `end` - 1 of one dim of a tile, cut at the ends of pages. A page is a block
+ * of `by` coordinates whose rows are contiguous. Each lane along y takes a contiguous range of coordinates.
  */
 export interface Paged {
   readonly name: string;
@@ -133,8 +133,8 @@ export interface Paged {
 }
 
 /**
- * Emits a loop over one dim of a tile, cut at the ends of pages. `body` receives the first coordinate and the
- * number of coordinates of one piece, and emits the code for the piece.
+ * Emits a loop over one dim of a tile in pieces, none of which crosses the end of a page. `body` receives the
+ * first coordinate and the length of a piece, and emits the code for the piece.
  */
 export function emitPages(
   context: WgslContext,
@@ -232,8 +232,8 @@ export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Am
 }
 
 /**
- * Emits one loop over dim `d` and the innermost dim together. Lanes along x take the groups of neighbouring
- * elements round-robin. `coords`: coordinates of the dims outside `d`.
+ * Emits one loop over all groups of neighbouring elements of dim `d` and the innermost dim. Lanes along x
+ * take the groups round-robin. `coords`: coordinates by dim, already set for the dims of the enclosing loops.
  */
 function emitAcrossRows(context: WgslContext, loops: TileLoops, d: number, coords: Amount[]): void {
   const { out } = context;

@@ -127,7 +127,7 @@ const proveSteps = (
 
 /**
  * Returns the proof of a step; undefined if there is none. `grid`: magnitude, unit (a power of two) and
- * significant bits of the step's result. `grids`: the same for all steps.
+ * significant bits of the step's result. `grids`: these data for the results of all steps.
  */
 function proveStep(step: ValueStep, grid: GridResult, grids: readonly GridResult[]): StepProof | undefined {
   switch (step.kind) {
@@ -161,8 +161,8 @@ function exact(grid: GridResult): StepProof | undefined {
 const isNormal = ({ lsb }: ValueGrid): boolean => lsb >= f32.least;
 
 /**
- * Returns the proof of a product in which one factor has at most 8 significant bits and is not subnormal.
- * Undefined if no factor has the property.
+ * Returns the proof of a product of which one operand has at most 8 significant bits and is not subnormal.
+ * Undefined if neither operand has the property.
  */
 function few(sides: readonly GridResult[]): StepProof | undefined {
   for (const of of [0, 1] as const) {

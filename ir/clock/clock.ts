@@ -29,11 +29,11 @@ export const clockVersion = 5;
 
 /** Result of the cycle model for a tile program: total cycles, and busy cycles of the hardware units. */
 export interface ClockResult {
-  /** Until the last core is done. */
+  /** Cycles until the last core is done. */
   readonly cycles: number;
   /** Cycles each pipe is busy on the core that finishes last. */
   readonly busy: Readonly<Record<Pipe, number>>;
-  /** Cycles that core's share of global memory is busy. */
+  /** Cycles that global memory is busy, in the share of the core that finishes last. */
   readonly memory: number;
   /** The pipe that is busy longest, or `gm`: global memory, which all cores share. */
   readonly bottleneck: Pipe | "gm";

@@ -241,8 +241,8 @@ function tripsOf(tiling: Tiling): AllTrips {
 
 /**
  * Returns the mean sizes of two kinds of tiles, as fractions of the elements and rows of a full tile.
- * `whole`: tiles of a block of `max` consecutive tasks. `rest`: the partial last tile of a task; undefined if
- * there is none.
+ * `whole`: tiles in a block of `max` consecutive tasks. `rest`: the partial last tile of a task; undefined if
+ * every tile of a task is whole.
  */
 function tileShares(
   { parallel, tiles, serial, row }: AllTrips,

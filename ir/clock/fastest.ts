@@ -61,8 +61,8 @@ interface Timed {
 }
 
 /**
- * Returns the result of `timed` for a program, with the gathers whose work `timed` asked for and the cost
- * function. `timed`: runs the cycle model on the program.
+ * Runs `timed`, the cycle model, on a program and returns the result. Also returns the gathers whose work
+ * `timed` requested, and the last cost function that `timed` requested.
  */
 function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Timed {
   const gathered = new Map<string, Gathered>();

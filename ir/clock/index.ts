@@ -76,8 +76,8 @@ export const programLowering = (func: TileFunc, target: Target): GatherLowering 
   cyclesOf(func, target).lowering;
 
 /**
- * Returns the cycles of a program with a timeline, by simulating every statement. The cycles equal the cycles
- * of {@link cyclesOf}.
+ * Returns the cycles and the timeline of a program, by simulating every statement. The cycles equal those of
+ * {@link cyclesOf}.
  */
 export function walkOf(func: TileFunc, target: Target): Walked {
   const tasks = countTasks(func.body);
@@ -89,8 +89,8 @@ const transferredIn = (program: Clocked, plan: ClockPlan | undefined): TransferB
   plan === undefined ? transferredByWalk(program) : transferredBy(program, plan);
 
 /**
- * Returns the use of the unified buffer (UB) of core 0 over the run, as steps in order of time. A step has
- * the bytes in use from a cycle on.
+ * Returns the use of the unified buffer (UB) of core 0 as steps in order of time: at most the first 256
+ * changes. A step has the bytes in use from a cycle on.
  */
 export function occupancyOf(func: TileFunc, target: Target): readonly Occupancy[] {
   const { plan, tasks } = planned(func);

@@ -8,7 +8,7 @@ export const lowerBoundLimits = ["global memory", "dma", "vector", "scalar", "la
 /** Limit that determines the lower bound on a program's cycles; see {@link lowerBoundLimits}. */
 export type LowerBoundLimit = (typeof lowerBoundLimits)[number];
 
-/** Lower bound on the cycles of every schedule of a program, and the limit that determines the bound. */
+/** Lower bound on the cycles of all legal schedules of a program, and the limit that determines the bound. */
 export interface LowerBound {
   readonly cycles: number;
   readonly limit: LowerBoundLimit;

@@ -45,8 +45,8 @@ export function lowerBoundsOf(tiling: Tiling): LowerBounds {
 }
 
 /**
- * Returns a lower bound on the cycles of a program over all legal schedules. Only target, cores and unified
- * buffer capacity are taken from the given tiling.
+ * Returns a lower bound on the cycles of a tiling's program over all legal schedules. From the tiling's
+ * schedule, only the number of cores and the unified buffer capacity are used.
  */
 export function programLowerBound({ gather, target, schedule, extents }: Tiling): LowerBound {
   const { lowering: _, ...unpinned } = schedule;
@@ -126,8 +126,9 @@ interface Divided {
 }
 
 /**
- * Returns functions for the least work of a gather on a machine that gathers directly in global memory, with
- * the sizes that the functions use. Lower bounds on cycles are computed from the work.
+ * Returns functions that compute the least work of a gather on a machine that gathers in place. `divided`:
+ * work of all tasks together. `busiest`, `all`: work of the busiest core. The other fields are sizes that the
+ * functions use.
  */
 function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const { map, operands } = gather;
@@ -198,8 +199,8 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
 }
 
 /**
- * Returns the number of tasks that gives the smallest lower bound on cycles, with the bound and the work of
- * the busiest core.
+ * Returns the number of tasks for which the lower bound on cycles is smallest. Also returns this bound, and
+ * the work of the busiest core for this number of tasks.
  */
 function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlaceWork>) {
   const workIn = all();

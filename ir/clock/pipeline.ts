@@ -26,7 +26,7 @@ export interface TaskMoves {
   readonly loads: readonly MoveTime[];
   readonly gather: Took;
   readonly store: MoveTime | undefined;
-  /** A whole number of tiles, and a part of one. */
+  /** Number of tiles of the task; a fraction if the last tile is partial. */
   readonly tiles: number;
   /** True if a loop of the task goes over its tiles. */
   readonly looped: boolean;

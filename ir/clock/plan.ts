@@ -23,13 +23,14 @@ import {
 import { sizesOf } from "./statement.js";
 
 /**
- * Loop in a plan for the closed-form cycle model: the step, the distance between the bounds, and the way in
- * which sizes inside the loop depend on the loop's offset.
+ * Loop in a plan for the closed-form cycle model: the step, the distance between the bounds, and the
+ * dependence of inner sizes on the loop's offset. The offset is the distance of the loop variable from the
+ * lower bound.
  */
 export interface LoopPlan {
   readonly id: number;
   readonly step: number;
-  /** From the lower bound to the upper one. */
+  /** Distance from the lower bound to the upper bound. */
   readonly span: Minimum;
   /** Dependence of the sizes and spans inside the loop on the loop's offset. */
   readonly falling: readonly Falling[];
@@ -59,7 +60,7 @@ export interface ClockPlan {
   /** Parallel loops, outermost first. */
   readonly nest: readonly LoopPlan[];
   readonly task: BodyPlan;
-  /** Number of syncs with a lag of one run. */
+  /** Number of syncs whose `lag` is 1. */
   readonly lagged: number;
   /** Pipes that statements run on or wait for. */
   readonly pipes: readonly Pipe[];

@@ -17,8 +17,8 @@ export interface Roofline {
   /** Time at the target's clock rate. Absent if the clock rate is an assumption. */
   readonly microseconds?: number;
   /**
-   * Bytes between the cores and global memory over that time, in 1e9 B/s. Above what memory gives where L2
-   * serves a part of them.
+   * Traffic divided by the time, in 1e9 B/s. It may exceed the bandwidth of global memory if L2 supplies a
+   * part of the bytes.
    */
   readonly gigabytesPerSecond?: number;
   /** The pipe that is busy longest, or `gm` for global memory, and its share of the cycles, 0 to 1. */

@@ -93,7 +93,8 @@ export const hitsOf = (
 
 /**
  * Returns the cycles, rounded up, that global memory needs if each of `cores` busy cores transfers the bytes
- * `transferred`. `factor`: slowdown of data reads with a DMA engine, or of all transfers without one.
+ * `transferred`. `factor`: slowdown of reads of the data on targets with a DMA engine, and of all transfers
+ * on other targets.
  */
 export function memoryCycles(
   transferred: TransferBytes,
@@ -119,8 +120,9 @@ export function memoryCycles(
 }
 
 /**
- * Returns the UB buffers of a program, and two functions that return types and strides of tensors. `gathered`
- * takes a gather, and `moved` takes a load or store.
+ * Returns the UB buffers of a program, and two functions that look up the types and the UB strides of
+ * tensors. `gathered`: returns those of the inputs and the output of a gather. `moved`: returns those of the
+ * tensor that a load or store copies.
  */
 function placedIn(func: TileFunc) {
   const buffers = ubBuffers(func);

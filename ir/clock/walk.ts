@@ -148,8 +148,8 @@ export function cyclesByWalk(program: Clocked, tasks: number): ClockResult {
 }
 
 /**
- * Returns the bytes of the unified buffer (UB) in use on core 0 over time. The list is empty if the program
- * has no UB buffers.
+ * Returns the bytes of the unified buffer (UB) in use on core 0 over time: at most the first 256 changes. The
+ * list is empty if the program has no UB buffers.
  */
 export const occupancyOn = (
   program: Clocked,

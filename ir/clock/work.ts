@@ -13,11 +13,12 @@ export type WorkPipe = (typeof workPipes)[number];
 
 /** Amount of work: counts of instructions, memory accesses, rows, bytes and waits. */
 export interface Work {
-  /** DMA instructions, and the bursts of all of them. */
+  /** Number of DMA instructions, and the total number of bursts of these instructions. */
   readonly instructions: number;
   readonly bursts: number;
   /**
-   * Bytes that cross between global memory and the core, in whole blocks; in whole cache lines off Ascend.
+   * Bytes transferred between global memory and the core, in whole blocks; in whole cache lines on targets
+   * other than Ascend.
    */
   readonly padded: number;
   /** Bytes of the elements alone. */
@@ -133,7 +134,10 @@ export interface MemoryWork {
   readonly written: number;
   /** True if reads do not go through L2. */
   readonly readsBypassL2: boolean;
-  /** Pitch of the rows, and bytes of a burst, for bursts whose starts this pitch leaves unaligned. */
+  /**
+   * Bursts whose starts are not all aligned: bytes from the start of a row to the start of the next row, and
+   * bytes of a burst.
+   */
   readonly unaligned?: { readonly pitchBytes: number; readonly bytesPerBurst: number };
 }
 

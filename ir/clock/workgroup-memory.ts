@@ -11,7 +11,8 @@ import { ubBytes } from "../tile.js";
 import { elementCount, type Shape } from "../types.js";
 
 /**
- * Maximum number of 16-byte units of a tile that one lane of a workgroup processes while lanes are available.
+ * Number of 16-byte units of a tile for which a workgroup has one lane. The target's number of lanes is the
+ * upper limit.
  */
 export const unitsOfLane = 4;
 

@@ -128,8 +128,8 @@ function fromBound({ wrapNegativeBy, ...rest }: DynamicIndex): IndexOperand {
 
 /**
  * Returns the largest extent of index operand `s` that keeps the coordinates `coords` inside the indexed
- * dims. Returns 0 if an indexed dim is empty, or if `rangesOfOthers` returns undefined. Undefined if even
- * extent 1 is too large.
+ * dims; undefined if even extent 1 is too large. Returns 0 if an indexed dim is empty, or if the ranges of
+ * the other variables are undefined (`rangesOfOthers`).
  */
 function largest(
   s: number,

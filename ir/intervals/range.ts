@@ -23,11 +23,11 @@ export type Interval = readonly [least: number, most: number];
 
 /** Ranges of the variables that a linear expression may contain. */
 export interface Ranges {
-  /** By number. */
+  /** Ranges of the dims, by position. */
   readonly dims: readonly Interval[];
-  /** By number. */
+  /** Ranges of the index operands' values, by position. */
   readonly indices: readonly Interval[];
-  /** By name. */
+  /** Ranges of the symbols' sizes, by symbol name. */
   readonly symbols?: ReadonlyMap<string, Interval>;
   /** The loops around the form, outermost first. A symbol may be the variable of a loop over its sizes. */
   readonly loops?: readonly ForStmt[];

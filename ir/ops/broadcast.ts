@@ -19,8 +19,8 @@ export function broadcastShapes(shapes: readonly Shape[]): Shape | undefined {
 }
 
 /**
- * Returns the coordinates at which a tensor of `shape` is read when broadcast to the extents `over`. `first`:
- * position of the output dim with the first extent of `over`.
+ * Returns the coordinates at which a tensor of `shape` is read when it is broadcast to the extents `over` of
+ * consecutive output dims. `first`: position of the first of these dims.
  */
 export const broadcastCoords = (shape: Shape, over: Shape, first = 0): Linear[] =>
   shape.map((extent, k) => {

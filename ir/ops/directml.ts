@@ -33,8 +33,9 @@ const count = <Key extends string, Field extends string>(key: Key, argument: Fie
 /** Definition of the attribute `Axis` of DirectML operators. */
 export const axisField = { ...axis, argument: "Axis" } as const satisfies AttrSpec;
 /**
- * Definitions of the attributes of DirectML's ND operators for the number of effective dims of an input: its
- * last dims, after dims of extent 1. The default is the rank of the data (DimensionCount).
+ * Definitions of two attributes of DirectML's ND operators: the number of effective dims of the data, and of
+ * the indices. Effective dims are the last dims of an input; earlier dims have extent 1. The default is the
+ * rank of the data (DimensionCount).
  */
 export const ndCounts = {
   input_dimension_count: count("inputDimensionCount", "InputDimensionCount"),

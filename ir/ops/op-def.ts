@@ -68,7 +68,8 @@ export type AttrSpec = AttrNames &
 export interface Resolved {
   readonly operator: Operator;
   /**
-   * The output as the framework sees it: DirectML keeps leading ones that the operator's own output lacks.
+   * Shape of the output in the framework. In DirectML it keeps leading dims of extent 1, which the
+   * dialect-free operator's output lacks.
    */
   readonly output: Shape;
   /** Element type of the output. Absent: that of the data. */
@@ -92,9 +93,9 @@ export interface OpInputs {
   /** The first index input; `inputs` has the others too. */
   readonly indices: TensorType;
   readonly inputs: readonly TensorType[];
-  /** Profile of the program's schedule; absent where only the operator is asked about, without one. */
+  /** Profile of the program's schedule. Absent if an operator is checked without a schedule. */
   readonly profile?: Profile | undefined;
-  /** Machine that the program is for; absent where only the operator is asked about, on any machine. */
+  /** Target of the program. Absent if an operator is checked for any target. */
   readonly target?: Target | undefined;
   readonly span?: Span | undefined;
 }
@@ -135,8 +136,8 @@ export interface OpDef {
   /** Dialect and operator, as in text: `onnx.gather_elements`. */
   readonly name: `${string}.${string}`;
   /**
-   * The dialect-free operator it stands for, which is its common name in case files and flags. Absent: it has
-   * its own alone.
+   * Dialect-free operator that this operator represents; also the operator's name in case files and flags.
+   * Absent: the operator has only its own name.
    */
   readonly kind?: CommonName;
   /**

@@ -150,11 +150,11 @@ export interface SourceOp {
   readonly attrs: Attrs;
   /** Types of the data, then of the other inputs. */
   readonly inputs: readonly TensorType[];
-  /** The operators among which it is; absent: the built-in ones. */
+  /** Operators among which `op` is looked up. Absent: the built-in operators. */
   readonly operators?: Operators | undefined;
-  /** Profile of the program's schedule; absent where only the operator is asked about. */
+  /** Profile of the program's schedule. Absent if an operator is checked without a schedule. */
   readonly profile?: Profile | undefined;
-  /** Machine that the program is for; absent where only the operator is asked about, on any machine. */
+  /** Target of the program. Absent if an operator is checked for any target. */
   readonly target?: Target | undefined;
   readonly span?: Span | undefined;
 }

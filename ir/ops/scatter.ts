@@ -45,7 +45,10 @@ export interface Scatter {
   readonly indices: readonly IndexOperand[];
   /** Coordinates of the element that a point writes. */
   readonly to: readonly Linear[];
-  /** Element that is written there, or the value of every point. */
+  /**
+   * Input element from which the written value is made; or an expression for the value that every point
+   * writes.
+   */
   readonly from: Read | Expression;
   /** The expression that makes the written value of the element. Absent: the element itself. */
   readonly value?: Expression;

@@ -13,8 +13,8 @@ import { checkCombine, checkUpdates, dimsFrom, numberAs, scatterOperator } from 
 import { indexOperand } from "./take.js";
 
 /**
- * Rule by which {@link slicesScatter} writes an element of a source: the written value, and the combination
- * with the old element.
+ * Rule by which {@link slicesScatter} changes an output element: the value made from an element of the source
+ * tensor, and the operation that combines the value with the old output element.
  */
 export interface SlicesWrite {
   readonly combine: Combine;

@@ -150,8 +150,8 @@ function sizeFaults(
 }
 
 /**
- * Returns a program with symbols replaced by sizes, in the operands and the access map. The field `tiles` is
- * removed.
+ * Returns a program with symbols replaced by sizes, in the operands and the access map. The result has no
+ * `tiles` (tiles of the inputs).
  */
 function bound({ symbolic, tiles: _, ...func }: AccessFunc, sizes: Sizes): AccessFunc {
   if (symbolic === undefined) return func;
@@ -202,8 +202,8 @@ export function bindMap(
 const noSizes: Env = new Map();
 
 /**
- * Returns a tile program with symbols (dynamic sizes) replaced by `sizes`, in elements. `gather`: the access
- * program with the same sizes bound by {@link bindSizes}.
+ * Returns a tile program with symbols (dynamic sizes) replaced by `sizes`, in elements. `gather`: the same
+ * program at the access level, with the same sizes bound by {@link bindSizes}.
  */
 export function bindTile(dynamic: DynamicTile, gather: AccessFunc, sizes: Sizes): TileFunc {
   const { symbolic: _, ...program } = dynamic;

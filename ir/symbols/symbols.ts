@@ -35,11 +35,11 @@ export interface SymbolicMap extends Omit<AccessMap, "indices"> {
 export interface Symbolic {
   /** In the order of their declarations. */
   readonly symbols: readonly Sym[];
-  /** The symbol that is the outermost extent of each operand; null where that is a number. */
+  /** For each operand, the symbol that is the outermost extent; null if the outermost extent is a number. */
   readonly outermost: readonly (string | null)[];
   /**
-   * Symbols that are extents of a scatter's domain; null where that is a number. Absent of a gather, whose
-   * domain is the output's.
+   * For each dim of a scatter's domain, the symbol that is the extent; null if the extent is a number. Absent
+   * for a gather, whose domain is the output's shape.
    */
   readonly domain?: readonly (string | null)[];
   readonly map: SymbolicMap;

@@ -9,8 +9,8 @@ import type { ForStmt, Stmt } from "../tile.js";
 export interface ParallelLoop {
   readonly stmt: ForStmt;
   /**
-   * Maximum number of iterations. For a loop over the tiles of a view: the iterations in a full view, which
-   * ends at the tensor's end at the latest.
+   * Maximum number of iterations. For a loop over the tiles of a view, this is the number of iterations in a
+   * full view, which may end early at the tensor's end.
    */
   readonly trips: number;
 }
@@ -21,7 +21,7 @@ export interface ParallelNest {
   readonly loops: readonly ParallelLoop[];
   /** Statements that a task runs. */
   readonly body: readonly Stmt[];
-  /** Product of the trips. Where views end short, some of these tasks are empty. */
+  /** Product of the trip counts. If some views are shorter than others, some of these tasks are empty. */
   readonly tasks: number;
 }
 

@@ -10,7 +10,7 @@ export interface Located<S extends Stmt = Stmt> {
   readonly stmt: S;
   /** Loops around it, outermost first: those over the sizes of symbols, then the program's own. */
   readonly loops: readonly ForStmt[];
-  /** The body it stands in, and its place there. */
+  /** Body (list of statements) that contains the statement, and the statement's position in it, from 0. */
   readonly body: readonly Stmt[];
   readonly place: number;
 }

@@ -13,11 +13,11 @@ import { isGather, statementsOf, type Located } from "./statements.js";
 export interface Task {
   /** Parallel loops whose iterations are tasks, and the statements of a task. */
   readonly nest: ParallelNest;
-  /** Absent where the program gathers nothing: its output has no elements. */
+  /** Absent in a program without a gather: the output has no elements. */
   readonly gather?: Located<GatherStmt>;
   /**
-   * By the name of the UB buffer that the gather reads: its only load, in a body around the gather and before
-   * it.
+   * Loads of the UB buffers that the gather reads, by buffer name. A load is the only one of the buffer, and
+   * precedes the gather in an enclosing body.
    */
   readonly loads: ReadonlyMap<string, Located<LoadStmt>>;
   /**

@@ -9,7 +9,7 @@ export interface Amount {
   readonly by: number;
   /** Absent: `by` alone. */
   readonly text?: string;
-  /** True if no operator beside the text needs parentheses around it: a name, or a call. */
+  /** True if the text never needs parentheses beside an operator: the text is a name or a call. */
   readonly isTight?: boolean;
 }
 
@@ -19,7 +19,10 @@ export interface FormLanguage {
   readonly literal: (value: number) => string;
   /** Returns the text of an expression times a number above 1, with parentheses if needed. */
   readonly product: (factor: string, by: number) => string;
-  /** Returns a term whose number is above 0; 0 of an atom that stands still. */
+  /**
+   * Returns the summand for a term whose factor is above 0. The summand is 0 if the term's atom does not
+   * change.
+   */
   readonly amount: (term: Term) => Amount;
   /** Returns terms in the order in which they are printed. Absent: as they are. */
   readonly ordered?: (terms: readonly Term[]) => readonly Term[];

@@ -35,7 +35,7 @@ const start = { line: 1, column: 1 } as const;
 
 /** Result of {@link lex}: the tokens, comments and lexical errors of a text. */
 export interface Lexed {
-  /** The last is of kind `end`. */
+  /** Tokens of the text; the last token has kind `end`. */
   readonly tokens: readonly Token[];
   readonly comments: readonly Comment[];
   /** TC001 for characters that begin no token. */

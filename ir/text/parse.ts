@@ -72,7 +72,8 @@ import { dtypeMeant } from "../element-type-names.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
 /**
- * Result of parsing the text of a `.tir` file: a module of the functions without errors, and the diagnostics.
+ * Result of parsing the text of a `.tir` file: a module of the functions that parse, and the diagnostics. A
+ * function in the module may still break rules; of two functions with one name, both are in it (TC003).
  */
 export interface ParseResult {
   readonly module: Module;

@@ -230,8 +230,8 @@ const printNumber = (value: number): string => String(value).replace(/^(-?\d+)e/
 export interface MapContext {
   readonly names: readonly string[];
   /**
-   * Types of the inputs, to print the bounds that a parser could not derive. Absent: such bounds are omitted
-   * too.
+   * Types of the inputs. If present, the text states each bound that a parser could not derive; if absent,
+   * such bounds are omitted too.
    */
   readonly inputs?: readonly TensorType[];
   readonly output?: Shape;
@@ -364,8 +364,8 @@ const endsOf = (reduced: Reduced | undefined): readonly number[] =>
 
 /**
  * Returns a flag for each index operand: true if the operand's text can stand where the operand is used,
- * instead of in a `let`. The text must not exceed the parser's nesting depth. `wanted`: true for each operand
- * that should stand where it is used.
+ * without a separate `let` definition. The text must not exceed the parser's nesting depth. `wanted`: true
+ * for each operand that should have no `let`.
  */
 function readable({ indices, ...accesses }: Sited, wanted: readonly boolean[]): readonly boolean[] {
   const alone = [...wanted];
@@ -405,7 +405,8 @@ const inTextOrder = ({ terms }: Linear): readonly number[] =>
 
 /**
  * Returns the positions of the index operands in the order in which the text of the map defines the operands.
- * `inline`: true for each operand whose text stands where the operand is used, instead of in a `let`.
+ * `inline`: true for each operand whose text stands where the operand is used, without a separate `let`
+ * definition.
  */
 function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
   const order: number[] = [];

@@ -29,7 +29,7 @@ export interface ChunkDim {
   readonly dim: number;
   readonly extent: number;
   readonly stride: number;
-  /** Number of rows or words that each element of the dim stands for. */
+  /** Number of rows or words for each element of the dim. */
   readonly each: number;
 }
 
@@ -100,7 +100,7 @@ export interface FlatChunk {
   readonly steps: readonly FlatStep[];
   /** Addresses of the final TGATHER. */
   readonly addresses: WordRun;
-  /** Words that it writes, and words of the data tile that it may read. */
+  /** Number of words that the final TGATHER writes, and number of words of the data tile that it may read. */
   readonly length: number;
   readonly span: number;
 }
@@ -115,11 +115,14 @@ export interface FlatProgram {
   readonly each: number;
   /** Bytes of an index value as the instructions read it. */
   readonly indexBytes: number;
-  /** The dim that strips are cut along, and its extent in the tile; those before it are loops. */
+  /**
+   * Dim along which the tile is split into chunks, and the tile's extent along this dim. Dims before it
+   * become loops.
+   */
   readonly dim: number;
   readonly extent: number;
   readonly full: FlatChunk;
-  /** The last strip, where the extent is no multiple of the entries of the others. */
+  /** Last chunk, if the extent is no multiple of the `entries` of the other chunks. */
   readonly tail?: FlatChunk;
   /**
    * Distance by which a chunk's start moves with each output dim. Units are words for data and output, and

@@ -182,8 +182,9 @@ function rulesOf(map: AccessMap, dtype: ByteAlignedType): readonly IndexRule[] |
 }
 
 /**
- * Returns the strides of the data tile, in words, by output dim (`data`) and by index operand (`strides`).
- * `steps`: strides of the dims of the data tile, in words.
+ * Returns the distances, in words, by which a position in the data tile changes. `data`: for a step of 1
+ * along each output dim. `strides`: for a step of 1 of each index value. The parameter `steps` has the
+ * strides of the data tile's dims, in words.
  */
 function dataSteps(
   map: AccessMap,
@@ -200,9 +201,9 @@ function dataSteps(
 }
 
 /**
- * Returns the strides of the index tile by output dim (`index`), and the offsets of the index operands'
- * values in the index tile (`positions`). Strides and offsets are counted in index values. `steps`: strides
- * of the dims of the index tile.
+ * Returns the layout of the index tile, counted in index values. `index`: stride along each output dim.
+ * `positions`: offset of each index operand's first value in the tile. The parameter `steps` has the strides
+ * of the index tile's dims.
  */
 function indexPositions(
   map: AccessMap,
@@ -228,8 +229,8 @@ interface Cut {
 }
 
 /**
- * Yields candidate splits of a tile into chunks along one dim, with several chunk extents for each number of
- * chunks that is tried. The free space of the unified buffer (UB) is not considered.
+ * Yields ways to split a tile into chunks along one dim: for each number of chunks that is tried, up to three
+ * extents of a chunk. The free space of the unified buffer (UB) is not considered.
  */
 function* cutsOf(form: Form): Generator<Cut> {
   const { tile } = form;
@@ -328,8 +329,9 @@ interface Sized {
 const isConverted = ({ indexBytes }: Form): boolean => indexBytes !== 4;
 
 /**
- * Returns the number of words from the start of a region to the end of the last element. `each`: words of an
- * element. `place`: offset of the first element, in words.
+ * Returns the length of a region, from the start of its memory to the end of the region's last element or
+ * padded row. `each`: length of an element. `place`: start of the first element. All lengths and strides are
+ * in one unit, words or index values.
  */
 function lengthOf(extents: readonly number[], strides: readonly number[], each: number, place = 0): number {
   let [rows, last] = [0, each + place];
@@ -433,8 +435,8 @@ function addressRuns(form: Form, sized: Sized) {
 }
 
 /**
- * Returns the buffers that a `flat` gather needs in the unified buffer (UB) for one way to split the tile,
- * with sizes in bytes.
+ * Returns the extra buffers, beside the operands' tiles, that a `flat` gather needs in the unified buffer
+ * (UB). Sizes are in bytes, for one way to split the tile.
  */
 function addsOf(form: Form, sized: Sized): readonly Added[] {
   const { rules, target } = form;
@@ -468,8 +470,8 @@ const widenedOutput = ({ dataWords, target }: Form): number => alignUp(2 * dataW
 const bytesOfAll = (adds: readonly Added[]): number => adds.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /**
- * Returns the program of a `flat` gather for one way to split the tile into chunks. `adds`: buffers that the
- * gather needs in the unified buffer (UB).
+ * Returns the program of a `flat` gather for one way to split the tile into chunks. `adds`: extra buffers,
+ * beside the operands' tiles, that the gather needs in the unified buffer (UB).
  */
 function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgram {
   const { wordBytes, each, data, index, output, tile, rules } = form;

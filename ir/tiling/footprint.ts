@@ -59,7 +59,7 @@ export interface Footprint {
    * `spec`.
    */
   readonly written: readonly FootprintEntry[];
-  /** Their sum under the rule. */
+  /** Sum of the bytes of `parts` and `written` that count under `rule`. */
   readonly bytes: number;
   /** Bytes that the address plan takes, whatever the rule counts. Padding and second buffers are included. */
   readonly planned: number;
@@ -134,8 +134,8 @@ export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "s
   countsResultAlone(gather) && profileOf(schedule).rowsUnderBudget ? schedule.ubBytes - 1 : schedule.ubBytes;
 
 /**
- * Returns the bytes of the unified buffer (UB) that a tile needs with any lowering, including PyPTO's scratch
- * memory.
+ * Returns the bytes of the unified buffer (UB) that a tile needs whatever the lowering. PyPTO's scratch
+ * memory is included; buffers that a lowering adds are not.
  */
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
   const { gather, operands, schedule, target, tile } = tiling;

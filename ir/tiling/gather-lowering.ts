@@ -50,11 +50,11 @@ export interface Steps {
 export interface Instructions {
   readonly class: GatherClass;
   readonly adds: readonly Added[];
-  /** `mgather`: steps on the index values of each run. */
+  /** `mgather`: vector instructions on index values in each execution of the gather. */
   readonly steps: Steps;
   /**
-   * Once per core: accesses of the scalar unit, vector instructions, and the repeats of all tiles that these
-   * read.
+   * Work that each core does once: accesses of the scalar unit, vector instructions, and repeats over all
+   * tiles that the instructions read.
    */
   readonly once: { readonly scalars: number; readonly steps: number; readonly stepRepeats: number };
   /** Waits between pipes that a run needs beside the program's own syncs. */
@@ -67,7 +67,7 @@ export interface Instructions {
 export interface TimedLowering extends Instructions {
   /** Cycles of the gather of one whole tile on one core. */
   readonly cycles: number;
-  /** On each core, before its first gather. */
+  /** Cycles on each core before the core's first gather. */
   readonly setup: number;
 }
 
@@ -94,7 +94,7 @@ export interface Lowerings {
   readonly lowerings: readonly TimedLowering[];
   /** The lowerings that the schedule permits. */
   readonly eligible: readonly TimedLowering[];
-  /** And in other strips. */
+  /** Returns further eligible lowerings, which split the tile into other chunks. */
   readonly further: () => Iterable<TimedLowering>;
   readonly lacking: readonly LackingClass[];
 }

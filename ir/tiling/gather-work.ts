@@ -52,7 +52,7 @@ export function readyCycles(
 /** Properties of a gather that determine the work, in addition to the extents of the region. */
 export interface GatherSetting {
   readonly map: AccessMap;
-  /** By table. */
+  /** Inputs, in the order of the access map. */
   readonly inputs: readonly PlacedTensor[];
   readonly output: PlacedTensor;
   readonly lowering: Instructions;
@@ -66,8 +66,9 @@ export const transactionBytes = (target: Target): number =>
   targetFacts[target.kind].dmaEngine ? target.blockBytes : target.burstBytes;
 
 /**
- * Returns the extents of a region after contiguous adjacent dims are merged, innermost first. Extents of 1
- * are omitted. `inTensor`, `inTile`: strides in elements.
+ * Returns the extents of a region, innermost first, after merging adjacent dims that are contiguous in both
+ * the tensor and the tile. Dims of extent 1 are skipped. The first extent is the length of a contiguous run,
+ * at least 1. `inTensor`, `inTile`: strides in elements.
  */
 export function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
   const dims = [{ extent: 1, tensor: 1, tile: 1 }];

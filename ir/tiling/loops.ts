@@ -13,11 +13,11 @@ import type { TiledGather } from "./tiled.js";
 
 /** Loop of a schedule along one dim, over the views or over the tiles of a view. */
 export interface Loop {
-  /** Output dim of the loop. A loop over a reduction has the number of output dims. */
+  /** Output dim of the loop; for a loop over a reduction, the number of output dims. */
   readonly dim: number;
   readonly kind: "view" | "tile";
   readonly mode: "parallel" | "serial";
-  /** Elements a step covers. */
+  /** Number of elements along the dim that one iteration covers. */
   readonly step: number;
 }
 

@@ -44,7 +44,7 @@ export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map"
 
 /**
  * Computes the constraints on a gather's tiles from packed elements (several elements in a byte). The result
- * has the steps of tile extents, and the operands whose reads or rows do not start at bytes.
+ * has the steps of tile extents, and the operands whose reads or rows do not start at byte boundaries.
  */
 function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const steps: (PackedStep | undefined)[] = Array.from({ length: map.domain.length }, () => undefined);
@@ -103,8 +103,8 @@ function startsAtByte({ at: start, terms }: Linear, each: number, extents: Shape
 }
 
 /**
- * True if `entry`, the extent of a tile along one dim, is a multiple of `step` or at least `limit`. All
- * parameters are in elements.
+ * True if a tile's extent `entry` along one dim is a multiple of `step`, or is at least `limit`. All
+ * parameters are in elements; from `limit` on, any extent is allowed.
  */
 export const keepsStep = (entry: number, limit: number, step: number): boolean =>
   entry >= limit || entry % step === 0;
@@ -124,8 +124,8 @@ export const leastEntry = (gather: Pick<AccessFunc, "operands" | "map">, dim: nu
   packingOf(gather).steps[dim]?.step ?? 1;
 
 /**
- * Returns the largest useful extent of a tile along an output dim, in elements: the smaller of the view's and
- * the output's extent, at least 1.
+ * Returns the largest useful extent of a tile along a dim of the output (of the domain, for a scatter), in
+ * elements: the smaller of the view's and the dim's extent, at least 1.
  */
 export const limitOf = (
   { extents, schedule }: Pick<TiledGather, "extents" | "schedule">,

@@ -19,7 +19,7 @@ export interface Straddled {
   readonly entry: number;
   /** Page sizes along the dim, in elements. There are several if coordinates divide the dim differently. */
   readonly pages: readonly number[];
-  /** The nearest entries that do not and are legal, the smaller first. */
+  /** Nearest legal extents whose tiles do not cross page boundaries, the smaller first. */
   readonly instead: readonly number[];
 }
 

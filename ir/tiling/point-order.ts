@@ -29,7 +29,7 @@ export interface TiledPoints {
 }
 
 /**
- * Pair of carrying dims in which a scatter's tile breaks the order of writes to the same element. `cut`: dim
+ * Pair of carrying dims for which a scatter's tile breaks the order of writes to the same element. `cut`: dim
  * that the tile splits. `outer`: an earlier dim along which the tile has several points.
  */
 export interface OrderFault {

@@ -15,11 +15,16 @@ import type { ScatterTile } from "./scatter-tile.js";
 export interface WriteRules {
   /** Profiles that require a full tile along the dim that the index tensor and the output share. */
   readonly pinsTile: readonly Profile[];
-  /** True if a tile has the whole row, which is the innermost dim. */
+  /** True if a tile must contain whole rows, that is, the full innermost dim. */
   readonly fullRows?: true;
-  /** True if the tile of the outermost dim of two is a multiple or a divisor of the slots of a sequence. */
+  /**
+   * True if, in a scatter of two dims, the tile's extent along dim 0 must be a multiple or a divisor of the
+   * slots of a sequence.
+   */
   readonly slots?: true;
-  /** True if its buffer holds input and result each by itself, and a temporary of the last index tile. */
+  /**
+   * True if PyPTO's buffer holds the input and the result separately, and a temporary of the last index tile.
+   */
   readonly countsBoth?: true;
   /** True if bf16 is computed in f32 copies of the tiles. */
   readonly widensBf16?: true;
@@ -84,8 +89,8 @@ export const writeRulesOf = ({
 
 /**
  * Returns the number of slots of a sequence in a scatter into a rank-2 cache: the extent of dim 1 of the
- * index tensor. PyPTO restricts the tile's extent along dim 0 by the number. Undefined for other operators
- * and outputs.
+ * index tensor. The tile's extent along dim 0 must be a multiple or a divisor of this number. Undefined for
+ * other operators and ranks.
  */
 export function slotsOf(func: AccessFunc): number | undefined {
   if (writeRulesOf(func)?.slots !== true || outputOf(func).type.shape.length !== 2) return undefined;

@@ -144,7 +144,7 @@ const suggestionData = ({ schedule }: Tiling) => ({
 
 /**
  * Returns the error (TC403) for a requested residency (memory of an operand) or lowering that is impossible.
- * The hint has the flags of possible ones.
+ * The hint has the flags of the possible residencies or lowerings.
  */
 function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;

@@ -76,8 +76,8 @@ export function movableTables(gather: AccessFunc, target: Target): readonly Oper
 }
 
 /**
- * Returns a residency (memory of each operand) in the shortest form: a single word for the data if index
- * tensors have default memory. `of`: returns the memory of an operand.
+ * Returns a residency (memory of each operand) in the shortest form: one word, for the data, if all index
+ * tensors are in the target's default memory. `of`: returns the memory of an operand.
  */
 export function placed(gather: AccessFunc, target: Target, of: (operand: Operand) => Residency): Residencies {
   const [data, ...tables] = inputsOf(gather);
@@ -88,8 +88,8 @@ export function placed(gather: AccessFunc, target: Target, of: (operand: Operand
 }
 
 /**
- * Returns a residency (memory of each operand) in the shortest form: a single word for the data if index
- * tensors have default memory.
+ * Returns `residency` (memory of each operand) in the shortest form: one word, for the data, if all index
+ * tensors are in the target's default memory.
  */
 export const shortest = (gather: AccessFunc, target: Target, residency: Residencies): Residencies =>
   placed(gather, target, (operand) => residencyOf(operand, residency, target));

@@ -5,7 +5,7 @@ import type { DType, Shape } from "../types.js";
  * Tile of a scatter's operand in the unified buffer (UB), with the shape in elements and the size in bytes.
  */
 export interface ScatterTile {
-  /** Place of the operand in the function. */
+  /** Position of the operand among the function's operands, from 0. */
   readonly operand: number;
   readonly name: string;
   readonly dtype: DType;

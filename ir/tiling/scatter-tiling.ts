@@ -22,7 +22,7 @@ import { dataResidency } from "./residency.js";
 import type { ScatterTile } from "./scatter-tile.js";
 import type { TiledOperand } from "./tiled.js";
 
-/** Properties of a dim of a scatter's domain whose tiles are parallel tasks. */
+/** Properties of a task dim: a dim of a scatter's domain whose tiles are parallel tasks. */
 export interface TaskDim {
   /** Output dim whose written coordinate equals this dim. */
   readonly output: number;
@@ -44,7 +44,7 @@ export interface ScatterTiling {
   readonly target: Target;
   /** Points of a tile along each dim of the domain. */
   readonly tile: Shape;
-  /** The memory of the written operand when points are written. */
+  /** Memory that holds the written operand while points are written. */
   readonly residency: Residency;
   /** Dims of the domain whose tiles are tasks. */
   readonly tasks: ReadonlyMap<number, TaskDim>;

@@ -91,9 +91,9 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
 }
 
 /**
- * Returns a list of one object: the formula of the UB bytes with the variable `name`, and a function that
- * returns the largest size that fits. The list is empty if no operand in UB has a dim of the size. `dynamic`:
- * dims that have the size. `extent`: present size.
+ * Returns the size limit of a dim, as a list of one object. `formula`: the UB bytes as a text with the
+ * variable `name`. `fitsUpTo`: returns the largest size that fits. The list is empty if no tile has a dim of
+ * `dynamic`. `extent`: present size of these dims.
  */
 function verdict(tiling: Tiling, dynamic: readonly DynamicDim[], name: string, extent: number) {
   const { need, target } = tiling;

@@ -68,7 +68,8 @@ export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smal
 
 /**
  * Returns, for each gather dim (or a scatter's stored dim), the largest extent of the dim, in elements, for
- * which some tile is legal. Dims are varied one at a time. Dims without a legal extent are omitted.
+ * which some tile is legal; at most the dim's present extent. Dims are varied one at a time. Dims without a
+ * legal extent are omitted.
  */
 export function largestGatherDims(
   tiling: Tiling,
@@ -88,7 +89,10 @@ export function largestGatherDims(
   });
 }
 
-/** Returns a copy of a scatter in which the output and an input base have another extent along a dim. */
+/**
+ * Returns a copy of a scatter in which the output has extent `extent` along dim `dim`. A base that is an
+ * input gets the same extent. The domain is limited to it if the dim is shared.
+ */
 function withStoredDim(scatter: AccessFunc, dim: number, extent: number): AccessFunc {
   const { map } = scatter;
   const hasBase = baseFill(map.write) === undefined;

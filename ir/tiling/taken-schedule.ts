@@ -7,8 +7,8 @@ import { writeRulesOf } from "./pypto-writes.js";
 import { domainOf } from "./tiled.js";
 
 /**
- * True if a tile has more extents than the output has dims, and the PyPTO rule profile accepts surplus
- * extents.
+ * True if a tile has more extents than the output (the domain, for a scatter) has dims, and the PyPTO rule
+ * profile accepts surplus extents. False for programs that are not from a framework, and for reductions.
  */
 export const isLongerTile = <S extends Schedule>(
   gather: AccessFunc,
@@ -21,8 +21,8 @@ export const isLongerTile = <S extends Schedule>(
   schedule.tile.length > domainOf(gather).length;
 
 /**
- * True if a tile or view has fewer extents than the output has dims, and the PyPTO operator accepts missing
- * extents.
+ * True if a tile or view has at least one extent but fewer extents than the domain has dims, and the PyPTO
+ * operator accepts missing extents. Always false for a gather: only scatters have such operators.
  */
 export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "tile" | "view"): boolean => {
   const { length } = schedule[name] ?? domainOf(gather);
@@ -31,7 +31,8 @@ export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "til
 
 /**
  * Returns a schedule whose tile and view have one extent for each dim, if the PyPTO rules allow the
- * correction. Surplus extents are dropped. Missing extents become the full extents of the output.
+ * correction; else the schedule unchanged. Surplus extents of a tile are dropped. Missing extents, which only
+ * scatters may have, become the full extents of the domain.
  */
 export function takenSchedule<S extends Schedule>(gather: AccessFunc, schedule: S): S {
   const domain = domainOf(gather);

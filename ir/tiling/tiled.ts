@@ -39,7 +39,7 @@ export interface TiledGather {
   readonly target: Target;
   /** Extents of the domain; for a gather, of the output. */
   readonly extents: Shape;
-  /** The output tile as it runs: no entry beyond its view or its extent. */
+  /** Output tile as it runs: the schedule's tile, limited to the view and to `extents`. */
   readonly tile: Shape;
   /**
    * The tile of the data over the output dims: as `tile`, or longer where the framework cuts the data beyond

@@ -15,12 +15,12 @@ import { entryLimits, type TiledGather, type TiledOperand } from "./tiled.js";
  * Traffic of one operand between global memory and the cores over a whole execution, in bytes and transfers.
  */
 export interface OperandTraffic {
-  /** Its key (`keyOf`). */
+  /** Key of the operand (`keyOf`). */
   readonly operand: string;
   readonly role: Role;
   /** Bytes that cross between global memory and the core. */
   readonly bytes: number;
-  /** Bytes that any schedule moves: each element it touches once. */
+  /** Bytes that every schedule must move: each needed element once. */
   readonly compulsory: number;
   /** Statements that move them, over the whole run. */
   readonly transfers: number;
@@ -31,7 +31,10 @@ export interface OperandTraffic {
 /** A tiled gather with its loops, outermost first. */
 type Planned = TiledGather & { readonly loops: readonly Loop[] };
 
-/** Traffic between global memory and the cores over a whole execution, by operand and in total, in bytes. */
+/**
+ * Traffic between global memory and the cores over a whole execution, by operand and in total, in bytes.
+ * `compulsory`: bytes that every schedule must move.
+ */
 export interface Traffic {
   readonly operands: readonly OperandTraffic[];
   readonly bytes: number;
@@ -94,7 +97,9 @@ function compulsoryElements(
 export const compulsoryBytes = (tiling: TiledGather, operand: TiledOperand, k: number): number =>
   bytesFor(compulsoryElements(tiling, operand, k), operand.operand.type.dtype);
 
-/** Returns the number of iterations of a set of nested loops; 0 if the output is empty. */
+/**
+ * Returns the number of iterations of a nest of loops; 0 if the output is empty. `kinds`: loops of the nest.
+ */
 function iterations(
   { gather, extents, schedule, tile, reductionTile }: TiledGather,
   kinds: readonly Loop[],

@@ -70,11 +70,11 @@ export interface Evaluator {
   readonly element: (bitsAt: BitsAt, taken?: Taken) => number;
   /** Returns the state of a reduction before the first element. */
   readonly start: () => Taken;
-  /** Takes in the next term. */
+  /** Combines the next element into the state `taken`. */
   readonly take: (taken: Taken, bitsAt: BitsAt) => void;
-  /** The sum of the terms so far in words of 32 bits, as many as `wordsOfSum` says. */
+  /** Returns the state as 32-bit words; {@link wordsOfSum} gives their number. */
   readonly words: (taken: Taken) => readonly number[];
-  /** The sum that such words state, of `count` terms. */
+  /** Returns the state that such words represent after `count` elements. */
   readonly ofWords: (words: readonly number[], count: number) => Taken;
 }
 

@@ -17,7 +17,10 @@ export interface ExactWidth {
   readonly termBits: number;
   /** Maximum number of summands of an output element. */
   readonly terms: number;
-  /** Terms that fit into the available bits, but no more than a map may have. */
+  /**
+   * Maximum number of summands that fit into the available bits; at most the number that an access map may
+   * have.
+   */
   readonly mostTerms: number;
   /** Bits that the sum of `elements` greatest terms takes. */
   readonly neededBits: number;

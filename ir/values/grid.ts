@@ -108,8 +108,8 @@ const inUnits = (lsb: number, grid: ValueGrid): ValueGrid => {
 };
 
 /**
- * Returns `value` times 2^`lsb`, rounded to a float format and clamped to the largest finite magnitude. The
- * unit of the result is the larger of the smallest subnormal and 2^`lsb`.
+ * Returns `value` · 2^`lsb`, rounded to a float format and clamped to the largest finite magnitude, as a
+ * multiple of a unit. The unit is the larger of the format's smallest subnormal and 2^`lsb`.
  */
 function roundedTo(format: FloatFormat, value: bigint, lsb: number): bigint {
   const [size, bound] = [abs(value), largest(format)];

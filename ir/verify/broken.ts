@@ -12,7 +12,7 @@ export type BrokenCode = "TC104" | "TC205" | "TC201" | "TC204" | "TC301" | "TC30
 
 /**
  * Returns the diagnostic for a broken rule of the verifier. `rule`: identifier of the rule, for example `T3`.
- * The code is TC201 if `more` names no code.
+ * `more`: code of the diagnostic (default TC201) and hint.
  */
 export const broken = (
   rule: string,

@@ -15,9 +15,9 @@ interface ReductionFault {
 }
 
 /**
- * Returns the violations of rules B6 and B8 by an access map, without a check of index values. B6: the map
- * has exactly one reduction if it declares reduction elements, else none. B8: their number is at least 1 and
- * at most the limit of the reduction.
+ * Returns the violations of rules B6 and B8 by an access map; index values are not checked. B6: the map has
+ * exactly one reduction if it declares reduction elements, else none. B8: the number of reduction elements is
+ * from 1 to the limit of the reduction.
  */
 export function reductionFaults(map: AccessMap): ReductionFault[] {
   const reductions = reductionsIn(map.value);

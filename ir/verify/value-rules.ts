@@ -28,7 +28,7 @@ export interface ValueFault {
   readonly rule: string;
   readonly message: string;
   readonly hint?: string;
-  /** Default: TC104, which is about types. */
+  /** Code of the diagnostic for the fault; by default TC104 (types). */
   readonly code?: BrokenCode;
 }
 
@@ -63,9 +63,9 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
 const combinedTypes: readonly DType[] = valueTypes;
 
 /**
- * Returns the faults (W3) in the type of the value that a scatter combines with the output. Undefined if the
- * only remaining condition is that both types are equal. Empty for an f32 value and an f16 or bf16 output,
- * which may differ.
+ * Returns the error (W3) for a scatter whose combine (such as `add`) does not accept outputs of type
+ * `output`. The list is empty for an f32 value and an f16 or bf16 output, which may differ. Undefined for all
+ * others: the value must then have the output's type.
  */
 function combineFault(
   { write: { combine } }: AccessMap,

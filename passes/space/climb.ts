@@ -46,9 +46,9 @@ export interface Weighed {
 }
 
 /**
- * Returns the best two schedules of each tile that a hill climb evaluates, in ascending order of cost.
- * `against`: cost of a schedule that the caller knows, which limits the search for other loop orders; the
- * result may cost more.
+ * Returns, for each tile that a hill climb evaluates, the two schedules with the lowest cost; the whole list
+ * is in ascending order of cost. `against`: cost of a schedule that the caller knows, which limits the search
+ * for other loop orders; results may cost more.
  */
 export function climb(space: ScheduleSpace, cost: TileCost, against: number): readonly Weighed[] {
   return new Climb(space, cost, against).ranked();
@@ -275,8 +275,9 @@ const byCost = (a: Weighed, b: Weighed): number => a.cost - b.cost;
 const firstTwo = (weighed: readonly Weighed[]): readonly Weighed[] => [...weighed].sort(byCost).slice(0, 2);
 
 /**
- * Returns the orders in which the tile search enlarges a tile along the free dims (dims that a tile may
- * split), without duplicates. The orders are: last dim first, index dims first, data dims first.
+ * Returns up to three orders of the free dims (dims that a tile may split). A tile search enlarges a tile
+ * along the dims in such an order: innermost dim first, the dims that only indices depend on first, or the
+ * dims of the data first.
  */
 function fillingOrders({ start, free }: ScheduleSpace): readonly (readonly number[])[] {
   const dims = followedBy(start.gather.map, gatheredTable);

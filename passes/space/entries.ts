@@ -35,8 +35,8 @@ export function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
 }
 
 /**
- * Returns the number of elements of which a tile size along output dim `d` must be a multiple. The multiple
- * aligns tiles to bytes and to vector accesses of the lanes.
+ * Returns the number of elements of which tile extents along output dim `d` must be multiples. Tiles then
+ * begin at whole bytes and at whole vector accesses.
  */
 export function laneMultiple(d: number, { gather, target, extents }: Tiling): number {
   const least = leastEntry(gather, d);

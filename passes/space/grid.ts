@@ -9,8 +9,8 @@ export interface GridAxis {
 }
 
 /**
- * Yields the tiles of a grid that `takes` accepts; the first axis varies slowest. `tile`: extents along dims
- * without an axis. Once an extent is rejected, larger extents of the same axis are skipped.
+ * Yields the tiles of a grid that `takes` accepts; the first axis varies slowest. Once an extent is rejected,
+ * larger extents of the same axis are skipped. `tile`: extents along the dims that have no axis.
  */
 export function* gridOf(
   tile: Shape,

@@ -16,8 +16,9 @@ import { alignUp, at, elementCount } from "../../ir/types.js";
 import { fits, longestTask } from "./fits.js";
 
 /**
- * Returns the schedules of one tile, in the tiling's loop order, that take at most `availableUb` bytes of
- * unified buffer (UB). Views and buffers that the user did not set vary.
+ * Returns the schedules of one tile that take at most `availableUb` bytes of unified buffer (UB). Views and
+ * buffers that the user did not set vary. Loop orders vary, as in {@link reordered}, only if the user set the
+ * view.
  */
 export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
   (tiling.gather.schedule.view === undefined ? [tiling] : reordered(tiling)).flatMap((nest) =>
@@ -87,8 +88,8 @@ export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
 }
 
 /**
- * Returns every ordered selection of distinct items, including the empty selection. Longer selections come
- * before the prefixes of the longer selections.
+ * Returns every ordered selection of distinct items, including the empty one. Each selection comes before its
+ * own prefixes, for example [1, 2] before [1].
  */
 function orderedSubsets(items: readonly number[]): number[][] {
   const grow = (chosen: readonly number[]): number[][] => {
@@ -115,9 +116,9 @@ const tripsOf = ({ extents, schedule, tile }: Tiling, dim: number, kind: Loop["k
 const taskElements = (tiling: Tiling): number => elementCount(tiling.extents) / parallelTasks(tiling);
 
 /**
- * Returns the variants of a tiling with double buffers; the first doubles every tile that a loop reloads or
- * stores. Empty if the user sets buffers or the target has no double buffers. Some variants may exceed
- * `availableUb` bytes.
+ * Returns the variants of a tiling with double buffers for all, or for some, of the tiles that a loop reloads
+ * or stores; the variant with all comes first. Empty if the user sets buffers or the target has no double
+ * buffers. A variant may exceed `availableUb` bytes.
  */
 export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
   const { gather, target } = tiling;
@@ -135,8 +136,8 @@ export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
 }
 
 /**
- * Returns up to two tilings whose views split a loop that only the indices depend on, to make more tasks. The
- * list is empty if no loop can be split.
+ * Returns up to two tilings with smaller views, which make more tasks. The views split a serial loop along a
+ * dim that only the indices depend on; the list is empty if no loop can be split.
  */
 function splitViews(tiling: Tiling): Tiling[] {
   const { gather, schedule, tile, loops, target, extents } = tiling;

@@ -4,8 +4,8 @@
  */
 
 /**
- * Entry of the gallery of example programs: an id and a menu title. `seed` is the name of a test case of the
- * conformance suite.
+ * Entry of the gallery of example programs: an id and a menu title. `seed` is the name of the conformance
+ * test case that supplies the program and the inputs. Without `seed`, {@link galleryTexts} has the program.
  */
 export interface Example {
   readonly id: string;

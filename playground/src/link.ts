@@ -13,8 +13,8 @@ const maxBytes = 2 ** 20;
 const maxTensorBytes = 2 ** 14;
 
 /**
- * Returns the names of the functions whose input tensors exceed 16 KiB in total and are therefore left out of
- * a link. The inputs are random when the link is opened.
+ * Returns the names of the functions whose inputs a link leaves out, because the inputs exceed 16 KiB in
+ * total. When the link is opened, such inputs are random.
  */
 export const leftBehind = ({ inputs }: PageState): readonly string[] =>
   Object.entries(inputs).flatMap(([name, tensors]) => (isSmall(tensors) ? [] : [name]));

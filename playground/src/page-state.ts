@@ -28,7 +28,7 @@ export interface PageState {
   readonly inputs: Readonly<Record<string, Inputs>>;
 }
 
-/** State of a page without a program, and the default for each field that a link lacks. */
+/** Page state without a program. Its values are also the defaults for fields that a link lacks. */
 export const emptyState: PageState = { text: "", sizes: {}, tab: "ir", seed: 1, inputs: {} };
 
 /** Maximum length of a program text in a link or of a dropped `.tir` file, in characters. */

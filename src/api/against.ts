@@ -47,8 +47,8 @@ export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInpu
 }
 
 /**
- * Returns an error (TC610) about the first element at which two outputs differ; undefined if the outputs are
- * equal. `who`: name of the run, printed in the message.
+ * Returns an error (TC610) about the first element at which `actual`, the output of a run, differs from
+ * `expected`; undefined if the two are equal. `side`: the run. `who`: name of the run in the message.
  */
 export function differenceFrom(
   side: RunInputs,

@@ -33,7 +33,7 @@ import type { Kernel } from "./compile.js";
 
 export type { BackendRun } from "../../backends/index.js";
 
-/** Names of the built-in backends, as used on the command line and in JSON test cases. */
+/** Names of the built-in backends, as used on the command line and in options of the library. */
 export const backendNames = ["reference", "sim", "webgpu"] as const;
 /** Name of a built-in backend: `reference`, `sim` or `webgpu`. */
 export type BackendName = (typeof backendNames)[number];

@@ -12,8 +12,9 @@ import {
 } from "../../ir/index.js";
 
 /**
- * Checks that a program (`definition`) can define the output of a tile program. Throws a CompileError: TC107
- * if `definition` has a symbol without a size, TC702 if the tensors of the two programs differ.
+ * Throws a CompileError unless the program `definition` can define the output of a tile program. TC107:
+ * `definition` has a symbol without a size. TC702: an operand of `definition` is missing in the tile program
+ * or has another type there.
  */
 export function checkDefinition(definition: Func, tile: TileFunc): void {
   const hint = `a definition takes no sizes: write those of @${tile.name} in place of its symbols`;

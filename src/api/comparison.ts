@@ -44,7 +44,7 @@ export interface Alternative {
 
 /**
  * Comparison of the schedule in use with legal alternatives: other buffers, residencies and UB sizes, and the
- * compiler's choice.
+ * compiler's choice. Faster schedules with a nearby tile or order, or with fewer cores, are alternatives too.
  */
 export interface Comparison {
   /** The schedule in use, then the alternatives. */
@@ -73,8 +73,9 @@ const worthTelling = 0.9;
 
 /**
  * Compares the schedule in use with legal schedules that have other buffers, another residency, another UB
- * size or the compiler's choices. `access`: program with the entries that the user stated. `tiling`: the
- * schedule in use.
+ * size or the compiler's choices. Nearby tiles and orders, and fewer cores, are compared too, and are listed
+ * if faster than these. `access`: program with the entries that the user stated; `tiling`: the schedule in
+ * use.
  */
 export function compareSchedules(access: AccessFunc, tiling: Tiling): ComparedSchedules {
   const { schedule, target } = tiling;
@@ -128,9 +129,9 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): ComparedSc
 }
 
 /**
- * Returns the fastest schedule that the compiler chooses for a half, a quarter and so on of the cores, in a
- * list. Where all cores are no slower under it, it keeps them. The list is empty if no such schedule takes
- * fewer than `limit` cycles.
+ * Returns a list with the fastest schedule that the compiler chooses for a half, a quarter and so on of the
+ * cores. If all cores are as fast with the schedule's tile, the schedule uses all cores. The list is empty if
+ * no such schedule takes fewer than `limit` cycles.
  */
 function forFewerCores(
   access: AccessFunc,

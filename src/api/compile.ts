@@ -150,15 +150,16 @@ export interface Kernel {
   readonly source?: SourceFunc;
   readonly access?: AccessFunc;
   readonly tile: TileFunc;
-  /** The dialect-free operator, for `reference`. */
+  /** Operator of the kernel, independent of a dialect, which the backend `reference` evaluates. */
   readonly resolved?: Resolved;
   /**
-   * The access program that it was compiled from, before any pass, where it had no operator: for `reference`.
+   * Access program before any pass, which the backend `reference` evaluates. Present if the kernel was
+   * compiled from an access program.
    */
   readonly definition?: AccessFunc;
   /** UB bytes of the kernel, part by part; absent for a program that began at the tile level. */
   readonly footprint?: Footprint;
-  /** The pipeline that made it, and makes it again for other sizes and targets. */
+  /** Passes that compiled the kernel. They also compile the kernel again for other sizes and targets. */
   readonly passes: readonly Pass[];
   /** Warnings and hints. */
   readonly diagnostics: readonly Diagnostic[];
@@ -468,8 +469,9 @@ class KernelsAtSizes {
 }
 
 /**
- * Returns the access program that defines a kernel's output, with its symbols bound to `sizes`. `gather`: the
- * kernel's own access program, already bound. Throws a CompileError for invalid sizes.
+ * Returns the access program that defines a kernel's output, with symbols bound to `sizes`. If the kernel has
+ * no separate definition, returns `gather`: the kernel's own access program, already bound. Throws a
+ * CompileError for invalid sizes.
  */
 function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes: Sizes): AccessFunc {
   const same = definition?.map === access?.map && definition?.symbolic === access?.symbolic;
@@ -585,8 +587,8 @@ function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessF
 
 /**
  * Returns `kernel` if `device` is of the same kind (WebGPU or not), else the program compiled again for
- * `device`. Throws a CompileError (TC502) if the kernel began as a tile program, or if its tile program was
- * replaced.
+ * `device`. Throws a CompileError (TC502) if the kernel was compiled from a tile program. Throws it also if
+ * the field `tile` is no longer `compiled`, the compiler's result.
  */
 function forDevice(
   kernel: Kernel,

@@ -35,7 +35,10 @@ export interface CyclesRange {
   readonly figures: readonly WideFigure[];
 }
 
-/** Fraction by which the range of a hardware parameter must change the estimated cycles to be reported. */
+/**
+ * Relative change of the estimated cycles above which a hardware parameter is reported. The change is taken
+ * over the range of the parameter; 0.1 is 10 %.
+ */
 export const wide = 0.1;
 
 /**

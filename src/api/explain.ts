@@ -281,7 +281,8 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
 
 /**
  * Returns the type of the data with the gather dim cut to the largest legal extent. Undefined for a scatter,
- * dynamic sizes or several gather dims, if no extent is legal, or if the output is longer along the same dim.
+ * dynamic sizes or several gather dims, or if no extent is legal. Undefined also if data and indices share
+ * the dim and the output exceeds the extent there.
  */
 function shorterData(
   { gather, scatter }: Tiling,

@@ -102,8 +102,9 @@ export function frameworkWords(
 }
 
 /**
- * Returns a legal tile in a framework's own call, with alignment and estimated cycles. The view is included
- * if the view splits a dim or differs from `judged.view`. `viewDepends`: true if the user stated no view.
+ * Returns the tile of `tiling` in a framework's own call, with alignment and estimated cycles. The view is
+ * included if it splits a dim or differs from the view of `judged`, the schedule asked about. `viewDepends`:
+ * true if the user stated no view.
  */
 function tileIn(
   words: FrameworkWords,

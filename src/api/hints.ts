@@ -22,9 +22,9 @@ import { clockOf } from "../../passes/index.js";
 import type { ComparedSchedules } from "./comparison.js";
 
 /**
- * Returns hints (TC901 to TC904, TC909) on how to make a legal schedule faster. `tiling`: the complete legal
- * schedule. `compared`: its comparison with other schedules. A hint names a schedule that mends what it
- * reports and is as fast as the one that the comparison advises.
+ * Returns hints (TC901 to TC904, TC909) on how to make a legal schedule faster. `tiling`: the legal schedule.
+ * `compared`: returns the comparison with other schedules. A hint names a schedule that removes the reported
+ * fault and is as fast as the advised schedule of the comparison.
  */
 export function performanceHints(tiling: Tiling, compared: () => ComparedSchedules): Diagnostic[] {
   const { traffic: traffic, schedule, target, operands } = tiling;

@@ -17,7 +17,8 @@ import type { Kernel } from "./compile.js";
 
 /**
  * Returns the verdict on whether an Ascend core gives the reference's bits for `inputs`. Undefined for other
- * targets, for scatters, for kernels that only move elements, and if some step may differ for any inputs.
+ * targets, for scatters, and for kernels that only move elements. Undefined also if a step may give other
+ * bits whatever the inputs are.
  */
 export function verdictOn(
   { target, definition, tile }: Kernel,

@@ -72,7 +72,7 @@ export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Roofli
   readonly traffic: number;
   readonly tasks: number;
   readonly cycles: number;
-  /** No other listed tile is as good in traffic, UB use, task count and estimated cycles. */
+  /** True if no other listed tile is as good in all of traffic, UB bytes, task count and estimated cycles. */
   readonly pareto: boolean;
   /** True if the compiler chooses this tile. */
   readonly default: boolean;
@@ -92,7 +92,7 @@ export interface TileCount {
   /** Absent if there are too many tiles to count. */
   readonly count?: number;
   readonly possible: number;
-  /** Reason of the dialect's refusal under the profile, whatever the tile. */
+  /** Reason for which the dialect refuses the program under the profile, whatever the tile. */
   readonly reason?: string;
 }
 
@@ -431,8 +431,9 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
 }
 
 /**
- * Returns the largest legal extent of each gather dim if the other dims keep their extents. `padded`: rows
- * are padded to a block. `aligned`: the tile's last extent is a whole number of blocks; 0 if none is legal.
+ * Returns, for each gather dim (or a scatter's stored dim), the largest extent up to the present extent for
+ * which some tile is legal, in elements. Dims without such an extent are omitted. `padded`: rows are padded
+ * to a block; `aligned`: the tile's last extent must be whole blocks, 0 if no tile is legal.
  */
 function largestDims(tiling: Tiling): LegalTiles["largestGatherDims"] {
   const bytes = inputsOf(tiling.gather).map(({ type }) => meanBytes(type.dtype));

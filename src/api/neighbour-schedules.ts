@@ -2,8 +2,8 @@
 import { at, isLegal, replaced, TileSpace, type Tiling } from "../../ir/index.js";
 
 /**
- * Returns the legal schedules that differ from a legal one in one choice: one tile entry as large as is
- * legal, one tile entry so small that each core has a task, or the loop order reversed.
+ * Returns the legal schedules that differ from a given legal schedule in one choice. The choice is one extent
+ * of the tile, as large as is legal or so small that each core has a task, or the reversed loop order.
  */
 export const neighbourSchedules = (tiling: Tiling): readonly Tiling[] =>
   [

@@ -22,7 +22,7 @@ export interface RunInputs {
   readonly tile: TileFunc;
   readonly target: Target;
   readonly inputs: HostInputs;
-  /** Backend that ran it. A definition, and a backend of the caller's own, run no tiles of it. */
+  /** Backend that ran the program. Only the built-in backends `sim` and `webgpu` run the tiles. */
   readonly backend: BackendChoice;
 }
 
@@ -34,16 +34,15 @@ const runsTiles: Readonly<Record<BackendName, boolean>> = { reference: false, si
  * statement that wrote the element.
  */
 export interface Origin {
-  /**
-   * Index values, then tile and task, then statement; those that the backend did not execute are left out.
-   */
+  /** Notes on the index values, then, if the backend ran the tiles, on tile, task and statement. */
   readonly notes: readonly string[];
   readonly span?: Span | undefined;
 }
 
 /**
- * Returns the index values, task and statement that produced an output element; undefined if the program does
- * not write the element. `element`: 0-based index of the element in the output, in row-major order.
+ * Returns the index values that select an output element and, if the backend runs the tile program, the task
+ * and the statement. Undefined for a scatter, and if the program does not write the element. `element`:
+ * 0-based index of the element in the output, in row-major order.
  */
 export function originOf({ tile, target, inputs, backend }: RunInputs, element: number): Origin | undefined {
   const point = coordinates(element, outputOf(tile).type.shape);

@@ -25,7 +25,7 @@ export interface ProfileVerdict {
   readonly profile: Profile;
   /** Source of the profile, such as `PyPTO's documentation since 2026-04-02`. */
   readonly stands: string;
-  /** True if the stated tile is legal under the profile, or some tile where none is stated. */
+  /** True if the stated tile is legal under the profile; without a stated tile, if some tile is legal. */
   readonly legal: boolean;
   /** True if `legal` differs from the verdict under the program's own profile. */
   readonly turns: boolean;

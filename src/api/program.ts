@@ -43,7 +43,8 @@ export interface ProgramDescription {
   readonly data: TensorType;
   readonly indices: TensorType;
   /**
-   * The operators among which it is, as `operatorsWith` of `tilec/ir` gives them. Absent: the built-in ones.
+   * Operators that `op` may name, as returned by `operatorsWith` of `tilec/ir`. Default: the built-in
+   * operators.
    */
   readonly operators?: Operators;
   /** Further inputs, of an operator that takes them. */
@@ -75,7 +76,7 @@ export type ProgramResult =
 
 /**
  * Returns the names of a program's inputs, in order. If the operator has only data and indices, or `def` is
- * undefined, the list is `data`, `indices`, `output`, of which callers ignore `output`.
+ * undefined, returns `data`, `indices`, `output`. Callers ignore the third name.
  */
 export const operandNames = (def: OpDef | undefined, inputs: readonly TensorType[]): readonly string[] => {
   const named = def?.variadic === true || def?.writes !== undefined;

@@ -37,11 +37,10 @@ import { compileTiled, type CompileOptions } from "./compile.js";
 const worthTelling = 1.1;
 
 /**
- * Returns a list with a hint (TC907) if reading the data from global memory would be faster than the default
- * residency `ub`. The list is empty if the user stated a residency. The hint's flags select the faster
- * schedule.
- * `advised`: returns the schedule that the user is advised to take. It replaces a slower one if its data is in
- * global memory too; otherwise there is no hint.
+ * Returns a list with a hint (TC907) if reading the data from global memory is faster than the default
+ * residency `ub`. The hint names the fastest such schedule, or the schedule that `advised` returns if faster.
+ * The list is empty if the user stated a residency, or if a faster schedule of `advised` loads the data to
+ * UB.
  */
 export function slowerResidency(
   given: AccessFunc,

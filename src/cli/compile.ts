@@ -181,8 +181,8 @@ export function compileCommand(program: Command): void {
 }
 
 /**
- * Loads the gather of an ONNX model that `--func` names, or all programs that the model needs if `--func` is
- * absent.
+ * Loads programs of an ONNX model. With `--func`, loads only the gather of that name. Without `--func`, loads
+ * all programs that the model needs.
  */
 async function loadModelFor(
   file: string,
@@ -197,8 +197,8 @@ async function loadModelFor(
 }
 
 /**
- * Compiles one program under the flags and resolves to the kernel. Prints the requested passes and writes the
- * page of `--diff-page`.
+ * Compiles one program under the flags and resolves to the kernel. Prints the IR before and after the passes
+ * that the flags name, and writes the page of `--diff-page`.
  */
 async function compileOne(
   loaded: LoadedProgram,
@@ -240,8 +240,8 @@ async function compileOne(
 const forDevices: readonly CompileFlags["emit"][] = ["wgsl", "gpu-stats", "module", "all"];
 
 /**
- * Returns the flags with which a kernel is compiled. `--limits` is left out if the kernel is not for WebGPU
- * but `--emit` names a WebGPU text, for which alone the limits hold.
+ * Returns the flags with which a kernel is compiled. `--limits` is left out if `--target` names no WebGPU
+ * target but `--emit` names a WebGPU text. The limits then hold for that text only.
  */
 function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
   const target = flags.target === undefined ? undefined : resolveTarget(flags.target, flags.project);

@@ -153,8 +153,8 @@ const compiled = (func: Func, passes: readonly Pass[], flags: DiffFlags): Func =
   compile(func, { ...targeting(flags), passes }).tile;
 
 /**
- * Returns pairs of functions with equal names, with undefined for a function that only one side has. Two
- * sides with one function each form a pair under any names.
+ * Returns pairs of functions of equal name, one from each side. A function that only one side has is paired
+ * with undefined. If each side has exactly one function, these two form a pair whatever the names.
  */
 function inPairs(
   a: readonly Compared[],

@@ -95,8 +95,8 @@ export function explainCommand(program: Command): void {
 }
 
 /**
- * Prints one row for each program of a list: legality result, cycles and traffic. `--indices-like` adds the
- * traffic for indices of a pattern. Resolves to the exit code.
+ * Prints one row for each program of a list: verdict, cycles and traffic. With `--indices-like`, the row also
+ * has the traffic for index values of the stated pattern. Resolves to the exit code.
  */
 async function explainList(file: string | undefined, flags: ExplainFlags): Promise<number> {
   refuseWithList(flags, ["compare", "sensitivity", "verbose"]);
@@ -175,8 +175,8 @@ const isDump = async (file: string): Promise<boolean> =>
   programKind(file) === "json" && (await import("./load-cases.js")).dumpIn(readText(file)) !== undefined;
 
 /**
- * Prints the legality result of each gather in a graph that PyPTO dumped. Resolves to the exit code: 1 if a
- * gather is rejected, 0 if all gathers are legal.
+ * Prints the verdict on each gather in a graph that PyPTO dumped. Resolves to the exit code: 1 if a gather is
+ * refused, 0 if all gathers are legal.
  */
 async function explainDump(file: string, flags: ExplainFlags): Promise<number> {
   const unused = (["compare", "sensitivity", "indicesLike"] as const).find(

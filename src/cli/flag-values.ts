@@ -186,8 +186,9 @@ export function parseEntry(key: keyof Schedule, text: string): EntryValue {
 }
 
 /**
- * Parses pairs `operand=word`, separated by commas, and returns an object of values by operand. Calls
- * `refuse`, which throws, for a malformed pair and for an operand that is given twice.
+ * Parses pairs `operand=word`, separated by commas, and returns an object of values by operand. `valueOf`:
+ * returns the value of a word. Calls `refuse`, which throws, for a malformed pair and for an operand that is
+ * given twice.
  */
 function byOperand<T>(
   text: string,

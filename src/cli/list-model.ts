@@ -20,8 +20,8 @@ import type { LoadedProgram } from "./loaded-program.js";
 import { targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 
 /**
- * Entry of the list of a model's gathers: name, operator and legality result. A legal gather also has a
- * schedule and estimated cycles.
+ * Entry of the list of a model's gathers: name, operator and verdict. A legal gather also has a schedule and
+ * estimated cycles.
  */
 export interface ListedGather {
   readonly name: string;
@@ -30,7 +30,7 @@ export interface ListedGather {
   readonly node: OnnxNode;
   /** `f32[8,8] by i32[4] to f32[4,8]`; absent where a shape is not known. */
   readonly shape?: string;
-  /** `open`: its shape is not known. */
+  /** Verdict on the gather. `open`: a shape of the gather is not known. */
   readonly verdict: "legal" | "refused" | "open";
   /** Code of the diagnostic that says why the gather is not legal. */
   readonly code?: string;

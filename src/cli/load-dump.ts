@@ -83,7 +83,8 @@ function distinct<T extends { readonly place: string }>(gathers: readonly T[]): 
 
 /**
  * Returns a gather of a PyPTO dump in the form that {@link tryProgram} takes. If `profile` fixes the view and
- * the data was dumped as part of a larger tensor, the schedule gets that part as `view`.
+ * the dumped data is cut from a larger tensor along the gather dim, the data gets the larger extent. The
+ * schedule then has a view with the extent of the cut.
  */
 function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, profile: Profile) {
   const [data, indices, ...others] = inputs;

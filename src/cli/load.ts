@@ -324,8 +324,8 @@ const byAlias = (attrs: ReadonlyMap<string, NamedAttr>, flag: string): NamedAttr
   [...attrs].find(([key]) => attributeAliases.get(camelCase(key)) === flag)?.[1];
 
 /**
- * Parses the value of an attribute's flag. Throws a UsageError for a text that is not of the attribute's
- * kind, for example a number or a list.
+ * Parses the value of an attribute's flag as a number, a list of numbers or a text, by the kind of the
+ * attribute. Throws a UsageError for a value that is not of the kind.
  */
 function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
   switch (kind) {

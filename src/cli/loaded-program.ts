@@ -11,7 +11,7 @@ export interface LoadedProgram {
   readonly unbound?: { readonly func: Func; readonly sizes: Sizes };
   /** Name of the program for `--case`, if it is not a valid name of the text form. */
   readonly id?: string;
-  /** Inputs that came with the program, by their names in it: a case's tensors, a model's constants. */
+  /** Inputs that came with the program, by input name: tensors of a test case, or constants of a model. */
   readonly inputs?: Readonly<Record<string, () => TensorValue>>;
   /**
    * Inputs whose values flags gave, by name: positions of a mask, indices of a file. A seed draws none of

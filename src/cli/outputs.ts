@@ -34,8 +34,8 @@ export interface OutputFolder {
 }
 
 /**
- * Writer of all output files of one command. A file that cannot be written adds a diagnostic instead of an
- * exception.
+ * Writer of all output files of one command. If a file cannot be written, the writer records a diagnostic and
+ * throws no error.
  */
 export class Outputs {
   /** Diagnostics about files that were not written and programs that have no output file. */

@@ -51,8 +51,8 @@ export function placePrograms(uses: readonly OnnxUse[], listed: readonly ListedG
 }
 
 /**
- * True if a model's plan has a separate entry for a gather. False if only the programs of other nodes, which
- * read the gather's output, compute that output.
+ * True if a model's plan has a separate entry for a gather. False if the gather is computed only inside the
+ * programs of the nodes that read the gather's output.
  */
 export const isSeparateProgram = (
   { listed: { kernel, node } }: Chosen,

@@ -14,8 +14,8 @@ import type { Project } from "../config/project.js";
 import { addAttributeOptions, dashed } from "./options.js";
 
 /**
- * Returns the command-line flags for attributes of the config file's operators, as flag text by attribute
- * key. Attributes for which tilec already has a flag are left out.
+ * Returns a map from attribute keys of the config file's operators to the texts of the command-line flags.
+ * Attributes for which tilec already has a flag are left out.
  */
 export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<string, AttributeFlagText> {
   const flags = new Set<string>([...attributeFlags.keys()].map(camelCase));
@@ -24,8 +24,9 @@ export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<
 }
 
 /**
- * Adds the dialects and attribute flags of a config file's operators to the subcommands of `program` that
- * read a program. Throws a ConfigError if a command of `root` already has one of the flags.
+ * Adds the dialects and attribute flags of a config file's operators to those subcommands of `program`, the
+ * parser, that take a tilec program. Throws a ConfigError if a command of `root` already has one of the
+ * flags.
  */
 export function addProjectOperators(program: Command, root: Command, project: Project): void {
   const { config = "", operators } = project;

@@ -37,8 +37,8 @@ type Format = (typeof formats)[number];
 const converted = ["t4", "kernel-tuner"];
 
 /**
- * Adds the command `tilec records`, with subcommands that merge, evaluate, extend and export files of tuning
- * records, to the command line.
+ * Adds the command `tilec records` to the command line. Its subcommands merge files of tuning records, print
+ * the best schedules, add measured times, export candidates, and write the best schedule as a test.
  */
 export function recordsCommand(program: Command): void {
   const records = program.command("records");
@@ -137,7 +137,7 @@ function loadCosted(files: readonly string[], operators: Operators | undefined):
 
 const shownColumns = ["tile", "residency", "cycles", "over_floor", "bytes"] as const;
 
-/** Prints the best schedule of each tuning task in record files, as a table or as JSON. */
+/** Prints the best schedule of each search in record files, as a table or as JSON. */
 function best(files: readonly string[], json: boolean, { operators }: Project): void {
   const candidates = bestOf(loadCosted(files, operators));
   if (json) {
@@ -234,7 +234,7 @@ function formatOf(name: string): Format {
 
 /**
  * Returns tuning records as text in the format `to`. For `json` and `c-header`, throws a UsageError unless
- * exactly one record has a schedule for each range of sizes.
+ * exactly one of the records is a table: the result of a search over the sizes of a symbol.
  */
 function exported(records: readonly TuneRecord[], to: Format): string {
   switch (to) {
@@ -250,8 +250,8 @@ function exported(records: readonly TuneRecord[], to: Format): string {
 }
 
 /**
- * Returns the only record that has a schedule for each range of sizes, and the name of its program. Throws a
- * UsageError if there is no such record or more than one.
+ * Returns the only table among the records (the result of a search over the sizes of a symbol), and the name
+ * of the searched program. Throws a UsageError if there is no table or more than one.
  */
 function onlyTable(
   records: readonly TuneRecord[],
@@ -270,8 +270,8 @@ function onlyTable(
 }
 
 /**
- * Returns the best schedule in tuning records of a single task. Throws a UsageError if the records have no
- * task or several.
+ * Returns the best schedule in the tuning records of a single search. Throws a UsageError if the records come
+ * from no search or from several.
  */
 function onlyOne(records: readonly TuneRecord[]): BestRecord {
   const [first, ...others] = bestOf(records);

@@ -57,8 +57,9 @@ export function replay(
 }
 
 /**
- * Returns variants of a program with one unbound symbol each: all other symbols are bound to `sizes`. A
- * program with at most one symbol is returned unchanged, as the only variant.
+ * Returns variants of a program with one unbound symbol each: all other symbols are bound to `sizes`.
+ * Variants that cannot be bound are left out. A program with at most one symbol is returned unchanged, as the
+ * only variant.
  */
 function familiesOf(program: Func, sizes: Sizes): readonly Func[] {
   const symbols = dynamicSymbols(program);

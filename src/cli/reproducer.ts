@@ -7,8 +7,8 @@ import { Outputs } from "./outputs.js";
 import { note } from "./terminal.js";
 
 /**
- * Writes a `.tir` file that reproduces the failure of a compiler pass into the working folder, and prints a
- * note. `command`: command line that led to the error.
+ * Writes a `.tir` file into the working folder, by which the failure of a compiler pass can be reproduced,
+ * and prints a note. `command`: command line that led to the error.
  */
 export function writeReproducer(thrown: PassError, command: string): void {
   const { file, text } = reproducer(thrown, command);

@@ -432,8 +432,8 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
 }
 
 /**
- * Returns the first verdict that an Ascend core may give other bits than the reference, among all `draws`
- * (sets of inputs). Without one, returns the verdict on the first draw. Undefined if a draw has no verdict.
+ * Returns the verdict on the first draw (set of inputs) for which an Ascend core may give other bits than the
+ * reference. If there is none, returns the verdict on the first draw. Undefined if a draw has no verdict.
  */
 function ascendVerdict(kernel: Kernel, draws: readonly Draw[]): InputsVerdict | undefined {
   let first: InputsVerdict | undefined;

@@ -12,8 +12,8 @@ interface JsonFlag {
 }
 
 /**
- * Adds the command `tilec targets`, which lists all targets or prints a single target, and the subcommand
- * `fit` to the command line.
+ * Adds the command `tilec targets` with the subcommand `fit` to the command line. The command lists all
+ * targets or prints a single target.
  */
 export function targetsCommand(program: Command): void {
   const command = program.command("targets");

@@ -183,8 +183,8 @@ async function tuneList(file: string | undefined, flags: TuneFlags): Promise<num
 }
 
 /**
- * Returns the row for a search in a list of programs: legality result, diagnostics, and best schedule with
- * cycles and traffic. `gain`: default cost divided by best cost; absent if a cost is unknown or 0.
+ * Returns the row for a search in a list of programs: verdict, diagnostics, and best schedule with cycles and
+ * traffic. `gain`: default cost divided by best cost; absent if a cost is unknown or 0.
  */
 function tuneRow(result: TuneResult): RowFacts {
   const { best, default: standard, objective, counts } = result;

@@ -11,7 +11,8 @@ export class UsageError extends CompileError {
 }
 
 /**
- * Returns the message of an error of commander, which has read the flags, in the words of other usage errors.
+ * Returns the message of an error of commander, the library that parses the flags, in the wording of tilec's
+ * own usage errors.
  */
 export const commanderText = ({ message }: CommanderError): string =>
   message

@@ -82,8 +82,8 @@ function fieldProblems(value: unknown, file: string): readonly Pick<Diagnostic, 
 }
 
 /**
- * Returns the result of `action`. If `action` throws a CompileError, throws the error that `refuse` makes of
- * the messages instead, each preceded by `field`, the name of a config field.
+ * Returns the result of `action`. If `action` throws a CompileError, throws in its place the error that
+ * `refuse` returns for the messages. `field`: name of a config field, put before each message; may be empty.
  */
 function refusing<T>(refuse: Refuse, field: string, action: () => T): T {
   try {

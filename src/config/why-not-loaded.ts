@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * Returns the first line of the error message with which a module failed to load, after the line number if
- * known: `line 3: x is not defined`.
+ * Returns the reason for which a module failed to load: the line number if known, then the first line of the
+ * error message, for example `line 3: x is not defined`.
  */
 export function whyNotLoaded(thrown: unknown, file: string): string {
   if (!(thrown instanceof Error)) return String(thrown);

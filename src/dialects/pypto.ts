@@ -135,7 +135,7 @@ export const scatterInPlace = builder(pyptoScatterInPlace, "dim");
 
 /**
  * Arguments of {@link indexAdd}, {@link indexAddInPlace} and {@link indexAddUb}. `source`: one slice along
- * `dim` for each entry of `index`. `alpha`: factor of `source`, default 1.
+ * `dim` for each element of `index`. `alpha`: number by which `source` is multiplied, default 1.
  */
 export type PyptoIndexAddArguments = BuilderArguments<typeof pyptoIndexAdd, "dim">;
 

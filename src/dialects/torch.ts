@@ -67,13 +67,13 @@ export type TorchScatterArguments = BuilderArguments<typeof torchScatter, "dim">
 /** Arguments of {@link scatterAdd}, torch.scatter_add: `input`, `dim`, `index`, and the updates `src`. */
 export type TorchScatterAddArguments = BuilderArguments<typeof torchScatterAdd, "dim">;
 /**
- * Arguments of {@link indexCopy}, torch.index_copy. `source` has one slice along `dim` for each entry of
+ * Arguments of {@link indexCopy}, torch.index_copy. `source` has one slice along `dim` for each element of
  * `index`.
  */
 export type TorchIndexCopyArguments = BuilderArguments<typeof torchIndexCopy, "dim">;
 /**
- * Arguments of {@link indexAdd}, torch.index_add. `source`: one slice along `dim` for each entry of `index`.
- * `alpha`: factor of `source`, default 1.
+ * Arguments of {@link indexAdd}, torch.index_add. `source`: one slice along `dim` for each element of
+ * `index`. `alpha`: number by which `source` is multiplied, default 1.
  */
 export type TorchIndexAddArguments = BuilderArguments<typeof torchIndexAdd, "dim">;
 

@@ -24,9 +24,9 @@ export interface OtherChoice {
 const better = 0.99;
 
 /**
- * Returns schedules that are better than the kernel's if one parameter of the target is at the low or high
- * end of its range. Better means under 99 % of the estimated cycles. Entries that the program states stay
- * fixed.
+ * Returns better schedules for the case that one parameter of the target is at the low or high end of its
+ * range. Better means under 99 % of the kernel's estimated cycles. Schedule entries that the program states
+ * are not changed.
  */
 export function choicesAtEnds(
   program: Func,

@@ -35,7 +35,7 @@ export interface CaseTensor {
   readonly type: TensorType;
   /** True if the values come from a fill rule. */
   readonly filled: boolean;
-  /** The elements. Throws a CompileError (TC502) when a fill asks for more memory than there is. */
+  /** Returns the elements. Throws a CompileError (TC502) if a fill rule needs more memory than there is. */
   read(): TensorValue;
 }
 

@@ -49,8 +49,7 @@ export const codeOf = (thrown: unknown): string =>
   thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 
 /**
- * Returns the reason, in words, for which the platform could not read or write a file. `thrown`: the
- * platform's error.
+ * Returns a phrase that says why the platform could not read or write a file. `thrown`: the platform's error.
  */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);

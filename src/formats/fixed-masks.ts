@@ -16,7 +16,8 @@ export interface FixedTensor {
 
 /**
  * Replaces each boolean mask of a program by index arrays, computed as in `numpy.nonzero`. Returns the
- * changed program and inputs; the unchanged arguments if there is no mask, or a mask is unknown or invalid.
+ * changed description and inputs. Returns the arguments unchanged if there is no mask, or if a mask is
+ * invalid or has unknown elements.
  */
 export function withPositions<T extends FixedTensor>(
   description: ProgramDescription,

@@ -23,7 +23,7 @@ export type DenseLiteral = string | readonly DenseLiteral[];
 
 /**
  * Returns the integer elements of an MLIR literal `dense<…>` in row-major order. For an invalid literal,
- * returns the end of an error message instead. `literal`: undefined for `dense<>`.
+ * returns a text: the end of an error message. `literal`: undefined for `dense<>`.
  */
 export function denseIntegers(
   literal: DenseLiteral | undefined,
@@ -68,8 +68,8 @@ function integersIn(texts: readonly string[]): readonly bigint[] | string {
 }
 
 /**
- * Returns the integers that little-endian bytes, written in hexadecimal, encode. For invalid bytes, returns
- * the end of an error message instead.
+ * Returns the integers that little-endian bytes, written in hexadecimal, encode. For invalid bytes, returns a
+ * text: the end of an error message.
  */
 function bytesIn(hex: string, { dtype, shape }: TensorType): readonly bigint[] | string {
   if (!/^0x(?:[\da-f]{2})*$/i.test(hex)) return `takes bytes as "0x…", two digits each, not "${hex}"`;

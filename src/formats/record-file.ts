@@ -42,8 +42,9 @@ export interface RecordLog extends ParsedRecords {
 }
 
 /**
- * Opens a file to append tuning records, and returns the records already in the file. Throws a RefusedOutput
- * if the file contains anything other than records.
+ * Opens a file for appending tuning records. Returns the functions that append a record and close the file,
+ * and the records that the file already has. Throws a RefusedOutput if the file contains anything other than
+ * records.
  */
 export function openRecords(file: string): RecordLog {
   const { append, close } = recordAppender(file);

@@ -42,7 +42,7 @@ export interface SpatterKernel {
  * configuration, or `malformed` if Spatter would reject the configuration.
  */
 export type SpatterEntry = {
-  /** Its place in the file, from 0, as Spatter numbers its results. */
+  /** Position of the configuration in the file, from 0. Spatter numbers the results in the same way. */
   readonly id: string;
   readonly name: string;
 } & (

@@ -15,8 +15,8 @@ export interface TensorValue {
 }
 
 /**
- * Returns a tensor as a host array that backends take as input. Strings become handles. `name`: name of the
- * tensor in errors.
+ * Returns a tensor as a host array that backends take as input. Strings become handles, which are indices in
+ * a list of strings. `name`: name of the tensor in errors.
  */
 export function asHost(name: string, tensor: TensorValue): HostValue {
   checkArgument("asHost", "tensor", tensor);
@@ -25,8 +25,8 @@ export function asHost(name: string, tensor: TensorValue): HostValue {
 }
 
 /**
- * Returns a backend's output bytes as a tensor. `inputs`: inputs of the execution, from which handles of a
- * string tensor are resolved.
+ * Returns a backend's output bytes as a tensor. `inputs`: inputs of the execution, which have the strings for
+ * the handles (indices in a list of strings) of a string tensor.
  */
 export function fromOutput(
   type: TensorType,

@@ -97,9 +97,9 @@ function optionsAfter(before: string, operators: Operators): readonly Completion
 }
 
 /**
- * Returns the completions at the end of a list of entries `name = value`: after an equals sign
- * `valuesOf(name)`, at the start of an entry `names`. Undefined at any other place. `inside`: text of the
- * list before the cursor.
+ * Returns the completions for the end of a list of entries `name = value`: `valuesOf(name)` after an equals
+ * sign, and `names` at the start of an entry. Undefined at any other place. `inside`: text of the list before
+ * the cursor.
  */
 function inList(
   inside: string,

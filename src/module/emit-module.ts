@@ -186,7 +186,8 @@ const printRuntime = (runtime: Runtime): string =>
 
 /**
  * Returns the code and the type declarations of a module, both with comment lines at the top. `body`: code
- * without comments. `again`: a comment that goes first, such as one on recompilation; may be empty.
+ * without comments. `again`: lines that come first, for example that the program was compiled again for
+ * WebGPU; may be empty.
  */
 function files(
   kernel: Kernel,

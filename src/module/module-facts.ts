@@ -184,15 +184,15 @@ function printIndices(kernel: Kernel, program: ModuleProgram): string {
   );
 }
 
-/** Returns the fields of `ScatterPlan` that every scatter has, as {@link printFacts} does. */
+/** Returns the fields of `ScatterPlan` that every scatter has, as JavaScript source by field name. */
 export const printPoints = (program: ModuleProgram): Readonly<Record<string, string>> => ({
   points: JSON.stringify(scatterMapOf(program).domain),
   inPlace: `${isInPlace(program)}`,
 });
 
 /**
- * Returns the fields of `CpuScatterPlan` by which the runtime finds two points that write one element, as
- * {@link printFacts} does.
+ * Returns, as JavaScript source by field name, the fields of `CpuScatterPlan` by which the runtime finds two
+ * points that write the same element.
  */
 export function printWritten(program: ModuleProgram): Readonly<Record<string, string>> {
   const map = scatterMapOf(program);

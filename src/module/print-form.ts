@@ -38,8 +38,8 @@ interface Arithmetic {
 }
 
 /**
- * Returns the JavaScript syntax of linear forms for one kind of numbers (Number or BigInt). The argument
- * prints literals, symbols, minimums and quotients of that kind.
+ * Returns the JavaScript syntax of linear forms for one type of numbers (Number or BigInt). The argument has
+ * functions that print literals, symbols, minimums and quotients of the type.
  */
 function formsIn({ literal, symbol, least, quotient }: Arithmetic): FormLanguage {
   const remainder = (of: string, by: number): string =>

@@ -16,8 +16,8 @@ export interface OutputFormat {
   /** True if `head`, the start of a file of this format, has tilec's mark. */
   readonly isMarked: (head: string) => boolean;
   /**
-   * Returns the contents with the mark; `by`: the command that writes them. Absent: contents are marked as
-   * they are.
+   * Returns `text` with the mark. `by`: command that writes the file. Absent: contents of the format have a
+   * mark already.
    */
   readonly marked?: (text: string, by: string) => string;
 }

@@ -38,7 +38,7 @@ import { uninterrupted } from "./uninterrupted.js";
 /** Options for writing an output file as a whole. */
 export interface OutputOptions {
   readonly format: OutputFormat;
-  /** The command that writes the file, as its mark names it: `tune`, `emit wgsl`. */
+  /** Command that writes the file, as the mark names the command, for example `tune` or `emit wgsl`. */
   readonly by: string;
   /** True to replace a file that does not have tilec's mark. */
   readonly force?: boolean;
@@ -156,8 +156,9 @@ function descriptorAt(path: string): number | undefined {
 const platformError = (code: string): Error => Object.assign(new Error(code), { code });
 
 /**
- * Returns the error for an output path whose folder does not exist. The error names the folder in the user's
- * words if `links` is 0, otherwise the folder to which the links lead.
+ * Returns the error for an output path whose folder does not exist. `links`: number of links that were
+ * followed. The error names the folder of `file`, the path that the user gave, if `links` is 0, else the
+ * folder of `path`.
  */
 function missingFolder(file: string, path: string, links: number): Error {
   const folder = links === 0 ? dirname(file) : dirname(path);

@@ -173,7 +173,8 @@ const fewBytes = 0.2;
 
 /**
  * Returns text about the limit of a legal schedule: too few tasks for the cores, or else the busiest pipe.
- * The rate of global memory follows if known, then what sets the lower bound if that is another part.
+ * The rate of global memory follows if known. The part of the machine that sets the lower bound comes last,
+ * if not named before.
  */
 function limitText(explanation: Explanation): string {
   const { bottleneck, machine, traffic, schedule } = explanation;
@@ -388,8 +389,8 @@ function renderRefused(explanation: Explanation): string[] {
 }
 
 /**
- * Returns a line for each result, with all flags that give it: `--profile pages or --profile head: …`. Flags
- * that have others with the same result among them are left out.
+ * Returns one line for each distinct result, with all flags that give the result: `--profile pages or
+ * --profile head: …`. A combination of flags is left out if some of its flags alone give the same result.
  */
 function equalRemedies(remedies: readonly (readonly [flags: string, result: string])[]): string[] {
   const flagsOf = new Map<string, string[]>();
@@ -404,8 +405,9 @@ function equalRemedies(remedies: readonly (readonly [flags: string, result: stri
 }
 
 /**
- * Returns the first lines of an explanation: program, target and verdict, with the verdict under another
- * profile or on a changed tile. If no full load is required, a line states the residency.
+ * Returns the first lines of an explanation: program, target and verdict. The tile that was judged is added
+ * if changed, and the verdict under another profile if different. If no full load is required, a line states
+ * the residency.
  */
 function verdictLines({ name, target, legal, schedule, judgedTile, pages }: Explanation): string[] {
   const turned = turnedText(pages);
@@ -464,8 +466,9 @@ function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
 }
 
 /**
- * Returns `separator` and the framework call that sets the tile of `to`. The view is added if different from
- * the view of `from`, and a note if the tile is not aligned. Empty if `words` (the framework) is undefined.
+ * Returns `separator` and the framework call that sets the tile of `to`. The text also has the view if it
+ * differs from the view of `from`, and a note if the tile is not aligned. Empty if `words`, the framework, is
+ * undefined.
  */
 function callText(
   words: FrameworkWords | undefined,

@@ -4,8 +4,8 @@
 const maxIndent = 0.6;
 
 /**
- * Returns `text` with each line wrapped between words to at most `width` characters. Further lines are
- * indented to the line's last column, which begins after two or more spaces. Longer words are not split.
+ * Returns `text` with each line wrapped between words to at most `width` characters. Wrapped text is indented
+ * to the line's last column; two or more spaces separate columns. Words longer than a line are not split.
  */
 export const folded = (text: string, width: number): string =>
   text

@@ -37,8 +37,8 @@ export function renderGpuStats(name: string, stats: KernelStats | undefined, tar
 const written = "that the points of the scatter write";
 
 /**
- * Returns the counts of one dispatch, per byte of output, as text. `bytes`: words that say which bytes of
- * output, for the heading.
+ * Returns the counts of one dispatch as text, most of them per byte of output. `bytes`: end of the heading
+ * `for each byte …`, for example `of the output`.
  */
 function renderDispatch(stats: DispatchStats, bytes: string): string {
   const { outputBytes, buffers, loadsInFlight, activeLanes } = stats;

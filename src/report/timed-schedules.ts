@@ -8,14 +8,15 @@ import type { TuneResult } from "../tune/result.js";
 import { timedOf, type Timed } from "./tune-charts.js";
 
 /**
- * Factor beyond which a pruned schedule is left out of the chart. Its estimated cycles are compared with the
- * fastest schedule that moves no more bytes.
+ * Ratio from which on a pruned schedule is left out of the chart. The ratio is the schedule's estimated
+ * cycles divided by those of the fastest schedule that moves no more bytes.
  */
 export const farthest = 1.5;
 
 /**
- * Returns the schedules of a search with exact times: the costed ones, and pruned ones that may lie on the
- * Pareto front of bytes and cycles. With objective `ms` or custom passes, only costed schedules are returned.
+ * Returns schedules of a search with exact times: the costed schedules, and the pruned schedules that may lie
+ * on the Pareto front of bytes and cycles. With objective `ms` or custom passes, only costed schedules are
+ * returned.
  */
 export function timedSchedules(result: TuneResult): readonly Timed[] {
   const costed = timedOf(result);

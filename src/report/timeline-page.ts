@@ -124,8 +124,8 @@ function rooflineText({ kernel, timing }: Timeline): string {
 }
 
 /**
- * Returns an HTML table that compares two schedules, A and B, and a sentence on which takes fewer cycles. For
- * a tile program without an access program, only the sentence is returned.
+ * Returns an HTML table that compares two schedules, A and B, and a sentence that says which schedule takes
+ * fewer cycles. For a tile program without an access program, only the sentence is returned.
  */
 function comparison(a: Timeline<Kernel>, b: Timeline<Kernel>): string {
   const faster = fasterOf(a.timing.cycles, b.timing.cycles);

@@ -25,7 +25,10 @@ import { runTests, type Test } from "./run-tests.js";
 export interface CaseOptions {
   /** Default: `reference` and `sim`. */
   readonly backends?: readonly BackendChoice[];
-  /** Backends whose absence fails a case in place of skipping it; TILEC_REQUIRE adds to them. */
+  /**
+   * Backends that must run: a test fails if one is skipped. The variable TILEC_REQUIRE names further
+   * backends.
+   */
   readonly require?: readonly BackendName[];
   /** Executor of `sim`; default `checked`. */
   readonly executor?: Executor;
@@ -76,7 +79,7 @@ export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
 
 /**
  * Runs a test on the requested backends. Rejects with an AssertionError that states the fault of each
- * backend. A skipped backend is an error if required, and is reported to `skip` if not.
+ * backend. A skipped backend is a fault if the backend is required; otherwise `skip` receives the reason.
  */
 async function runCase(test: Test, options: CaseOptions, skip: SkipContext): Promise<void> {
   const { backends = ["reference", "sim"], executor, passes, targets = [] } = options;

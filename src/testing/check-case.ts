@@ -52,7 +52,7 @@ export interface CheckResult {
   readonly status: "pass" | "fail" | "skip";
   readonly code?: string;
   readonly message?: string;
-  /** The first element that differs: what it should be, and what it is. */
+  /** Expected value of the first element that differs. `actual`: the value in the output. */
   readonly expected?: unknown;
   readonly actual?: unknown;
   /** File of the test, and its line from 1. */

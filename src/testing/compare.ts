@@ -249,8 +249,8 @@ function fillsIn(program: IndexProgram, inputs: HostInputs): Pick<Compared, "fil
 }
 
 /**
- * Returns a diagnostic as one line of text: the message, its notes, and seed and description of the inputs.
- * Given inputs have no seed.
+ * Returns a diagnostic as one line of text: the message, the notes, and the seed and description of the
+ * inputs. The line has no seed or description if no input of `draw` is random.
  */
 export const inWords = ({ message, notes = [] }: Diagnostic, draw: Draw): string =>
   [message, ...notes, inputsInWords(draw) ?? ""].filter((piece) => piece !== "").join("; ");

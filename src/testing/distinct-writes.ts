@@ -52,9 +52,9 @@ function written({ indices, write }: AccessMap): ReadonlySet<number> {
 }
 
 /**
- * Returns accessors for the index values that decide which element a point writes and that may be changed.
- * `tables`: inputs that may be changed, by position. Index values that are looked up by other index values
- * are left out.
+ * Returns an accessor for each index value that decides which element a point writes and that is read from an
+ * input in `tables`. `tables`: positions of the inputs that may be changed. Index values that are looked up
+ * by other index values are left out.
  */
 function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): DrawnIndex[] {
   const { map, operands } = program;

@@ -105,12 +105,12 @@ export function definitionOf(
 }
 
 /**
- * Yields the inputs for the tests of a program: four random draws, and one with a duplicate write if a
- * scatter rejects duplicates. If no index values are random, yields one draw. `ofOthers`: true to add draws
- * for kernels that tilec did not write.
+ * Yields inputs for the tests of a program: one draw if no index values are random, else four random draws.
+ * The index values of the four draws: all in range; first and last values included; one out of range; many
+ * out of range.
  *
- * The four draws have all index values in range, the first and last values included, one value out of range,
- * and many out of range. Throws a CompileError (TC502) for a tensor larger than an array.
+ * If a scatter rejects duplicates, one more draw has a duplicate write. `ofOthers`: true to add draws for
+ * kernels that tilec did not write. Throws a CompileError (TC502) for a tensor larger than an array.
  */
 export function* drawsOf(
   { operands }: { readonly operands: readonly Operand[] },
@@ -270,8 +270,9 @@ interface OneOutside {
 }
 
 /**
- * Changes one index value in `inputs` in place to a value just out of range, if possible. `others`: a draw
- * with many rejected index values; an index operand other than the first one rejected there is preferred.
+ * Changes one index value in `inputs`, in place, to a value just out of range, if possible. `others`: a draw
+ * with many rejected index values. The change prefers an index operand other than the first operand rejected
+ * in `others`.
  */
 function moveOneOutside(
   inputs: Draw["inputs"],

@@ -50,9 +50,9 @@ export function indexLimits(dtype: DType): readonly [lowest: number, highest: nu
 }
 
 /**
- * Returns a function that maps an element of an index input to its range of valid values. All index operands
- * that read the element accept these values. The element is given by its row-major position, and `table` is
- * the index of the input among the operands; both count from 0.
+ * Returns a function that maps the row-major position (0-based) of an element of an index input to the range
+ * of valid values of the element. Every index operand that reads the element accepts these values. `table` is
+ * the number of the input among the operands, from 0.
  */
 export function indexRanges(defined: DefinedMap, table: number): (position: number) => IndexRange {
   const { map, operands } = defined;
@@ -124,8 +124,8 @@ function soleDim(coord: Linear): number | undefined {
 }
 
 /**
- * Returns the numbers (0-based) of index operand `index` and of all index operands that are sums with its
- * value as a term. A sum of such a sum is included.
+ * Returns the numbers (0-based) of all index operands whose value depends on index operand `index`: that
+ * operand, the sums that contain its value, and the sums that contain those sums.
  */
 function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
   const consumers = [index];
@@ -137,8 +137,8 @@ function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
 }
 
 /**
- * Returns the least and greatest value (both inclusive) of index operand `index` (0-based) for which the
- * operand is in range. Every index operand that is a sum with the operand as a term is then in range too.
+ * Returns the least and greatest value (both inclusive) that keep index operand `index` (0-based) in range.
+ * These values also keep in range every index operand that is a sum with this operand as a term.
  */
 function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"]): Interval {
   const nothing: Interval = [0, 0];
@@ -170,9 +170,9 @@ function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"])
 }
 
 /**
- * Returns the values (ends inclusive) of index operand `s` for which the expression `form` lies in [least,
- * max], whatever the other variables are. If there is no such value, returns the values for which `form` lies
- * there for some choice of the other variables. `ranges` has the ranges of these variables.
+ * Returns the values (ends inclusive) of index operand `s` for which the sum `form` is in [least, max] for
+ * every value of its other variables. If no value qualifies, returns the values for which `form` can be in
+ * [least, max]. `ranges` has the ranges of the other variables.
  */
 function solved(form: Linear, s: number, [least, max]: Interval, ranges: Ranges): Interval {
   const term = form.terms.find(({ of }) => indicesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));

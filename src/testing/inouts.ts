@@ -8,7 +8,7 @@ import type { HostValue } from "../../backends/index.js";
 type Tensors = Readonly<Record<string, HostValue>>;
 type HasOperands = Pick<Func, "operands">;
 
-/** Returns copies of tensors with the same keys, so that an execution may write to the copies. */
+/** Returns a copy of each tensor, under the same key. An execution may write to the copies. */
 export const copies = (tensors: Tensors): Tensors =>
   Object.fromEntries(
     Object.entries(tensors).map(([key, tensor]) => [

@@ -340,5 +340,5 @@ export const matchers = {
   toBeDeterministicOver,
 };
 
-/** Type of the {@link matchers}: the function of each check by name. */
+/** Type of {@link matchers}: the matcher functions by name. */
 export type Matchers = typeof matchers;

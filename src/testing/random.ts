@@ -92,8 +92,9 @@ export function randomData(type: TensorType, seed: number): TensorValue {
 }
 
 /**
- * Returns a tensor of special float values, for example NaNs, infinities, zeros and subnormals. `seed`
- * selects the first value. Returns undefined if the type is not a float of 16, 32 or 64 bits.
+ * Returns a tensor of special float values: NaNs, infinities, zeros, subnormals and the largest finite
+ * values. `seed`, an integer, selects the special value of the first element. Returns undefined if the type
+ * is not a float of 16, 32 or 64 bits.
  */
 export function endsOfType(type: TensorType, seed: number): TensorValue | undefined {
   const bits = bitsOf(type.dtype);
@@ -115,8 +116,9 @@ export function endsOfType(type: TensorType, seed: number): TensorValue | undefi
 }
 
 /**
- * Returns a tensor of random index values for the input with index `table`. The values are in range for every
- * index operand that reads the input. Throws a CompileError (TC502) if the tensor exceeds memory.
+ * Returns random index values for input number `table` (0-based) of a kernel, determined by `seed`. The
+ * values are in range for every index operand that reads the input. Throws a CompileError (TC502) if the
+ * tensor exceeds memory.
  */
 export const randomIndices = (type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue =>
   drawnIndices(type, indexProgram(func), { seed, table });
@@ -173,8 +175,8 @@ export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number,
 }
 
 /**
- * Access map and operands of a program for which tests draw index values. `tile` is present only if the
- * access map differs from tile to tile; `map` is then the access map of one tile.
+ * Access map and operands of a program, from which tests draw valid index values. If the access map differs
+ * between tiles, `tile` is present and `map` is the access map of one tile.
  */
 export interface IndexProgram extends DefinedMap {
   readonly tile?: TileFunc;

@@ -27,13 +27,16 @@ import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFail
 
 /** Options of {@link runTextTest}, which runs the tilec commands of a text test and checks the outputs. */
 export interface TextTestOptions {
-  /** Operators that a file without RUN lines may name; default: the built-in ones. */
+  /** Operators that a file without RUN lines may call; default: the built-in operators. */
   readonly operators?: Operators;
-  /** Returns the target of a name that no built-in target has; default: no further targets. */
+  /**
+   * Returns the target with a given name, undefined if there is none. Called only for names that no built-in
+   * target has.
+   */
   readonly findTarget?: (name: string) => Target | undefined;
   /** Profile of programs that do not state a profile; default: `strict`. */
   readonly profile?: Profile;
-  /** The pipeline that a file without RUN lines is compiled by; default: `defaultPipeline`. */
+  /** Passes that compile a file without RUN lines, in order; default: `defaultPipeline`. */
   readonly passes?: readonly Pass[];
   /** Flags that RUN lines are given, such as `--config`, where they have none of them. */
   readonly commandFlags?: readonly string[];

@@ -5,7 +5,7 @@ export interface Verdict {
   readonly message: () => string;
   /** Reason why a part of the check did not run. */
   readonly skipped?: string;
-  /** Nothing could be judged: the check fails, and so does its opposite. */
+  /** True if nothing could be checked. The check then fails, and its opposite (`.not`) fails too. */
   readonly unjudged?: true;
   /** Expected value, for a runner that shows a difference. */
   readonly expected?: unknown;

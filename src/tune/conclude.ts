@@ -89,8 +89,8 @@ export function concluded(
 }
 
 /**
- * Returns the candidates of `sorted` without duplicates, that is, candidates with equal schedules, costs and
- * status. Of equal candidates, the default is kept, or else the first. All candidates of the run-off `race`
+ * Returns the candidates of `sorted` without duplicates. Candidates are duplicates if schedule, costs and
+ * status are equal; of these, the default is kept, or else the first. All candidates of the run-off `race`
  * (final round-robin comparison) are kept.
  */
 function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff | undefined): Candidate[] {

@@ -15,8 +15,8 @@ export interface LocalOptions {
   /** Name of the machine in records. */
   readonly device?: string;
   /**
-   * Number of threads of the fast executor, default 1. `spawn` starts a thread and is required for more than
-   * one; its `terminate` may return a promise.
+   * Number of threads of the fast executor; default 1. More than one thread requires `spawn`, which starts a
+   * thread. The `terminate` method of a thread may return a promise.
    */
   readonly threads?: number;
   readonly spawn?: SpawnThread;

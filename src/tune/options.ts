@@ -14,11 +14,11 @@ import type { SearchSpace, SpaceEntry } from "./space.js";
  * Options of a search over schedules: objective, budget, shard, earlier results, measurement and callbacks.
  */
 export interface TuneOptions extends CompileOptions {
-  /** Default `cycles`. */
+  /** Quantity that the search minimizes; default `cycles`. */
   readonly objective?: Objective;
   /**
-   * Number of candidates to cost or, for `ms`, to measure; or `"all"`; or a time. Default 50. Estimates do
-   * not count.
+   * Limit of the search: the number of candidates to cost (to measure, for objective `ms`), `"all"`, or a
+   * time. Default 50. Rough estimates that only rank candidates do not count.
    */
   readonly budget?: Budget;
   /** Seed of random inputs, and of ties in a measured search. Default 1. */
@@ -64,8 +64,8 @@ export interface CachedCandidate {
 }
 
 /**
- * Number of candidates that a search left out for the reason `why`: its estimated cycles (`model`), the
- * search budget (`budget`), or the elements of its tile (`length`).
+ * Number of candidates that a search left out for one reason, `why`: too many estimated cycles (`model`), a
+ * spent search budget (`budget`), or too many elements in the tile (`length`).
  */
 export interface PrunedCount {
   readonly why: "model" | "budget" | "length";
@@ -73,8 +73,8 @@ export interface PrunedCount {
 }
 
 /**
- * Task of a search: the program, target, objective, passes and backend. The result of the search depends only
- * on the task, the budget and the seed.
+ * Input of a search: program, target, quantity to minimize (`objective`), passes and backend. `gather` is the
+ * program at access level.
  */
 export interface TuneTask {
   readonly program: Func;
@@ -99,7 +99,7 @@ export const defaultSeed = 1;
 export interface Search {
   readonly task: TuneTask;
   readonly space: SearchSpace;
-  /** Id of the default. */
+  /** Id of the default schedule. */
   readonly defaultId: string;
   readonly kernel: Kernel;
   readonly lowerBound: LowerBound;

@@ -48,12 +48,9 @@ export interface CandidateFacts {
   readonly id: string;
   /** Schedule that ran: the chosen schedule after the user's passes. */
   readonly schedule: ResolvedSchedule;
-  /**
-   * The schedule that was chosen, of which the passes of the search made the one that ran; absent where they
-   * are one.
-   */
+  /** Chosen schedule, before the user's passes; absent if equal to `schedule`. */
   readonly given?: ResolvedSchedule;
-  /** Cycles, roughly: what ranks candidates before any is costed. */
+  /** Rough estimate of the cycles, which ranks candidates before the cost model is used. */
   readonly estimate: number;
   /**
    * True if the tile is off the grid of entries: it has a whole number beside an entry of one of the best
@@ -102,7 +99,7 @@ export type Candidate =
   | (CostFacts & { readonly status: "estimated" })
   | (CostFacts & {
       readonly status: "measured";
-      /** Median of the run-off where there was one, else of the search. */
+      /** Median time in milliseconds: of the run-off if the candidate took part, else of the search. */
       readonly ms: number;
       readonly runs: readonly CandidateRun[];
     })

@@ -89,7 +89,7 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
 
 /**
  * Returns the class of a candidate as text: residency, loop nest, and magnitude of the tile in powers of 8
- * elements. A measured search runs candidates of every class.
+ * elements. A measured search distributes its measurements over the classes.
  */
 export function classOf({ tiling, facts }: SpaceEntry): string {
   const nest = tiling.loops.map((loop) => `${loop.dim}${loop.mode === "serial" ? "s" : ""}`).join();

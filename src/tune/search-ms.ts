@@ -141,8 +141,9 @@ interface Planned {
 }
 
 /**
- * Returns at most `budget` candidates to measure, in order. The default is first. Then the candidate with the
- * fewest estimated cycles and a candidate of the class with the fewest chosen candidates alternate.
+ * Returns at most `budget` candidates to measure, in order; the default is first. After the default, two
+ * choices alternate: the candidate with the fewest estimated cycles, and the best candidate of the class
+ * chosen least often. `seed` orders candidates with equal cycles.
  */
 export function plan({ ranked, default: first, budget, seed }: Planned): readonly Ranked[] {
   const draw = seeded(seed);
@@ -228,9 +229,9 @@ async function roundRobinRuns(
 const significance = 0.05;
 
 /**
- * Returns the result of a run-off (final round-robin comparison): the order of the candidates, and whether
- * the fastest beats the default significantly. `runOff` has nanoseconds of each round by candidate id.
- * Undefined if the default was not in the run-off.
+ * Returns the order of the candidates in a run-off (final round-robin comparison), and whether the fastest
+ * beats the default significantly. `runOff` has the nanoseconds of each round, by candidate id. Returns
+ * undefined if the default was not in the run-off.
  */
 export function decided(
   runOff: ReadonlyMap<string, readonly number[]>,

@@ -68,8 +68,8 @@ const maxRefused = 200;
 export const idOf = (schedule: ResolvedSchedule): string => contentHash(printSchedule(schedule));
 
 /**
- * Generates the search space of a gather: the schedules that a search may choose from, and the refused tiles.
- * Yields the number of schedules collected up to now. The return value is the search space.
+ * Collects the search space of a gather: the schedules that a search may choose from, and the refused tiles.
+ * The generator returns the search space, and yields the number of schedules collected so far as progress.
  */
 export function* spaceOf(
   gather: AccessFunc,
@@ -124,8 +124,8 @@ export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate" | "besi
 };
 
 /**
- * Returns the search-space entry of a schedule with the estimated cycles `estimate`, and adds the entry to
- * `into`, a map by schedule id. `offGrid` is true if the tile is not on the regular grid of tile shapes.
+ * Adds a schedule with the estimated cycles `estimate` to `into`, a map by schedule id, and returns the new
+ * entry of the search space. `offGrid` is true if the tile is not on the regular grid of tile shapes.
  */
 function weighOne(
   tiling: Tiling,
@@ -253,7 +253,8 @@ class Survey {
 
 /**
  * Returns the axes of a grid of tile shapes, with extents removed until the grid has at most `maxTiles`
- * tiles. The first and last extent of an axis always stay, so that the grid may remain larger.
+ * tiles. The first and last extent of each axis always stay, so that the returned grid may still have more
+ * tiles.
  */
 function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
   const longest = axes.reduce<GridAxis | undefined>(
@@ -294,8 +295,8 @@ function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined 
 }
 
 /**
- * Returns the smallest refused tiles, at most `maxRefused` tiles. A tile is left out if a refused tile with
- * the same code and buffers is at most as large along each dim.
+ * Returns the smallest refused tiles, at most `maxRefused`. A tile is left out if another refused tile with
+ * the same error code and buffers has no larger extent along any dim.
  */
 function smallestOf(refused: readonly RefusedTiles[]): RefusedTiles[] {
   const bySize = [...refused].sort(

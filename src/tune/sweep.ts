@@ -15,7 +15,7 @@ import { taskOf, tune } from "./tune.js";
 /** Result of a sweep at one value of the swept target parameter: the best and the default schedule. */
 export interface SweepPoint {
   readonly value: number;
-  /** Null where nothing is legal. */
+  /** Best schedule found; null if no schedule is legal. */
   readonly best: { readonly cycles: number; readonly schedule: ResolvedSchedule } | null;
   /** Cycles of the schedule that the compiler chooses without a search; null if there is none. */
   readonly default: { readonly cycles: number } | null;

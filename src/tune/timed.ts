@@ -3,7 +3,7 @@ import type { MeasureOptions, Measurement } from "./search-ms.js";
 
 /** Candidate that is loaded on a machine and can be run there any number of times. */
 export interface TimedSubject {
-  /** One run from start to end. */
+  /** Runs the candidate once, from start to end. */
   run(): void | Promise<void>;
   /** Fills the output with `poisonByte`, so that elements that are never written are seen. */
   poison(): void;

@@ -75,8 +75,9 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
 }
 
 /**
- * Returns the default schedule, as it is before the user's passes, and its compiled kernel. If the user's
- * passes refuse the schedule, the kernel is compiled with the built-in passes.
+ * Returns the default schedule as it is before the user's passes (`schedule`), and the kernel compiled with
+ * these passes (`kernel`). If the passes refuse the schedule, the kernel is compiled with the built-in
+ * passes.
  */
 function defaultOf(
   { gather, passes }: TuneTask,
@@ -140,8 +141,8 @@ export const tuneFields: Fields<TuneOptions> = {
 };
 
 /**
- * Returns the task of a search for a program. Throws a CompileError (TC702) for a tile program, for invalid
- * options, and for passes that a search cannot use.
+ * Returns the input of a search for a program ({@link TuneTask}). Throws a CompileError (TC702) for a tile
+ * program, for invalid options, and for passes that a search cannot use.
  */
 export function taskOf(program: Func, options: TuneOptions): TuneTask {
   throwIfErrors([...checkProgram(program), ...checkOptions("tune", options, tuneFields)]);

@@ -18,7 +18,7 @@ import { meanFactor } from "./validate.js";
  * point.
  */
 export interface EmittedKernel {
-  /** The program that it was emitted from, as messages name it. */
+  /** Program from which the kernel was emitted, as messages name the program. */
   readonly program: string;
   readonly entryPoint: string;
   readonly tile: TileFunc;
@@ -59,8 +59,8 @@ export interface RunsFit {
 }
 
 /**
- * Fraction from 0 to 1. A target parameter is fitted to a measured time only if it determines at least this
- * fraction of the predicted time.
+ * Smallest fraction (0 to 1) of a predicted time that a target parameter must determine to be fitted to the
+ * measured time.
  */
 export const decides = 0.3;
 /** Change of a figure by which that is found. */

@@ -194,7 +194,7 @@ const tolerance = 1e-6;
 
 /**
  * Returns the parameter values that minimize the prediction error of the tasks' measurements. The parameters
- * are fitted in turn, for at most `rounds` rounds.
+ * are fitted in turn, from the initial values `start`, for at most `rounds` rounds.
  */
 function fitted(target: Target, tasks: readonly FitTask[], start: Values): Values {
   const values: Values = { ...start };

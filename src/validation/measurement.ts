@@ -60,7 +60,7 @@ export interface MeasuredMemory {
   readonly operands: readonly { readonly bytes: number; readonly times: number }[];
   readonly written: number;
   readonly readsBypassL2?: boolean;
-  /** Bytes from one row to the next, where rows start unaligned. */
+  /** Bytes from the start of one row to the start of the next; present only if rows start unaligned. */
   readonly rowPitchBytes?: number;
   readonly sameOrderOnAllCores?: boolean;
 }

@@ -90,8 +90,8 @@ const decimal = /^\d+(\.\d*)?(e[+-]?\d+)?$/i;
 const max = 2 ** 53;
 
 /**
- * Parses a CSV profile file of msprof and returns the kernels in file order. Throws a CompileError (TC019) if
- * the file is empty, lacks a required column or has an invalid line.
+ * Parses a CSV profile file of msprof and returns one summary for each kernel, in file order. Throws a
+ * CompileError (TC019) if the file is empty, lacks a required column or has an invalid line.
  */
 export function parseProfile(text: string, file: string): readonly ProfiledKernel[] {
   const [head, ...lines] = fieldsOf(text.replace(/^\uFEFF/, ""), file);

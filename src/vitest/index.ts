@@ -69,8 +69,8 @@ expect.addSnapshotSerializer({
 });
 
 /**
- * Defines one vitest test for each test case in JSON, text test and ONNX model of a file or folder. `path` is
- * relative to the working directory of vitest.
+ * Defines one vitest test for each test in a file or folder: a test case of a JSON file, a text test, or a
+ * gather of an ONNX model. `path` is relative to the working directory of vitest.
  */
 export function describeCases(path: string, options: CaseOptions = {}): void {
   describe(path, () => {

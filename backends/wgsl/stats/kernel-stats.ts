@@ -26,7 +26,7 @@ const maxLanes = 256;
 /** Statistics of a kernel's loads from, or stores to, one buffer. */
 export interface BufferStats {
   readonly name: string;
-  /** `atomic`: an access that reads a word and writes it in one. */
+  /** `atomic`: an access that reads and writes a word in one step. */
   readonly kind: LaneAccess["kind"];
   /** Mean number of bytes per access. */
   readonly bytesPerAccess: number;
@@ -214,7 +214,7 @@ class Trace {
 }
 
 /**
- * Returns statistics with one entry for the loads and one for the stores of each buffer, in the order of
+ * Returns one entry of statistics for each buffer and kind of access (load, store or atomic), in the order of
  * first access. `outputBytes`: bytes of output that the workgroup writes.
  */
 function buffersOf(all: readonly Together[], outputBytes: number): BufferStats[] {

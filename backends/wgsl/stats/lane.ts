@@ -21,13 +21,14 @@ type Value = Scalar | readonly Value[];
  * Access of a lane to `words` consecutive 32-bit words of a buffer. `word`: 0-based index of the first word.
  */
 export interface LaneAccess {
-  /** `atomic`: a word is read and written in one. */
+  /** `atomic`: the word is read and written in one step. */
   readonly kind: "load" | "store" | "atomic";
   readonly buffer: BufferSyntax;
   readonly word: number;
   readonly words: number;
   /**
-   * Key of this execution of the instruction: lanes that take the same way through the text have the same.
+   * Key of this execution of the instruction. Lanes that take the same path through the kernel have equal
+   * keys.
    */
   readonly key: string;
   /** Key of the loads that no loop of unknown length keeps apart from this one. */
@@ -604,7 +605,7 @@ const idle: Run = {
   isBroken: false,
 };
 
-/** Returns the result of `body`, called without counting operations. */
+/** Calls `body` without counting operations, and returns the result of `body`. */
 function silently<T>(run: Run, body: () => T): T {
   const { weight } = run;
   run.weight = 0;

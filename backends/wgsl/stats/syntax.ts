@@ -41,7 +41,7 @@ export type Expr =
 /** Syntax tree of a WGSL statement, as returned by {@link parseKernel}. */
 export type Statement =
   | { readonly kind: "declare"; readonly name: string; readonly value: Expr }
-  /** An array, whose elements are 0. */
+  /** Declaration of an array whose elements are 0. */
   | { readonly kind: "reserve"; readonly name: string; readonly type: WgslType }
   | { readonly kind: "assign"; readonly into: Expr; readonly op: string; readonly value: Expr }
   | { readonly kind: "call"; readonly call: Expr }

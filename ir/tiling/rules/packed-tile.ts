@@ -48,8 +48,8 @@ const shifted = ({ name, type: { dtype, shape } }: Operand): RuleVerdict => ({
 });
 
 /**
- * Returns the pass or fail results for a view and a tile along a dim whose elements share bytes. Each extent
- * must be a multiple of `step` elements or cover the whole dim. A view that passes gives no result.
+ * Returns the pass or fail result for the tile along a dim whose elements share bytes, after a failing result
+ * for the view if the view fails. An extent must be a multiple of `step` elements or cover the whole dim.
  */
 function entries(
   tiling: Tiling,

@@ -144,8 +144,8 @@ function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVer
 }
 
 /**
- * Rule on the form of a schedule: legal lengths and numbers of tile, view and order, and no more cores than
- * the target has.
+ * Rule on the form of a schedule: tile, view, order, buffers, residency, cores and bytes of the unified
+ * buffer (UB) have valid lengths and values for the program and the target.
  */
 export const scheduleShape: Rule = {
   id: "schedule-shape",

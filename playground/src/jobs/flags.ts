@@ -25,7 +25,7 @@ export const entriesOf = (flags: string): ScheduleText[] =>
 
 /**
  * Returns the alternative schedules that a hint suggests, each as flags such as `--tile 8,128`. Returns an
- * empty list if the diagnostic is not a hint, or if its text is more than schedule flags.
+ * empty list if the diagnostic is not a hint, or if the hint has any text besides schedule flags.
  */
 export function hintedFlags({ severity, hint = "" }: Diagnostic): readonly string[] {
   const all = hint.split(" or ");

@@ -142,9 +142,9 @@ function openedModel(bytes: Uint8Array, file: string): Opened {
 }
 
 /**
- * Makes an array from a file an input of the requested function, if possible an input with the type of the
- * array. Otherwise, the data or indices operand takes that type. Throws a CompileError (TC012) if the
- * function lacks the operand.
+ * Sets an input of the requested function to an array from a file. An input with the type of the array is
+ * preferred; without one, the data or indices operand gets the type of the array. Throws a CompileError
+ * (TC012) if the function lacks this operand.
  */
 function openedArray(
   asked: Omit<Work["open"]["ask"], "name" | "bytes">,

@@ -149,8 +149,8 @@ function endOf(text: string, begins: number): number {
 }
 
 /**
- * Returns a function with one change applied. Throws a CompileError if a value cannot be parsed, or if the
- * operator or an attribute is changed in a function that is not at source level.
+ * Returns `func` with one change applied. Throws a CompileError if a value cannot be parsed, or if the change
+ * needs a program at source level and `func` is not one.
  */
 function applied(func: Func, change: Change): Func {
   switch (change.kind) {
@@ -201,9 +201,9 @@ function sourceOf(func: Func): SourceFunc {
 }
 
 /**
- * Returns the function with the operator `change.op`, or with the equivalent operator of `change.dialect`.
- * Attributes with the same key keep their values. Returns the function unchanged if there is no such
- * operator.
+ * Returns the function with the operator `change.op` or, without `op`, with the operator of the same kind in
+ * `change.dialect`. If the dialect has no such operator, the first operator of the dialect is used.
+ * Attributes with the same key keep their values; the others get their defaults.
  */
 function withOperator(func: SourceFunc, change: Change & { readonly kind: "operator" }): SourceFunc {
   const before = findOp(func.op);
@@ -228,8 +228,8 @@ function withOperator(func: SourceFunc, change: Change & { readonly kind: "opera
 }
 
 /**
- * Returns a function with one attribute set from text; an empty text removes the attribute. Returns the
- * function unchanged if the operator lacks the attribute. Throws a CompileError if the text cannot be parsed.
+ * Returns `func` with one attribute set from text; an empty text removes the attribute. Returns `func`
+ * unchanged if its operator lacks the attribute. Throws a CompileError if the text cannot be parsed.
  */
 function withAttr(func: SourceFunc, key: string, text: string): SourceFunc {
   const def = findOp(func.op);
@@ -263,8 +263,8 @@ function valueOf(kind: AttrSpec["kind"], key: string, text: string): AttrValue {
 }
 
 /**
- * Returns a function whose output has the type and shape that the operator infers from the inputs. Returns
- * the function unchanged if the operator rejects the inputs.
+ * Returns `func` with the output type and shape that the operator infers from the inputs. Returns `func`
+ * unchanged if the operator rejects the inputs.
  */
 function resolved(func: SourceFunc): SourceFunc {
   const result = resolveSource(sourceOp(func));

@@ -130,8 +130,9 @@ interface OnGpu {
 }
 
 /**
- * Runs a kernel on the visitor's GPU, and again on a new device if the first device was lost. The result has
- * launch times after a successful run, and the status `absent` without a GPU.
+ * Runs a kernel on the visitor's GPU, and once more if the device was lost. The status is `absent` without a
+ * GPU, and `refused` for a launch that {@link tooLong} rejects. Launch times are present only if the output
+ * has elements and the gather has a plain kernel.
  */
 async function onGpu(kernel: Kernel, inputs: Hosts, options: BackendOptions, again = true): Promise<OnGpu> {
   const backend = "webgpu";

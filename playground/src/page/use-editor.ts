@@ -5,7 +5,7 @@ import type { Editor, HistoryDepth } from "../editor.js";
 import { quick } from "../workers.js";
 import type { Step } from "./use-changes.js";
 
-/** Editor of the page, whose code is loaded later. Until then, its functions do nothing. */
+/** Editor of the page. The editor's code is loaded later; until then, the functions do nothing. */
 export interface PageEditor {
   /** Reference to the element that contains the editor. */
   readonly parent: { readonly current: HTMLDivElement | null };

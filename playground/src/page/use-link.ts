@@ -10,7 +10,7 @@ let written = "";
 
 /**
  * Writes the state to the fragment of the page's address, 250 ms after a change. When the user opens another
- * fragment, calls `follow` with the state that the fragment stores, or with undefined if it stores none.
+ * fragment, calls `follow` with the state in that fragment, or with undefined if the fragment has no state.
  */
 export function useLink(state: PageState, follow: (linked: PageState | undefined) => void): void {
   useEffect(() => {

@@ -12,7 +12,7 @@ export interface HeldState {
   readonly update: (change: Partial<PageState>) => void;
 }
 
-/** Returns the current state of the page, at first `first`, with functions that read and change the state. */
+/** Returns the state of the page, initially `first`, with functions that read and change the state. */
 export function usePageState(first: PageState): HeldState {
   const [state, setState] = useState(first);
   const held = useRef(first);

@@ -15,7 +15,7 @@ import { useLink } from "./use-link.js";
 import { usePageState } from "./use-page-state.js";
 import { useVerdict, type Judged } from "./use-verdict.js";
 
-/** State of the page, all values that the parts of the page draw, and the functions that change them. */
+/** State of the page, the values that the parts of the page draw, and the functions that change the state. */
 export interface Page {
   readonly state: PageState;
   readonly update: (change: Partial<PageState>) => void;
@@ -49,8 +49,8 @@ export interface Page {
 const noInputs: Inputs = {};
 
 /**
- * Returns the state of the page, at first `first`, the values that the parts of the page draw, and the
- * functions that change them.
+ * Returns the state of the page (initially `first`), the values that the parts of the page draw, and the
+ * functions that change the state.
  */
 export function usePage(first: PageState): Page {
   const { state, latest, replace, update } = usePageState(first);

@@ -14,8 +14,8 @@ interface Props {
 }
 
 /**
- * Renders charts as wide as their column. `draw` returns the markup for a width in CSS pixels, and is called
- * again when `of` or the width changes.
+ * Renders charts as wide as their column. `draw` returns the markup for a width in CSS pixels; it is called
+ * again when the width or the charted data (`of`) changes.
  */
 export function Charts({ id, draw, of }: Props) {
   const place = useRef<HTMLDivElement>(null);

@@ -43,7 +43,7 @@ export function ProgramSection({ page }: { readonly page: Page }) {
   );
 }
 
-/** Returns the reason why the program cannot run on the backends; empty if it can. */
+/** Returns the reason why the program cannot run on the backends; an empty text if the program can run. */
 function whyNoRun({ judged, waits, invalid }: Page): string {
   if (judged === undefined) return "the compiler is loading";
   if (invalid.length > 0) return `the field ${invalid.join(", ")} is not valid`;

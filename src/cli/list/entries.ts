@@ -230,7 +230,10 @@ function flagsOfLine(line: Readonly<Record<string, unknown>>, { project }: Proje
   }
 }
 
-/** Converts one flag of a list line to command-line arguments. Throws a UsageError for an unknown flag. */
+/**
+ * Converts one flag of a list line to command-line arguments. Throws a UsageError for an unknown flag, and
+ * for a value other than true, a string, a number or a list of these.
+ */
 function wordsOf(command: Command, key: string, value: unknown): readonly string[] {
   const flag = `--${key}`;
   const option = command.options.find(({ long }) => long === flag);

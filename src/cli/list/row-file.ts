@@ -13,9 +13,12 @@ export interface RowFormat {
   readonly output: OutputFormat;
   /** Line before the first row; empty for none. */
   readonly head: string;
-  /** Returns a row as a line, with its end. */
+  /** Returns a row as one line of text, with the line break at the end. */
   readonly line: (row: CsvRow) => string;
-  /** Returns the whole rows of a text; undefined for rows of another command or with other columns. */
+  /**
+   * Parses the text of a row file and returns the complete rows. Returns undefined if the rows are of another
+   * command or have other columns.
+   */
   readonly read: (text: string) => readonly WrittenRow[] | undefined;
 }
 

@@ -33,7 +33,7 @@ import type { Dim } from "./model.js";
 /** Maximum extents of the dynamic dims of a model, in elements, by dim name. */
 export type MaxSizes = Readonly<Record<string, number>>;
 
-/** Shape of an operand with the dynamic outermost dim replaced by the maximum extent. */
+/** Static shape of an operand: a dynamic outermost dim is replaced by its maximum extent. */
 export interface DynamicShape {
   readonly shape: Shape;
   /** Name of the dynamic dim in the model; null if every extent is a number. */
@@ -107,8 +107,9 @@ function symbolsOfDomain(map: AccessMap, named: readonly (string | null)[]): rea
 type Typed = Pick<Operand, "type">;
 
 /**
- * Returns a copy of the access map for dynamic sizes. The extent of an index operand is omitted if it equals
- * the extent of the indexed dim, and then follows the size. Any other extent stays a constant.
+ * Returns a copy of the access map for dynamic sizes. If the extent of an index operand equals the extent of
+ * the indexed dim, the copy omits it: the extent is then the dim's size at run time. Any other extent stays
+ * constant.
  */
 function withDynamicBounds(
   map: AccessMap,
@@ -133,8 +134,9 @@ function withDynamicBounds(
 }
 
 /**
- * Returns the symbol of each dynamic dim with its maximum extent (`symbols`), and the symbol name for the
- * outermost dim of each operand (`named`). Static dims are null in `outermost` and in `named`.
+ * Returns the symbols of the dynamic dims with their maximum extents (`symbols`), and the symbol name of each
+ * operand's outermost dim (`named`). `outermost` has the model's name of each of these dims. A static dim is
+ * null in `outermost` and in `named`.
  */
 function symbolsOf(outermost: readonly (string | null)[], limits: MaxSizes) {
   const names = new UniqueNames();

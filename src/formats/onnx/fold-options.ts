@@ -10,20 +10,20 @@ import type { FoldPolicy } from "./fold-policies.js";
  * `compile`, as many nodes are merged as the access maps allow.
  */
 export interface FoldOptions {
-  /** Default: `cost`. */
+  /** Policy for merging nodes; default: `cost`. */
   readonly fold?: FoldPolicy;
   /** Target for which costs are estimated: a target, or the name of a built-in target. */
   readonly target?: Target | string;
   /**
-   * Compiles a program as it is going to be. Default: `tryCompile` for the target, under its default
-   * schedule.
+   * Compiles a program in the way in which the caller will compile the result. Default: `tryCompile` for the
+   * target, under its default schedule.
    */
   readonly compile?: (program: AccessFunc) => CompileResult;
 }
 
 /**
- * Returns a function that maps a program to its estimated cost as one kernel, or to the reason why the target
- * refuses it. Returns undefined if the options have neither `target` nor `compile`.
+ * Returns a function that gives the estimated cost of a program as one kernel, or the reason why the target
+ * refuses the program. Returns undefined if the options have neither `target` nor `compile`.
  */
 export function pricesOf({
   fold = "cost",

@@ -32,7 +32,7 @@ const maxCopies = 4;
 
 /**
  * Returns a tracked value (inferred type, dims and elements) with the dims `dims` and the elements of `x` in
- * row-major order. The elements are left out if their number differs from that of `dims`.
+ * row-major order. The elements are left out if `dims` does not have the same number of elements.
  */
 function reshaped(x: TrackedValue | undefined, dims: readonly Dim[] | undefined): TrackedValue {
   const value = withElements(withDims(x?.dataType, dims), constantElements(x));

@@ -28,9 +28,9 @@ export interface Placed {
 }
 
 /**
- * Returns the placement of each node that a merged program computes: the needed programs with the node, and
- * whether the node must also run alone. A program is not needed if every reader of its output recomputes the
- * output. `uses` lists every node of the model, in order.
+ * Returns the placement of each node that a merged program computes: the needed programs that contain the
+ * node, and whether the node must also run alone. A merged program is not needed if every reader of its
+ * output computes that output itself. `uses` lists every node of the model, in order.
  */
 export function placementOf(
   programs: readonly PlacedProgram[],

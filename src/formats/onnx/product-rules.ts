@@ -15,8 +15,9 @@ import {
 } from "./rule.js";
 
 /**
- * Returns a rule for the output shape of the matrix product of inputs `a` and `b`. A vector is a row on the
- * left and a column on the right. The rule returns undefined if a shape is unknown or is a scalar.
+ * Returns a rule for the output shape of the matrix product of two inputs, whose 0-based numbers are `a` and
+ * `b`. A vector is a row on the left and a column on the right. The rule returns undefined if a shape is
+ * unknown or is a scalar.
  */
 export const productDims =
   (a = 0, b = 1): DimsRule =>

@@ -358,7 +358,7 @@ export function inferOutputs(input: RuleInput): readonly TrackedValue[] {
 }
 
 /**
- * Removes impossible facts from a tracked value (inferred facts about a tensor). An invalid extent becomes
+ * Returns a tracked value (inferred facts about a tensor) without impossible facts. An invalid extent becomes
  * unknown, and a shape of more than `maxFollowed` dims is dropped.
  */
 function sane(value: TrackedValue): TrackedValue {

@@ -5,10 +5,10 @@ import type { TrackedValue } from "./value.js";
 
 /** ONNX node of a model, with the nodes that read the outputs. */
 export interface OnnxUse {
-  /** A symbol of the text form, unique in the model; of a gather, that of its program. */
+  /** Name in the text form, unique in the model. For a gather, the name of its program. */
   readonly name: string;
   readonly node: OnnxNode;
-  /** Nodes that read any of its outputs, those in the bodies of others too. */
+  /** Nodes that read an output of the node, including nodes in the bodies of other nodes. */
   readonly readers: readonly OnnxNode[];
   /** True if a graph, a body or a function returns one of the node's outputs. */
   readonly returned: boolean;

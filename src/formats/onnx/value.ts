@@ -17,8 +17,8 @@ export interface TrackedValue {
   /** Absent: not even the rank is known. */
   readonly dims?: readonly Dim[];
   /**
-   * The elements of a small tensor of i32, i64 or bool, row-major, undefined where one is not known: a shape,
-   * or a condition on it, on its way through a model.
+   * Elements of a small i32, i64 or bool tensor in row-major order, for example a shape. An unknown element
+   * is undefined.
    */
   readonly elements?: readonly (bigint | undefined)[];
   /** Positions that inference found in a constant: `elements` follows small tensors alone. */

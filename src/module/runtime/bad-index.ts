@@ -12,9 +12,9 @@ import type { ModulePlan } from "./plan.js";
 export type ReadIndex = (operand: SizedOperand, table: number, position: number) => Promise<bigint> | bigint;
 
 /**
- * Returns an error (TC601) for the first rejected index value that the points in `range` read; undefined if
- * all are accepted. `range` has row-major positions in a tensor of shape `points`, end excluded. Default of
- * `points`: the output shape.
+ * Resolves to an error (TC601) for the first rejected index value among those that the points in `range`
+ * read; undefined if all are accepted. `range` has two row-major positions in a tensor of shape `points`, the
+ * end excluded. Default of `points`: the output shape.
  */
 export async function badIndexIn(
   { sites, reduced }: ModulePlan,
@@ -36,8 +36,8 @@ export async function badIndexIn(
 }
 
 /**
- * Returns an error (TC601) for an output element with an index out of range, without the index value.
- * `element` is the row-major index of the output element.
+ * Returns an error (TC601) for an output element with an index out of range; the error does not state the
+ * index value. `element` is the row-major index of the output element.
  */
 export const badElement = ({ output }: Sized, element: number): GatherError => {
   const point = coordinates(element, output.type.shape);

@@ -24,9 +24,9 @@ interface Scatter {
 }
 
 /**
- * Creates the scatter of a WebAssembly module from its plan, as an object that runs the kernel. `run` rejects
- * with a GatherError (TC502) if the memory cannot grow to hold the operands and buffers. A run that is
- * rejected has written nothing: the points are written in the module's own memory first.
+ * Creates the scatter of a WebAssembly module from its plan: an object that runs the kernel. `run` rejects
+ * with a GatherError (TC502) if the memory cannot grow to hold the operands and buffers. A rejected run
+ * leaves the caller's arrays unchanged.
  */
 export async function create(plan: CpuScatterPlan): Promise<Scatter> {
   let code: LoadedCode | undefined = await loadCode(plan);

@@ -4,11 +4,16 @@
  */
 export class GatherError extends Error {
   override readonly name = "GatherError";
-  /** The output element whose index is at fault, and which of its index values it is. */
+  /**
+   * Coordinates of the output element whose index value is at fault. `site` is the number of the index
+   * operand, from 0.
+   */
   readonly point: readonly number[] | undefined;
   readonly site: number | undefined;
 
-  /** `code`: as in tilec's docs/diagnostics.md. `data`: the numbers of the message by name. */
+  /**
+   * `code`: error code, listed in tilec's docs/diagnostics.md. `data`: the numbers in the message, by name.
+   */
   constructor(
     readonly code: string,
     message: string,

@@ -77,13 +77,17 @@ export interface FixedPlan extends GpuPlan {
 /** Index value that a point of a scatter reads, for the position to write or for the written value. */
 export interface ScatterIndex extends IndexFunction {
   /**
-   * Numbers of the index values that determine the place of this one and that may select no element. Present
-   * only if just the written value needs this one: where one selects none, the fill bits are written.
+   * Numbers of the index values in the coordinates of this index value. Present only if the point needs this
+   * index value for the written value alone: if one of them selects no element, the point writes the fill
+   * bits.
    */
   readonly needs?: readonly number[];
 }
 
-/** Plan of a module that writes points. */
+/**
+ * Description of a compiled scatter module for the runtime. `sites` has the index values that each point
+ * reads.
+ */
 export interface ScatterPlan extends ModulePlan {
   readonly sites: readonly ScatterIndex[];
   /** Extents of the scatter's domain. */
@@ -92,10 +96,10 @@ export interface ScatterPlan extends ModulePlan {
   readonly inPlace: boolean;
 }
 
-/** Plan of a WebGPU module that writes points. */
+/** Description of a compiled WebGPU scatter module with static sizes, for the runtime. */
 export interface GpuScatterPlan extends ScatterPlan, FixedPlan {
   readonly sites: readonly ScatterIndex[];
-  /** Launches before the last one, in order. */
+  /** Kernel launches that precede the last launch, in order. */
   readonly before: readonly KernelStep[];
 }
 
@@ -105,8 +109,8 @@ interface Nest {
 }
 
 /**
- * Description of a WebGPU module with dynamic sizes. `trips` returns the number of iterations of each
- * parallel loop.
+ * Description of a compiled WebGPU module with dynamic sizes, for the runtime. `trips` returns the number of
+ * iterations of each parallel loop for given sizes.
  */
 export interface DynamicPlan extends GpuPlan, Nest {
   readonly folded: boolean;
@@ -127,14 +131,18 @@ export interface CpuPlan extends ModulePlan, Nest {
   readonly told: readonly string[];
 }
 
-/** Plan of a WebAssembly module that writes points. */
+/** Description of a compiled WebAssembly scatter module for the runtime. */
 export interface CpuScatterPlan extends ScatterPlan, CpuPlan {
   readonly sites: readonly ScatterIndex[];
-  /** Extents of the points that tell whether two write one element. */
+  /**
+   * Extents of a smaller domain that has a duplicate write exactly if the whole domain has one. Default:
+   * `points`, the whole domain.
+   */
   readonly telling?: readonly number[];
   /**
-   * Returns the row-major position of the element that a point writes, from its coordinates and the elements
-   * that its index values name. Present where two points that write one element reject the run.
+   * Returns the row-major position of the element that a point writes. `d` has the coordinates of the point,
+   * and `s` the elements that its index values select. Present only if a run with duplicate writes is
+   * rejected.
    */
   readonly written?: (d: readonly bigint[], s: readonly bigint[]) => bigint;
 }

@@ -64,7 +64,10 @@ export async function duplicateIn(
   return undefined;
 }
 
-/** Creates the error (TC607) for two points that write one element. `extents`: those that number points. */
+/**
+ * Creates the error (TC607) for two points of a scatter that write one element. `extents` has the extents of
+ * the domain in which the points are numbered in row-major order.
+ */
 export function duplicateError(
   output: SizedOperand,
   extents: readonly number[],
@@ -81,7 +84,10 @@ interface PointState extends ScatterPoint {
   isOver(): boolean;
 }
 
-/** Returns the state of a point before its first index value is resolved. */
+/**
+ * Returns the state of a point before any of its index values is resolved. The state then records the element
+ * that each index value selects, and whether the point writes nothing.
+ */
 function startOf(indices: readonly ScatterIndex[]): PointState {
   const elements: bigint[] = [];
   let isOver = false;
@@ -105,7 +111,7 @@ function startOf(indices: readonly ScatterIndex[]): PointState {
   };
 }
 
-/** Writes an output over the caller's array, and returns that array. */
+/** Copies the output `made` into the array `given` of the caller, and returns `given`. */
 export function writtenOver(given: HostArray | undefined, made: HostArray): HostArray {
   if (ArrayBuffer.isView(given) && ArrayBuffer.isView(made)) {
     const { buffer, byteOffset, byteLength } = made;

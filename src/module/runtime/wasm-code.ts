@@ -8,13 +8,16 @@ import { GatherError } from "./gather-error.js";
 import type { Sized } from "./host.js";
 import type { CpuPlan } from "./plan.js";
 
-/** Code of a module, ready to run in its memory. */
+/** Compiled WebAssembly code of a module, with the memory in which the code runs. */
 export interface LoadedCode {
   readonly runTasks: RunTasks;
   readonly memory: WebAssembly.Memory;
 }
 
-/** Resolves to the code of a plan, with a memory that grows with what a run needs. */
+/**
+ * Compiles the WebAssembly code of a plan, and resolves to the code with a memory. {@link runCode} enlarges
+ * the memory as needed.
+ */
 export async function loadCode({ code }: CpuPlan): Promise<LoadedCode> {
   const bytes = Uint8Array.from(atob(code), (char) => char.charCodeAt(0));
   const memory = new WebAssembly.Memory({ initial: 1 });
@@ -22,8 +25,8 @@ export async function loadCode({ code }: CpuPlan): Promise<LoadedCode> {
 }
 
 /**
- * Runs the code on the bytes of the inputs. Returns the bytes of the output, and the row-major number of the
- * first output element or point with an index out of range, 2^32 - 1 if there is none. `inPlace`: true if the
+ * Runs the code on the bytes of the inputs and returns the output as `bytes`. `bad` is the row-major number
+ * of the first output element or point with an index out of range; 2^32 - 1 if none. `inPlace` is true if the
  * output is the memory of the first input. Throws a GatherError (TC502) if the memory cannot grow to hold the
  * operands and buffers.
  */

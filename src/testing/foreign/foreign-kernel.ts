@@ -35,7 +35,9 @@ import { declarationsOf, type ForeignWgsl, type OperandsOfProgram } from "./fore
 export interface ForeignKernel extends Backend {
   /** Always false: the kernel cannot report an index out of range. */
   readonly rejects: false;
-  /** Ends the process that runs a WGSL kernel. Otherwise it ends with the calling process. */
+  /**
+   * Ends the process that runs a WGSL kernel. Without this call, the process ends with the calling process.
+   */
   readonly close: () => void;
 }
 

@@ -37,15 +37,16 @@ import { readDeclarations, type DeclaredBinding } from "./wgsl-declarations.js";
  */
 export interface ForeignWgsl {
   readonly name?: string;
-  /** The text of the shader. */
+  /** Text of the WGSL shader. */
   readonly wgsl: string;
-  /** The compute entry point; default: the only one. */
+  /** Name of the compute entry point; default: the only entry point in the text. */
   readonly entry?: string;
   /**
-   * The binding of each operand, by its key or its name in the program: `{ data: 0, indices: 1, output: 2 }`.
+   * Binding number of each operand in group 0, by the operand's key or name: `{ data: 0, indices: 1, output:
+   * 2 }`.
    */
   readonly bind: Readonly<Record<string, number>>;
-  /** One to three counts of workgroups from the sizes: `ceil(out0 / 64), out1`. */
+  /** One to three workgroup counts, as expressions over the sizes of the program: `ceil(out0 / 64), out1`. */
   readonly dispatch: string;
   /** u32 numbers of uniform buffers, by binding: `{ 3: "out0, in0_1" }`. */
   readonly uniform?: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ import { median } from "../median.js";
 import { decided } from "../search-ms.js";
 import type { CandidateRecord, TaskRecord, TuneRecord } from "./record.js";
 
-/** Best candidate schedule of a search task, compared with the default schedule if the default was costed. */
+/** Best candidate schedule of one search, compared with the default schedule if the default was costed. */
 export interface BestRecord {
   readonly task: TaskRecord;
   readonly best: CandidateRecord;
@@ -26,8 +26,8 @@ export interface BestRecord {
 }
 
 /**
- * Returns the best candidate schedule of each search task. Tasks without an estimated or measured candidate
- * are left out. Tasks with objective `ms` are left out if the default schedule was not measured.
+ * Returns the best candidate schedule of each search in the records. A search is left out if no candidate was
+ * estimated or measured, or if its objective is `ms` and the default schedule was not measured.
  */
 export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
   checkApiArgument("bestOf", "records", records);
@@ -46,8 +46,8 @@ export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
 }
 
 /**
- * Returns the best candidate of a task by estimated cycles, or by bytes if the objective is bytes. Returns
- * undefined if no candidate has an estimate.
+ * Returns the best candidate of a search by estimated cycles, or by bytes if the objective is `bytes`.
+ * Returns undefined if no candidate has an estimate.
  */
 function bestByCost(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
   const keys = (c: CandidateRecord): number[] => [
@@ -79,8 +79,8 @@ interface Timed {
 }
 
 /**
- * Returns the fastest measured candidate of a task, or the default schedule if no candidate is significantly
- * faster. Returns undefined if the default schedule was not measured.
+ * Returns the fastest measured candidate of a search, or the default schedule if no candidate is
+ * significantly faster. Returns undefined if the default schedule was not measured.
  */
 function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
   const measured = candidates.filter(({ runs, status }) => runs.length > 0 && status !== "wrong");
@@ -106,8 +106,8 @@ function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): B
 
 /**
  * Returns the candidates that won a run-off (final round-robin comparison) and were significantly faster than
- * the default. `ratios` has one number for each run-off that the candidate won: its median time divided by
- * the default's median time.
+ * the default. For each run-off that a candidate won, `ratios` has the candidate's median time divided by the
+ * default's median time.
  */
 function winners(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const races = new Set(standard.runs.flatMap(({ race }) => race ?? []));
@@ -137,8 +137,7 @@ function winners(measured: readonly CandidateRecord[], standard: CandidateRecord
 
 /**
  * Returns the candidates, except the default, that were measured outside tilec on the same devices as the
- * default. `ratios` has one number for each device: the candidate's median time divided by the default's
- * median time.
+ * default. For each device, `ratios` has the candidate's median time divided by the default's median time.
  */
 function given(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const timesOn = (candidate: CandidateRecord, device: string): readonly number[] =>

@@ -6,8 +6,8 @@ import { mergeRecords } from "./merge.js";
 import { rooflineIn, type TuneRecord } from "./record.js";
 
 /**
- * Returns the candidates of a search task in the tuning records, by id. Candidates costed by another version
- * of the cost model are left out.
+ * Returns the candidates of one search in the tuning records, by candidate id. `task` is the hash that
+ * identifies the search. Candidates costed by another version of the cost model are left out.
  */
 export function cachedCandidates(
   records: readonly TuneRecord[],

@@ -24,10 +24,7 @@ export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecor
 
 const kinds = { task: 0, candidate: 1, pruned: 2, refused: 3, table: 4 } as const;
 
-/**
- * Returns the key under which a tuning record is merged. Tuning records with equal keys describe the same
- * task, candidate or other item.
- */
+/** Returns the key of a tuning record for merging. Tuning records with equal keys are merged into one. */
 function keyOf(record: TuneRecord): string {
   const about = (): string => {
     switch (record.record) {
@@ -57,8 +54,9 @@ function joined(a: TuneRecord, b: TuneRecord): TuneRecord {
 }
 
 /**
- * Merges two tuning records of a candidate into one with all runs. Costs and status are taken from the record
- * with the later cost model version.
+ * Merges two tuning records of one candidate into one record, with the runs of both. Costs and status are
+ * those of the later cost model version. For equal versions, status `wrong` has priority, then `measured`,
+ * `timeout`, `error` and `estimated`.
  */
 function joinedCandidates(a: CandidateRecord, b: CandidateRecord): CandidateRecord {
   const [stronger = a, weaker = b] = [a, b].sort(byWeight);

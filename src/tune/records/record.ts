@@ -25,14 +25,14 @@ import type { Candidate, CandidateRun, Objective, RefusedTiles, TuneBackend } fr
 export const recordsVersion = 1;
 
 /**
- * Tuning record of a search task: program, target, objective and settings. The field `task` is the hash by
- * which the candidates' records refer to the task.
+ * Tuning record of a search: program, target, objective and settings. `task` is the hash by which the records
+ * of the search's candidates refer to this record.
  */
 export interface TaskRecord {
   readonly record: "task";
-  /** Hash of the gather, the target's figures, the pipeline, the objective and the backend. */
+  /** Hash of the gather, the target's parameters, the pipeline, the objective and the backend. */
   readonly task: string;
-  /** Hash of the gather, the target's figures and the pipeline. */
+  /** Hash of the gather, the target's parameters and the pipeline. */
   readonly gather: string;
   readonly name: string;
   /** Program as text, with the schedule entries that the user fixed. */
@@ -138,8 +138,8 @@ function pipelineRecord(passes: TuneTask["passes"]): TaskRecord["pipeline"] {
 }
 
 /**
- * Returns the hash that identifies a search task: program, target, passes, objective and backend. Tuning
- * records with equal task hashes may be merged.
+ * Returns the hash that identifies a search by program, target, passes, objective and backend. Tuning records
+ * with equal hashes may be merged.
  */
 export function taskHash(
   task: Pick<TuneTask, "gather" | "target" | "passes" | "objective" | "backend">,
@@ -148,12 +148,15 @@ export function taskHash(
   return taskHashOf(gatherHash(task), task.objective, task.backend);
 }
 
-/** Returns the hash that identifies a search task, from {@link gatherHash}, objective and backend. */
+/**
+ * Returns the hash that identifies a search, from the program's {@link gatherHash}, the objective and the
+ * backend.
+ */
 export const taskHashOf = (gather: string, objective: Objective, backend: TuneBackend | undefined): string =>
   contentHash(canonicalJson({ gather, objective, backend }));
 
 /**
- * Returns the tuning record of a search task. `seed` is the seed of the search, and `version` the version of
+ * Returns the tuning record of a search. `seed` is the seed of the search, and `version` the version of
  * tilec.
  */
 export function taskRecord(task: TuneTask, seed: number, version: string): TaskRecord {
@@ -191,8 +194,8 @@ export function rooflineIn({
 }
 
 /**
- * Returns the tuning record of a candidate schedule. `task` is the hash of the search task, and `defaultId`
- * the id of the default schedule.
+ * Returns the tuning record of a candidate schedule. `task` is the hash of the search ({@link taskHash}), and
+ * `defaultId` the id of the default schedule.
  */
 export function candidateRecord(task: string, candidate: Candidate, defaultId: string): CandidateRecord {
   checkArgument("candidateRecord", "text", task);
@@ -222,8 +225,8 @@ export function candidateRecord(task: string, candidate: Candidate, defaultId: s
 }
 
 /**
- * Returns the tuning record of candidates that a search left out for one reason, with their number. `task` is
- * the hash of the search task.
+ * Returns the tuning record of the candidates that a search left out for one reason, with their number.
+ * `task` is the hash of the search ({@link taskHash}).
  */
 export function prunedRecord(task: string, pruned: PrunedCount): PrunedRecord {
   checkArgument("prunedRecord", "text", task);
@@ -233,7 +236,7 @@ export function prunedRecord(task: string, pruned: PrunedCount): PrunedRecord {
 
 /**
  * Returns the tuning record of tiles that a search refused by one rule. `task` is the hash of the search
- * task.
+ * ({@link taskHash}).
  */
 export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord {
   checkArgument("refusedRecord", "text", task);
@@ -244,7 +247,7 @@ export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord 
 
 /**
  * Returns the tuning record of a table with one schedule for each range of a dynamic size. `task` is the hash
- * of the search task with objective `cycles`.
+ * of the search with objective `cycles` ({@link taskHash}).
  */
 export function tableRecord(
   task: string,

@@ -28,7 +28,7 @@ import type { PlacedRecords } from "./text.js";
  */
 export interface Recosted {
   readonly records: PlacedRecords["records"];
-  /** Number of candidates for each other version of the cost model that their records name. */
+  /** Number of candidates by version of the cost model, for versions other than the current one. */
   readonly others: ReadonlyMap<number, number>;
 }
 

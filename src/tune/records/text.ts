@@ -118,9 +118,9 @@ const fields = {
 } as const;
 
 /**
- * Parses a file of tuning records. Lines that are not JSON are skipped and counted in `torn`. Throws a
- * CompileError (TC016) for an invalid tuning record, or for a tuning record whose search task is not in the
- * file.
+ * Parses the text of a file of tuning records. Returns the records, and the number of skipped lines that are
+ * not JSON (`torn`). Throws a CompileError (TC016) for an invalid record, or for a record whose search is not
+ * in the file.
  */
 export function parseRecords(source: string, file: string): ParsedRecords {
   checkArgument("parseRecords", "text", source);
@@ -129,9 +129,9 @@ export function parseRecords(source: string, file: string): ParsedRecords {
 }
 
 /**
- * Parses a file of tuning records, with 1-based line numbers in `lines`. Lines that are not JSON are skipped
- * and counted in `torn`. Throws a CompileError (TC016) for an invalid tuning record, or for a tuning record
- * whose search task is not in the file.
+ * Parses the text of a file of tuning records. Returns the records, the 1-based line number of each record
+ * (`lines`), and the number of skipped lines that are not JSON (`torn`). Throws a CompileError (TC016) for an
+ * invalid record, or for a record whose search is not in the file.
  */
 export function placedRecords(source: string, file: string): PlacedRecords {
   const records: TuneRecord[] = [];

@@ -60,8 +60,8 @@ export interface Choice {
 
 /**
  * Returns at most `pieces` ranges that together contain all sizes, each with one schedule candidate. The
- * slowdown at a size is the candidate's cycles divided by the fewest cycles; the result has the smallest
- * worst slowdown. Returns undefined if no choice is legal.
+ * ranges have the least worst slowdown (cycles divided by the fewest cycles) at the requested sizes. If
+ * several have 1.05 or less, the other sizes decide. Returns undefined if no choice is legal.
  */
 export function piecesOf(choice: Choice, pieces: number): readonly SizeRange[] | undefined {
   interface Plan extends Distance {
@@ -98,9 +98,9 @@ interface Near extends Distance {
 
 /**
  * Returns a function that chooses one schedule candidate for the sizes with indices `from` to `to`
- * (inclusive). The slowdown at a size is the candidate's cycles divided by the fewest cycles; the chosen
- * candidate has the smallest worst slowdown. The function returns undefined if no candidate is legal at all
- * of the sizes.
+ * (inclusive). The candidate has the least worst slowdown (cycles divided by the fewest cycles) at the
+ * requested sizes. If several have 1.05 or less, the other sizes decide. The function returns undefined if no
+ * candidate is legal at all of the sizes.
  */
 export function nearestOf(choice: Choice): (from: number, to: number) => Near | undefined {
   // By the first size, and by the sizes behind it as far as was asked for.
@@ -118,8 +118,9 @@ export function nearestOf(choice: Choice): (from: number, to: number) => Near | 
 }
 
 /**
- * Returns the indices (ascending) of the schedule candidates that are among the `count` best for at least one
- * range of consecutive sizes. A candidate counts for a range only if legal at all sizes of the range.
+ * Returns the indices (ascending) of the schedule candidates that are among the `count` fastest for some
+ * range of consecutive sizes. Only candidates that are legal at all sizes of a range are compared for that
+ * range.
  */
 export function nearSome(choice: Choice, count: number): readonly number[] {
   const taken = new Set<number>();
@@ -138,8 +139,8 @@ export function nearSome(choice: Choice, count: number): readonly number[] {
 const all = ({ cycles }: Choice): readonly Near[] => cycles.map((_, candidate) => ({ ...none, candidate }));
 
 /**
- * Adds the size with index `k` to the range of sizes over which `near` rates a schedule candidate. Returns
- * the result as a list of one, or an empty list if the candidate is not legal at the size.
+ * Returns `near`, the rating of a schedule candidate over a range of sizes, extended by the size with index
+ * `k`, as a list of one. Returns an empty list if the candidate is not legal at that size.
  */
 function longerBy(near: Near, { cycles, least, isRequested }: Choice, k: number): readonly Near[] {
   const here = at(at(cycles, near.candidate), k);

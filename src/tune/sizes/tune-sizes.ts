@@ -112,11 +112,12 @@ const isSizes = (value: unknown): boolean =>
 const [kept, between] = [4, 4] as const;
 
 /**
- * Searches the schedules of a program at several sizes of the one dynamic symbol. Resolves to the best
- * schedule at each size, the best single schedule, and a schedule for each range of sizes.
+ * Searches the schedules of a program at several sizes of the one symbol left unbound by `bind`. Resolves to
+ * the best schedule at each size, the best single schedule, and a schedule for each range of sizes.
  *
  * Rejects with a CompileError if the number of unbound symbols is not 1 (TC702), a size is invalid (TC107),
- * or no tile is legal (TC402).
+ * or no tile is legal at a size, or no found schedule at all sizes (TC402). If `signal` aborts, rejects with
+ * the reason of the abort, without a partial result.
  */
 export async function tuneSizes(program: Func, options: SizesOptions): Promise<SizesResult> {
   throwIfErrors([
