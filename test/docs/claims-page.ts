@@ -219,7 +219,7 @@ export function claimsPage(): string {
   return `${[
     "# What is claimed where",
     "",
-    "`npm run docs:claims` generates this page. Each row is a class of programs, by one of them; each cell is what its kernel or its text says, and a test runs the cell: on edge bits beside exact",
+    "Which classes of programs each backend and each text takes, and with which bits. `npm run docs:claims` generates this page. Each row is a class of programs, by one of them; each cell is what its kernel or its text says, and a test runs the cell: on edge bits beside exact",
     "arithmetic, text for Ascend cores on a judge of every machine that the documents allow, PyPTO programs on a stand-in. The definition is [values.md](values.md); conditions are in [pto.md](pto.md#values).",
     "",
     ...Object.entries(words).map(([word, meaning]) => `- **${word}**: ${meaning}.`),

@@ -331,7 +331,7 @@ export function dialectsPage(): string {
   const lines = [
     "# The same gather in each dialect",
     "",
-    "For whoever comes from one of these frameworks. Generated from the definitions by `npm run docs:dialects`; a test compares.",
+    "Which operators of each framework tilec takes, and the access map that each becomes. `npm run docs:dialects` generates this page from the definitions; a test compares.",
     "In an access map `d0, d1, …` are the output's dims, `%data` is what is gathered from, and the coordinates say where an element comes",
     "from. `in n` is the bound of an index where it is not the extent. [support.md](support.md) has every type on every backend.",
     "",

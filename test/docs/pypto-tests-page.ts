@@ -119,7 +119,7 @@ export function boardPage(): string {
   return [
     "# PyPTO's operator tests",
     "",
-    "The gathers among PyPTO's own operator tests that run on boards (hicann/pypto `framework/tests/st/operation/test_case` at 883e7df, 2026-08-22), each with the verdict on its tile",
+    "Which tiles of PyPTO's own tests are legal: the gathers among its operator tests that run on boards (hicann/pypto `framework/tests/st/operation/test_case` at 883e7df, 2026-08-22), each with the verdict on its tile",
     `under each profile ([tiling-rules.md](tiling-rules.md#full-load)) on ${boardTargets.map(({ name }) => name).join(", ")}. A code is that of the refusal ([diagnostics.md](diagnostics.md)). \`npm run docs:pypto\` writes this page.`,
     "",
     ...countsOf(rows),
