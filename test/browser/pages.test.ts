@@ -1,6 +1,5 @@
 /** The pages that people are shown, opened from files in a headless Chromium, at two widths, light and dark. */
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Locator } from "playwright-core";
@@ -10,10 +9,11 @@ import { compile, onnx, targets, tune, type TuneResult } from "../../src/index.j
 import { passPage, timelinePage, tunePage, tuneSvg, type PassStep } from "../../src/report/index.js";
 import { openPage, type OpenPage } from "../support/chromium.js";
 import { timedSearch } from "../support/timed-search.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
 const target = targets.ascendA2;
 const widths = [400, 1280] as const;
-const folder = mkdtempSync(join(tmpdir(), "tilec-pages-"));
+const folder = scratchFolder("pages");
 const matrix = onnx.gather({ data: ["f32", [300, 200]], indices: ["i32", [64]], axis: 1 });
 const line = onnx.gather({ data: ["f32", [100]], indices: ["i32", [500]], axis: 0 });
 const pages = onnx.gather({ data: ["bf16", [2048, 16, 8, 128]], indices: ["i32", [64, 32]], axis: 0 });

@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { runHere } from "../support/run-here.js";
 import { root } from "../support/root.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-cli-"));
+const folder = scratchFolder("cli");
 const file = (name: string): string => join(folder, name);
 
 const tilec = (...args: readonly string[]) => runHere(args);

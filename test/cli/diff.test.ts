@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-diff-"));
+const folder = scratchFolder("diff");
 const program = (name: string, index: string, tile = 4) =>
   `func @${name}(%x: tensor<8x2xf32>, %i: tensor<4xi32>) -> tensor<4x2xf32> schedule {tile = [${tile}, 2]} {
   %y = access.gather %x, %i (d0, d1) -> (${index}, d1) {oob = error}

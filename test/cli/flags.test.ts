@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { attributeFlags } from "../../ir/index.js";
@@ -9,8 +8,9 @@ import { targetFile } from "../../src/formats/target-file.js";
 import { targets } from "../../src/index.js";
 import { bytes, number, text } from "../support/onnx-bytes.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-flags-"));
+const folder = scratchFolder("flags");
 const file = (name: string, contents: string | Uint8Array): string => {
   writeFileSync(join(folder, name), contents);
   return join(folder, name);

@@ -1,11 +1,11 @@
 /** A number that is too large is called so, and no message shows one that nobody wrote. */
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-large-"));
+const folder = scratchFolder("large");
 const gather = ["--op", "gather", "--data", "f32[8,8]", "--indices", "i32[4]"];
 const of = (data: string, indices = "i32[4]") => [
   "explain",

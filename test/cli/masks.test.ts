@@ -1,13 +1,13 @@
 /** Boolean masks on the command line: files of them are compiled as gathers by positions. */
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-masks-"));
+const folder = scratchFolder("masks");
 const file = (name: string, contents: Uint8Array): string => {
   writeFileSync(join(folder, name), contents);
   return join(folder, name);

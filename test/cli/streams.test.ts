@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { scratchFolder } from "../support/scratch-folder.js";
 
 const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "tilec-streams-"));
+const folder = scratchFolder("streams");
 
 /** A shell line in which `tilec` is the command. */
 function shell(line: string) {

@@ -1,24 +1,15 @@
 /** The search on the command line: what is killed, interrupted, split and merged loses nothing. */
 import { spawn, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { printSchedule, type Schedule } from "../../ir/index.js";
 import { runHere } from "../support/run-here.js";
 import { root } from "../support/root.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
 const main = join(root, "dist/src/cli/main.js");
-const folder = mkdtempSync(join(tmpdir(), "tilec-tune-"));
+const folder = scratchFolder("tune");
 const file = (name: string): string => join(folder, name);
 
 const tilec = (...args: readonly string[]) => runHere(args);

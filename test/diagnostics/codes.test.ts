@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createRunner, defaultLimits, emitWgsl } from "../../backends/webgpu/index.js";
@@ -48,6 +47,7 @@ import { parseMeasurements } from "../../src/validation/measurement.js";
 import { input, intsAttribute, model, node, onnxTypes, output } from "../support/onnx-bytes.js";
 import { requireGpu } from "../support/gpu.js";
 import { operandOf } from "../support/operands.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
 /** The diagnostics that an action reports or throws. */
 function diagnosticsOf(action: () => unknown): readonly Diagnostic[] {
@@ -183,7 +183,7 @@ const fine = gather({ data: ["f32", [4]], indices: ["i32", [2]], axis: 0 });
 /** Two copies of a slab that its one task loads once. */
 const doubled = (buffers: 1 | 2) =>
   compile(fine, { target: targets.ascendA2, buffers: { data: buffers } }).diagnostics;
-const folder = mkdtempSync(join(tmpdir(), "tilec-codes-"));
+const folder = scratchFolder("codes");
 const big = (options: object = {}) =>
   explain(gather({ data: ["f32", [64, 16]], indices: ["i64", [8]], axis: 0 }), options);
 

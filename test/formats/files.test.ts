@@ -1,12 +1,12 @@
-import { mkdtempSync, truncateSync, writeFileSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import { constants } from "node:buffer";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CompileError } from "../../ir/index.js";
 import { readBytes, readText } from "../../src/formats/files.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-files-"));
+const folder = scratchFolder("files");
 
 /** A file of this length that takes no room on the disk. */
 function sparse(name: string, bytes: number): string {

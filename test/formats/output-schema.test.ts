@@ -1,6 +1,5 @@
 /** Schemas of what commands print with `--json`: derived from their types, and kept by what they print for the cases. */
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Ajv } from "ajv";
 import type { Command } from "commander";
@@ -8,12 +7,13 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { commandFiles, outputSchemas, rowSchema, type SchemaName } from "../support/output-schemas.js";
 import { everyCommand } from "../../src/cli/command-line.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
 const names = Object.keys(commandFiles) as SchemaName[];
 const fileOf = (name: string): string => resolve(`schema/${name}.json`);
 const schemas = outputSchemas();
 const ajv = new Ajv({ strict: false, allErrors: false });
-const folder = mkdtempSync(join(tmpdir(), "tilec-schema-"));
+const folder = scratchFolder("schema");
 
 /** The cases of a file, every n-th. */
 const casesOf = (file: string, every: number): readonly string[] => {

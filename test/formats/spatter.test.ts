@@ -1,14 +1,14 @@
 /** Files of Spatter's, in the forms of its standard suite, beside its README and the loop of its kernel. */
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readSpatter } from "../../src/formats/spatter.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { gathered, patternOf, scattered, sparseSize, type SpatterConfig } from "../oracle/spatter.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-spatter-"));
+const folder = scratchFolder("spatter");
 const at = (name: string): string => join(folder, name);
 const write = (name: string, configs: readonly unknown[]): void => {
   writeFileSync(at(name), JSON.stringify(configs));

@@ -1,6 +1,6 @@
 /** The config that the language server reads: one that runs code, in a workspace that may not be trusted. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -16,10 +16,11 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from "vscode-languageserver-protocol/node";
+import { scratchFolder } from "../support/scratch-folder.js";
 
 const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
-const folder = realpathSync(mkdtempSync(join(tmpdir(), "tilec-lsp-config-")));
-const broken = realpathSync(mkdtempSync(join(tmpdir(), "tilec-lsp-broken-")));
+const folder = scratchFolder("lsp-config");
+const broken = scratchFolder("lsp-broken");
 const config = join(folder, "tilec.config.mjs");
 writeFileSync(
   config,

@@ -1,22 +1,14 @@
 /** A full disk, a limit of file sizes and a read-only file system cost the file that meets them: the answer is printed all the same. */
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
 const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "tilec-disk-"));
+const folder = scratchFolder("disk");
 const disk = join(folder, "disk");
 const at = (name: string): string => join(folder, name);
 const gather = ["--op", "gather", "--data", "f32[64,80]", "--indices", "i32[32]"];

@@ -1,15 +1,15 @@
 /** Files of records grow by whole lines, and no other file does. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
 const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "tilec-records-"));
+const folder = scratchFolder("records");
 const at = (name: string): string => join(folder, name);
 const gather = ["--op", "gather", "--data", "f32[64,80]", "--indices", "i32[32]"];
 const tilec = (...args: readonly string[]) => runHere(args, folder);

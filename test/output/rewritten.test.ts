@@ -1,23 +1,14 @@
 /** tilec writes over what it wrote, whatever the format, and over nothing else unless it is told to. */
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { writeNpy } from "../../src/formats/npy.js";
 import { latin1, mayReplace, outputFormats } from "../../src/output/mark.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-rewritten-"));
+const folder = scratchFolder("rewritten");
 const gather = ["--op", "gather", "--data", "f32[8,8]", "--indices", "i32[4]"];
 const rows = [...gather, "--residency", "gm", "--target", "ascend-a2"];
 const tilec = (...args: readonly string[]) => runHere(args, folder);

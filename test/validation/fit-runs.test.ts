@@ -1,6 +1,5 @@
 /** tilec targets fit: figures from a user's own runs, in the form of msprof's op_summary. */
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cyclesOf, targets, type Target } from "../../ir/index.js";
@@ -10,9 +9,10 @@ import { fittedFigures } from "../../src/validation/fit.js";
 import { fitRuns, type EmittedKernel } from "../../src/validation/fit-runs.js";
 import { parseProfile } from "../../src/validation/profiled-runs.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
 const target = targets.ascendA2;
-const folder = mkdtempSync(join(tmpdir(), "tilec-fit-"));
+const folder = scratchFolder("fit");
 
 const program = `func @rows(%data: tensor<5000x32xf32>, %indices: tensor<4096xi32>) -> tensor<4096x32xf32> schedule {tile = [43, 32], residency = gm, buffers = 2} {
   %y = onnx.gather %data, %indices {axis = 0}
