@@ -127,8 +127,9 @@ export class PtoContext {
   }
 
   private mayBeNegative(of: Linear): boolean {
-    const { gather } = this.plan;
-    return gather === undefined || boundOf(of, gather.ranges, "least") < 0;
+    const { gather, scatter } = this.plan;
+    const ranges = (gather ?? scatter)?.ranges;
+    return ranges === undefined || boundOf(of, ranges, "least") < 0;
   }
 
   /** Functions that what was printed calls. */
@@ -242,10 +243,14 @@ export class PtoContext {
 
   /** Returns the name of a buffer's role, which types are named after: `Data`, `Index` or `Output`. */
   nameOf({ name }: Pick<UbBuffer, "name">): string {
-    const { gather, func } = this.plan;
+    const { gather, scatter, func } = this.plan;
     const operand = func.operands.find((other) => other.name === name);
+    if (scatter !== undefined) {
+      if (operand?.role === "output" || name === scatter.stmt.to.buffer) return roleNames.output;
+      return scatter.indexBuffers.has(name) ? roleNames.indices : roleNames.data;
+    }
     if (operand !== undefined) return roleNames[operand.role];
-    invariant(gather !== undefined, "a kernel with buffers has a gather");
+    invariant(gather !== undefined, "a kernel with buffers has a gather or a scatter");
     if (name === gather.stmt.to.buffer) return roleNames.output;
     return name === gather.stmt.from[0]?.buffer ? roleNames.data : roleNames.indices;
   }

@@ -25,6 +25,8 @@ import { conditionText } from "../ascend-answer.js";
 import type { PtoKernel } from "./kernel.js";
 import { addedName, ptoBuffers, paramsOf, planPto, type PtoGather, type PtoPlan } from "./plan.js";
 import { resolverLines } from "./indices.js";
+import { emitFill, emitScatter } from "./scatter.js";
+import type { PtoScatter } from "./scatter-plan.js";
 import { emitTransfer } from "./transfer.js";
 
 /**
@@ -37,6 +39,7 @@ export function emitPto(func: TileFunc, target: Target): PtoKernel {
   return {
     code: textOf(plan),
     entryPoint: plan.names.entryPoint,
+    ...(plan.scatter?.isChecked === true ? { checkEntryPoint: checkName(plan) } : {}),
     blocks: plan.blocks,
     params: paramsOf(plan),
     buffers: ptoBuffers(plan),
@@ -47,18 +50,15 @@ export function emitPto(func: TileFunc, target: Target): PtoKernel {
 
 /** Returns the C++ source of a planned PTO-ISA kernel. */
 function textOf(plan: PtoPlan): string {
-  const { func, target, gather, nest } = plan;
+  const { func, target, gather, scatter, nest } = plan;
   const { entryPoint } = plan.names;
   const context = new PtoContext(plan);
   const { out } = context;
+  const indexed = gather === undefined || isScalar(gather) ? (gather ?? scatter) : undefined;
   const cores = func.schedule.cores ?? target.cores;
   const budget = func.schedule.ubBytes ?? target.ubBytes;
-  const body =
-    gather === undefined
-      ? []
-      : out.aside(() => {
-          emitBody(context, gather);
-        });
+  const main = entryOf(context, entryPoint, false);
+  const checks = scatter?.isChecked === true ? [entryOf(new PtoContext(plan), checkName(plan), true)] : [];
   out.line(
     `// tilec emit pto: @${func.name} for ${target.name}, ${cores} cores, ${plan.ubPeak} of ${budget} B of UB`,
   );
@@ -75,18 +75,40 @@ function textOf(plan: PtoPlan): string {
     out.line(`constexpr uint32_t ${entryPoint}_cores = ${cores};`);
     out.line("");
   }
-  if (gather !== undefined && isScalar(gather)) {
-    out.append(resolverLines(plan, gather));
-  }
+  if (indexed !== undefined) out.append(resolverLines(plan, indexed));
   out.append(context.helperLines());
-  const params = paramsOf(plan).map(({ name, word }) => `__gm__ ${word}* ${name}`);
-  out.line(`extern "C" __global__ AICORE void ${entryPoint}(${params.join(", ")})`);
-  out.block("", () => {
-    if (gather === undefined) return;
-    emitConstants(context);
-    out.append(body);
-  });
+  for (const check of checks) {
+    out.line(
+      "// To be launched first: the status says whether an index is rejected, and nothing is written.",
+    );
+    out.append(check);
+    out.line("");
+  }
+  out.append(main);
   return out.toString();
+}
+
+const checkName = ({ names }: PtoPlan): string => `${names.entryPoint}_check`;
+
+/** Returns the lines of an entry point. `isCheck`: it only looks at the index values. */
+function entryOf(context: PtoContext, name: string, isCheck: boolean): readonly string[] {
+  const { out, plan } = context;
+  const work = plan.gather ?? plan.scatter;
+  const body =
+    work === undefined
+      ? []
+      : out.aside(() => {
+          emitBody(context, work, isCheck);
+        });
+  const params = paramsOf(plan).map(({ name: param, word }) => `__gm__ ${word}* ${param}`);
+  return out.apart(() => {
+    out.line(`extern "C" __global__ AICORE void ${name}(${params.join(", ")})`);
+    out.block("", () => {
+      if (work === undefined) return;
+      emitConstants(context);
+      out.append(body);
+    });
+  });
 }
 
 /** Classes that read indices one by one. */
@@ -139,18 +161,18 @@ const meanings: Readonly<Record<AddedName, string>> = {
 };
 
 /** Emits the body of a kernel: setup, variables, tasks, and the report of indices out of range. */
-function emitBody(context: PtoContext, gather: PtoGather): void {
+function emitBody(context: PtoContext, { reports }: PtoGather | PtoScatter, isCheck: boolean): void {
   const { out, plan } = context;
-  const { nest, buffers, func } = plan;
+  const { nest, buffers, func, gather } = plan;
   out.line("set_mask_norm();");
   out.line("set_vector_mask(-1, -1);");
   if (nest.loops.length === 0) out.line("if (get_block_idx() != 0) return;");
   // Types are named in the order of the statements: the body comes first, and what is set up before it after.
   const main = out.apart(() => {
-    emitTasks(context);
+    emitTasks(context, isCheck);
   });
   const setup = out.apart(() => {
-    emitSetup(context, gather);
+    if (gather !== undefined) emitSetup(context, gather);
   });
   out.append(setup);
   out.line("");
@@ -163,12 +185,12 @@ function emitBody(context: PtoContext, gather: PtoGather): void {
     const counters = lagged.map((_, k) => `sync${k} = 0`).join(", ");
     out.line(`uint32_t ${counters}; // runs of the syncs with lag 1`);
   }
-  if (gather.reports) out.line("bool bad = false;");
+  if (reports) out.line("bool bad = false;");
   out.append(main);
   if (lagged.length > 0) out.line("// the last flag of each sync with lag 1");
   for (const sync of lagged) out.line(lastFlag(context, sync));
-  if (gather.reports) {
-    if (plan.added.has("seen")) emitOutOfRangeFlags(context, gather);
+  if (reports) {
+    if (gather !== undefined && plan.added.has("seen")) emitOutOfRangeFlags(context, gather);
     out.line("if (bad) status[get_block_idx()] = 1;");
   }
 }
@@ -197,11 +219,11 @@ function emitSetup(context: PtoContext, gather: PtoGather): void {
  * Emits the perfect nest of parallel loops as one loop over tasks, which are partitioned among cores. Emits
  * only the statements if there are no parallel loops.
  */
-function emitTasks(context: PtoContext): void {
+function emitTasks(context: PtoContext, isCheck: boolean): void {
   const { out, plan } = context;
   const { nest, names } = plan;
   if (nest.loops.length === 0) {
-    emitStmts(context, nest.body);
+    emitStmts(context, nest.body, isCheck);
     return;
   }
   const cores = `${names.entryPoint}_cores`;
@@ -230,7 +252,7 @@ function emitTasks(context: PtoContext): void {
         const later = nest.loops.slice(k + 1).map((loop) => loop.stmt.iv);
         declareSizes(context, nest.body, stmt.iv, later);
       });
-      emitStmts(context, nest.body);
+      emitStmts(context, nest.body, isCheck);
     },
   );
 }
@@ -256,14 +278,14 @@ function declareSizes(
 }
 
 /** Emits the code of statements, with the text of each statement as a comment. Loops get no comment. */
-function emitStmts(context: PtoContext, body: readonly Stmt[]): void {
-  const { out } = context;
+function emitStmts(context: PtoContext, body: readonly Stmt[], isCheck: boolean): void {
+  const { out, plan } = context;
   for (const stmt of body) {
-    if (stmt.op === "alloc") continue;
+    if (stmt.op === "alloc" || (isCheck && isLeftOut(plan, stmt))) continue;
     if (stmt.op !== "for") out.line(`// ${printStmtHead(stmt)}`);
     switch (stmt.op) {
       case "for":
-        emitFor(context, stmt);
+        emitFor(context, stmt, isCheck);
         break;
       case "load":
         emitLoad(context, stmt);
@@ -278,22 +300,32 @@ function emitStmts(context: PtoContext, body: readonly Stmt[]): void {
         emitSync(context, stmt);
         break;
       case "scatter":
+        invariant(plan.scatter !== undefined, "the kernel has a scatter");
+        emitScatter(context, plan.scatter, isCheck);
+        break;
       case "fill":
-        throw new InternalError("a scatter has a plan");
+        emitFill(context, stmt);
+        break;
       default:
         assertNever(stmt);
     }
   }
 }
 
+/** True if a check of index values leaves a statement out: it moves other elements. */
+function isLeftOut({ scatter }: PtoPlan, stmt: Stmt): boolean {
+  if (stmt.op === "store" || stmt.op === "fill") return true;
+  return stmt.op === "load" && scatter?.indexBuffers.has(stmt.to) !== true;
+}
+
 /** Emits a loop and the loop's body. */
-function emitFor(context: PtoContext, stmt: ForStmt): void {
+function emitFor(context: PtoContext, stmt: ForStmt, isCheck: boolean): void {
   const variable = context.plan.names.iv(stmt.iv);
   const range = `int32_t ${variable} = ${context.form(stmt.lower)}; ${variable} < ${context.form(stmt.upper)}`;
   context.sizesWithin(() => {
     context.scope(`for (${range}; ${variable} += ${stmt.step})`, () => {
       declareSizes(context, stmt.body, stmt.iv);
-      emitStmts(context, stmt.body);
+      emitStmts(context, stmt.body, isCheck);
     });
   });
 }

@@ -7,10 +7,10 @@
  */
 import type { Coordinate } from "./forms.js";
 import { rowDim } from "../../ir/access.js";
-import { loopForm } from "../../ir/linear.js";
+import { loopForm, type Linear } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
-import type { UbBuffer } from "../../ir/tile.js";
-import { alignUp, at, elementCount, invariant, strides } from "../../ir/types.js";
+import type { Region, UbBuffer } from "../../ir/tile.js";
+import { alignUp, at, elementCount, invariant, strides, type Shape } from "../../ir/types.js";
 import { fixed, type PtoContext, type TileShape } from "./context.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
 import { emitIndices, reportsSome, type Reader } from "./indices.js";
@@ -18,18 +18,23 @@ import { clamped, wrappedNegative, marksOf } from "./steps.js";
 import { emitTransfer } from "./transfer.js";
 import { i32 } from "./words.js";
 
+/** Dims that loops walk: their sizes, and the maximum of each. */
+interface Dims {
+  readonly sizes: readonly Linear[];
+  readonly shape: Shape;
+}
+
 /**
- * Emits nested loops over the first `upTo` dims of the output tile, with the code of `body` inside. `body`
+ * Emits nested loops over the first `upTo` dims, with the code of `body` inside. `body`
  * receives the coordinates; coordinates of the remaining dims are 0.
  */
 export function overDims(
   context: PtoContext,
-  { stmt }: PtoGather,
-  output: UbBuffer,
+  { sizes, shape }: Dims,
   upTo: number,
   body: (dims: readonly Coordinate[]) => void,
 ): void {
-  const extents = stmt.to.sizes.map((size, d) => context.extent(size, at(output.shape, d)));
+  const extents = sizes.map((size, d) => context.extent(size, at(shape, d)));
   const dims = extents.map(({ fixed: isFixed, max }, d): Coordinate =>
     d >= upTo || (isFixed && max === 1) ? 0 : `d${d}`,
   );
@@ -112,7 +117,7 @@ export function emitRowFetch(context: PtoContext, gather: PtoGather): void {
   const tensor = inputOf(plan.func, 0).type.shape;
   const sizes = stmt.to.sizes.slice(first);
   const shape = output.shape.slice(first);
-  overDims(context, gather, output, first, (dims) => {
+  overDims(context, { sizes: stmt.to.sizes, shape: output.shape }, first, (dims) => {
     const indexValues = emitIndices(context, gather, indices, dims);
     const address = context.within(output, addresses.output, dims);
     const fetch = (): void => {
@@ -167,7 +172,7 @@ export function emitRowCopy(context: PtoContext, gather: PtoGather): void {
     columns: rowBytes / word.bytes,
     valid: [fixed(1), columns],
   });
-  overDims(context, gather, output, last, (dims) => {
+  overDims(context, { sizes: stmt.to.sizes, shape: output.shape }, last, (dims) => {
     const indexValues = emitIndices(context, gather, indices, dims);
     const to = context.within(output, addresses.output, dims);
     const copy = (): void => {
@@ -209,11 +214,16 @@ function emitZeros(
  * Returns one function for each input after the data. A function returns the C++ expression for an index
  * value at a position of the input.
  */
-export function indexReaders(context: PtoContext, { stmt }: PtoGather): readonly Reader[] {
-  return stmt.from.slice(1).map(({ buffer, sizes }): Reader => {
-    const declared = context.plan.buffers.get(buffer);
-    if (declared === undefined) return (place) => `${context.plan.names.buffer(buffer)}[${place}]`;
-    const tile = context.bufferTile(declared, sizes);
-    return (place) => `${tile}.GetValue(${place})`;
-  });
+export const indexReaders = (context: PtoContext, { stmt }: PtoGather): readonly Reader[] =>
+  stmt.from.slice(1).map((region) => readerOf(context, region));
+
+/**
+ * Returns a function for the C++ expression of a word at a position in a region's memory: a tile in the
+ * unified buffer (UB), or global memory.
+ */
+export function readerOf(context: PtoContext, { buffer, sizes }: Region): Reader {
+  const declared = context.plan.buffers.get(buffer);
+  if (declared === undefined) return (place) => `${context.plan.names.buffer(buffer)}[${place}]`;
+  const tile = context.bufferTile(declared, sizes);
+  return (place) => `${tile}.GetValue(${place})`;
 }

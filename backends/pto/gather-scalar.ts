@@ -24,7 +24,7 @@ export function emitScalar(context: PtoContext, gather: PtoGather): void {
   const indices = indexReaders(context, gather);
   context.switchCopy(output);
   const result = context.bufferTile(output, stmt.to.sizes);
-  overDims(context, gather, output, stmt.to.sizes.length, (dims) => {
+  overDims(context, { sizes: stmt.to.sizes, shape: output.shape }, stmt.to.sizes.length, (dims) => {
     const indexValues = emitIndices(context, gather, indices, dims);
     if (gather.reports && !reportsSome(gather)) out.line("bad = bad || !inside;");
     for (let word = 0; word < each; word++) {

@@ -94,7 +94,7 @@ class ValueRows {
     if (!this.byRow) context.bufferTile(output, to.sizes);
     this.declareTiles();
     const upTo = this.byRow ? map.domain.length - 1 : map.domain.length;
-    overDims(context, gather, output, upTo, (dims) => {
+    overDims(context, { sizes: gather.stmt.to.sizes, shape: output.shape }, upTo, (dims) => {
       this.emitRow(dims);
     });
     for (const pipe of ["S", "V", "MTE2"] as const) this.hand(pipe, [gather.pipe]);

@@ -17,11 +17,14 @@ export type Reader = (place: string) => string;
 /** Returns the type in which an index is compared. */
 const compared = (dtype: DType): string => `${isSigned(dtype) ? "" : "u"}int${bitsOf(dtype)}_t`;
 
+/** Rules of the index operands of a gather or scatter. */
+type IndexRules = Pick<PtoGather, "rules">;
+
 /**
  * Returns the name of the C++ function that resolves index values under a policy. Policies that treat values
  * out of range in the same way share a function.
  */
-function resolverOf({ names }: PtoPlan, { rules }: PtoGather, outside: Outside): string {
+function resolverOf({ names }: PtoPlan, { rules }: IndexRules, outside: Outside): string {
   const kinds = new Set(rules.map((rule) => otherwise(rule.outside).join("\n")));
   const place = [...kinds].indexOf(otherwise(outside).join("\n"));
   return `${names.entryPoint}_index${place === 0 ? "" : place + 1}`;
@@ -79,7 +82,7 @@ export interface IndicesAt {
  */
 export function emitIndexSteps(
   context: PtoContext,
-  gather: PtoGather,
+  gather: IndexRules,
   { steps, read, dims, names, inside, marks }: IndicesAt,
 ): void {
   const { out, plan } = context;
@@ -156,7 +159,7 @@ function otherwise(outside: Outside): string[] {
  * Returns the C++ functions that apply out-of-range policies, as lines. The code of {@link emitIndices} calls
  * the functions.
  */
-export function resolverLines(plan: PtoPlan, gather: PtoGather): string[] {
+export function resolverLines(plan: PtoPlan, gather: IndexRules): string[] {
   const all = new Map(gather.rules.map(({ outside }) => [resolverOf(plan, gather, outside), outside]));
   return [...all].flatMap(([name, outside]) => [
     "// The element that an index names among n, and whether there is one.",

@@ -9,7 +9,7 @@ import type { ElementCondition } from "../ascend-answer.js";
 export interface PtoParam {
   readonly name: string;
   /**
-   * `status`: an `int32_t` for each block, cleared by the host; 1 where a block met an index out of range.
+   * `output`: also of an input that is written in place; no other parameter then is the output. `status`: an `int32_t` for each block, cleared by the host; 1 where a block met an index out of range.
    */
   readonly role: Role | "status";
   /** C++ type of the words that the parameter points to. */
@@ -30,6 +30,12 @@ export interface PtoKernel {
   /** One C++ translation unit. */
   readonly code: string;
   readonly entryPoint: string;
+  /**
+   * Entry point with the same parameters that looks at the index values and writes nothing but the status.
+   * The host launches it first, and the other one only where the status stays 0. Present where a program
+   * writes in place and index values may be rejected.
+   */
+  readonly checkEntryPoint?: string;
   /** Blocks that the host must launch: no more, no fewer. 0 for an output without elements. */
   readonly blocks: number;
   readonly params: readonly PtoParam[];

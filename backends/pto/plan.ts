@@ -2,7 +2,6 @@
  * A tile program as a PTO-ISA kernel, decided before any text: words, tasks, event ids, the lowering of its
  * gather, and where what the lowering adds lies in UB.
  */
-import { refuseScatter } from "../refuse-scatter.js";
 import { defined } from "../../ir/defined.js";
 import { gatheredTable, isMove } from "../../ir/access.js";
 import { gatherAddresses } from "../../ir/addressing.js";
@@ -26,6 +25,7 @@ import {
 import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.js";
 import { ascendAnswer, type ElementCondition } from "../ascend-answer.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
+import { isInPlace } from "../scatter-map.js";
 import { writtenBy } from "../plan/written.js";
 import { eventIds, eventsOfProgram } from "./events.js";
 import type { PtoBuffer, PtoParam } from "./kernel.js";
@@ -40,6 +40,7 @@ import {
   spilled,
   tooManyEvents,
 } from "./refusals.js";
+import { planScatter, type PtoScatter } from "./scatter-plan.js";
 import { dataWord, i32, indexWord, type Word } from "./words.js";
 
 /**
@@ -61,8 +62,10 @@ export interface PtoPlan {
   readonly names: PtoNames;
   readonly nest: ParallelNest;
   readonly blocks: number;
-  /** Plan of the gather; absent if the output has no elements. */
+  /** Plan of the gather; absent if the output has no elements, and for a scatter. */
   readonly gather?: PtoGather;
+  /** Plan of the scatter; absent if the output has no elements, and for a gather. */
+  readonly scatter?: PtoScatter;
   readonly buffers: ReadonlyMap<string, UbBuffer>;
   /**
    * Returns the word type that elements of an operand or a UB buffer move as, by the buffer's name in the
@@ -83,7 +86,6 @@ export interface PtoPlan {
  * express the program, TC202 for buffers without addresses, TC401 if the unified buffer (UB) is too small.
  */
 export function planPto(given: TileFunc, target: Target): PtoPlan {
-  refuseScatter(given, "PTO-ISA");
   const func = writtenBy(given);
   const task = taskOfTile(func);
   const { nest } = task;
@@ -92,7 +94,9 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
   const buffers = ubBuffers(func);
   refuse([...misfits(func, buffers, stmt), ...beyondInt32(func)]);
   const lowering = stmt === undefined ? undefined : programLowering(func, target);
-  const words = wordsOf(func, buffers, stmt);
+  const names = ptoNamesOf(func);
+  const scatter = planScatter(func, buffers);
+  const words = wordsOf(func, buffers, stmt, scatter);
   refuse(beyondWords(func, words));
   const gather =
     task.gather === undefined || lowering === undefined
@@ -115,10 +119,13 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
   return {
     func,
     target,
-    names: ptoNamesOf(func),
+    names: isInPlace(func) ? namesInPlace(func, names) : names,
     nest,
-    blocks: stmt === undefined ? 0 : Math.min(func.schedule.cores ?? target.cores, nest.tasks),
-    ...defined({ gather }),
+    blocks:
+      stmt === undefined && scatter === undefined
+        ? 0
+        : Math.min(func.schedule.cores ?? target.cores, nest.tasks),
+    ...defined({ gather, scatter }),
     buffers: new Map(used.map((buffer) => [buffer.name, buffer])),
     words,
     events: events.first,
@@ -140,6 +147,7 @@ function wordsOf(
   func: TileFunc,
   buffers: ReadonlyMap<string, UbBuffer>,
   stmt: GatherStmt | undefined,
+  scatter: PtoScatter | undefined,
 ): (name: string) => Word {
   const indices = new Set(stmt?.from.slice(1).map(({ buffer }) => buffer));
   return (name) => {
@@ -147,6 +155,8 @@ function wordsOf(
     const dtype = (operand?.type ?? buffers.get(name))?.dtype;
     if (dtype === undefined) throw new InternalError(`%${name} is no buffer`);
     if (stmt?.scratch?.includes(name) === true && isMove(stmt.map)) return i32;
+    if (scatter !== undefined)
+      return scatter.indexBuffers.has(name) ? indexWord(dtype) : dataWord(dtype, false);
     return operand?.role === "indices" || indices.has(name) ? indexWord(dtype) : dataWord(dtype, false);
   };
 }
@@ -196,15 +206,26 @@ function placed(adds: readonly Added[], scratch: readonly UbBuffer[], peak: numb
   return { added, end };
 }
 
+/**
+ * Returns the identifiers of a program that writes in place: the output has that of the input whose memory it
+ * is.
+ */
+function namesInPlace(func: TileFunc, names: PtoNames): PtoNames {
+  const base = inputsOf(func).find(({ inout }) => inout === true)?.name;
+  const output = outputOf(func).name;
+  return { ...names, buffer: (name) => names.buffer(name === output ? (base ?? name) : name) };
+}
+
 /** Returns the parameters that the host passes to a kernel, in the order of the kernel's signature. */
-export function paramsOf({ func, names, words, gather }: PtoPlan): readonly PtoParam[] {
-  const paramOf = ({ name, role }: Operand): PtoParam => ({
+export function paramsOf({ func, names, words, gather, scatter }: PtoPlan): readonly PtoParam[] {
+  const paramOf = ({ name, role, inout }: Operand): PtoParam => ({
     name: names.buffer(name),
-    role,
+    role: inout === true ? "output" : role,
     word: words(name).name,
   });
+  const operands = isInPlace(func) ? inputsOf(func) : func.operands;
   const status: PtoParam = { name: "status", role: "status", word: i32.name };
-  return [...func.operands.map(paramOf), ...(gather?.reports === true ? [status] : [])];
+  return [...operands.map(paramOf), ...((gather ?? scatter)?.reports === true ? [status] : [])];
 }
 
 /** Returns the C++ identifier of a buffer that the lowering adds to the program's buffers. */

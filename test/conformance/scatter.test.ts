@@ -50,13 +50,6 @@ describe.each(readdirSync(folder).sort())("%s", (name) => {
     expect(results.filter(({ status }) => status !== "pass")).toEqual([]);
   });
 
-  it("is refused by what has no scatters yet", () => {
-    for (const test of cases.filter(({ expectedError }) => expectedError === undefined)) {
-      const kernel = kernelOf(test);
-      expect(errorsOf(() => kernel.pto())).toEqual(["TC505"]);
-    }
-  });
-
   it("is a PyPTO program where it is one of PyPTO's operators, and refused elsewhere", () => {
     let printed = 0;
     for (const test of cases.filter(({ expectedError }) => expectedError === undefined)) {

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
 import { packageFile } from "../../src/device/package-files.js";
-import { byteCount, outputOf, type Target, type TileFunc } from "../../ir/index.js";
+import { byteCount, hasScatter, outputOf, type Target, type TileFunc } from "../../ir/index.js";
 
 const exec = promisify(execFile);
 
@@ -86,17 +86,24 @@ export function unitOf(jobs: readonly PtoJob[]): string {
   const kernels = kernelsOf(jobs);
   const names = new Set(kernels.map(({ entryPoint }) => entryPoint));
   if (names.size !== kernels.length) throw new Error("entry points of one unit differ");
-  const bodies = kernels.map(({ code, entryPoint, params }, k) => {
+  const bodies = kernels.map(({ code, entryPoint, checkEntryPoint, params }, k) => {
     const lines = code.split("\n").filter((line) => !/^#include|^using namespace/.test(line));
     const args = params.map(({ word }, p) => `(${word}*)p[${p}]`).join(", ");
     return [
       `namespace unit${k} {`,
       ...lines,
       `inline void call(void** p) { ${entryPoint}(${args}); }`,
+      ...(checkEntryPoint === undefined
+        ? []
+        : [`inline void check(void** p) { ${checkEntryPoint}(${args}); }`]),
       "}",
     ].join("\n");
   });
-  const table = kernels.map((_, k) => `unit${k}::call`).join(", ");
+  const table = kernels
+    .map(({ checkEntryPoint }, k) =>
+      checkEntryPoint === undefined ? `{unit${k}::call, nullptr}` : `{unit${k}::call, unit${k}::check}`,
+    )
+    .join(", ");
   return [
     "#include <run.hpp>",
     "using namespace pto;",
@@ -150,6 +157,8 @@ function jobBytes(jobs: readonly PtoJob[]): Uint8Array {
     number(target.dmaRows);
     number(target.isa === "a5" ? 1 : 0);
     for (const on of [floats?.flush, floats?.before, floats?.largest]) number(on === true ? 1 : 0);
+    const inPlace = tile.operands.some(({ inout }) => inout === true);
+    number(inPlace ? 2 : hasScatter(tile.body) ? 1 : 0);
     const copies = kernel.buffers.flatMap(({ name, addresses, bytes: size }) =>
       addresses.map((address) => ({ name, address, size })),
     );
@@ -159,10 +168,10 @@ function jobBytes(jobs: readonly PtoJob[]): Uint8Array {
       number(address);
       number(size);
     }
-    number(inputs.length + 1);
+    number(inputs.length + (inPlace ? 0 : 1));
     inputs.forEach(bytes);
     // Nothing of the output is right before it is stored.
-    bytes(new Uint8Array(byteCount(outputOf(tile).type)).fill(0xcd));
+    if (!inPlace) bytes(new Uint8Array(byteCount(outputOf(tile).type)).fill(0xcd));
   });
   return Buffer.concat(parts);
 }

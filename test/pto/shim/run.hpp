@@ -5,7 +5,12 @@
 
 namespace run {
 
-using Kernel = void (*)(void** params);
+using Entry = void (*)(void** params);
+
+// `check` looks at index values before `main` writes in place; null where there is none.
+struct Kernel {
+    Entry main, check;
+};
 
 struct Reader {
     std::vector<char> bytes;
@@ -27,7 +32,8 @@ struct Reader {
 
 inline void write_number(std::ofstream& out, uint64_t value) { out.write((const char*)&value, 8); }
 
-// A job: kernel, blocks, bytes of UB, sizes of TGATHER, rows of a DMA, whether it is the 950, three switches of floats, buffers, tensors (the last one the output), status.
+// A job: kernel, blocks, bytes of UB, sizes of TGATHER, rows of a DMA, whether it is the 950, three switches of floats,
+// what is written (0: each byte of the last tensor once, 1: a copy, elements again, 2: the first tensor in place), buffers, tensors, status.
 inline std::string judge(Reader& in, const Kernel* kernels, std::vector<uint8_t>& output, uint64_t& status)
 {
     shim::Machine& machine = shim::machine;
@@ -39,6 +45,7 @@ inline std::string judge(Reader& in, const Kernel* kernels, std::vector<uint8_t>
     machine.flush = in.number() != 0;
     machine.before = in.number() != 0;
     machine.largest = in.number() != 0;
+    machine.writes = (uint32_t)in.number();
     machine.buffers.clear();
     for (uint64_t count = in.number(); count > 0; count--) {
         const uint64_t length = in.number();
@@ -47,32 +54,40 @@ inline std::string judge(Reader& in, const Kernel* kernels, std::vector<uint8_t>
         machine.buffers.push_back({name, address, in.number()});
     }
     machine.tensors.clear();
-    for (uint64_t count = in.number(); count > 0; count--) {
+    const uint64_t tensors = in.number();
+    for (uint64_t count = tensors; count > 0; count--) {
         const uint64_t length = in.number();
         const std::string bytes = length == 0 ? "" : in.text(length);
-        const bool last = count == 1;
-        machine.tensors.push_back({std::vector<uint8_t>(bytes.begin(), bytes.end()), last, std::vector<bool>(last ? length : 0)});
+        const bool written = count == (machine.writes == 2 ? tensors : 1);
+        machine.tensors.push_back({std::vector<uint8_t>(bytes.begin(), bytes.end()), written, std::vector<shim::Stored>(written ? length : 0)});
     }
     std::vector<int32_t> words(blocks + 1, 0);
     std::vector<void*> params;
     for (shim::Tensor& tensor : machine.tensors) params.push_back(tensor.bytes.data());
     params.push_back(words.data());
+    shim::Tensor& out = machine.writes == 2 ? machine.tensors.front() : machine.tensors.back();
     std::string fault;
-    try {
+    status = 0;
+    const auto run = [&](Entry entry) {
         for (uint64_t block = 0; block < blocks; block++) {
             machine.begin((uint32_t)block);
-            kernels[kernel](params.data());
+            entry(params.data());
             machine.end();
         }
-        const shim::Tensor& out = machine.tensors.back();
-        for (size_t k = 0; k < out.stored.size(); k++)
-            if (!out.stored[k]) shim::fail("byte %llu of the output is never stored", (unsigned long long)k);
+        for (int32_t word : words) status |= (uint64_t)(word != 0);
+    };
+    try {
+        if (kernels[kernel].check != nullptr) run(kernels[kernel].check);
+        if (kernels[kernel].check != nullptr)
+            for (const shim::Stored& byte : out.stored)
+                if (byte.time != 0) shim::fail("a check stores");
+        if (status == 0) run(kernels[kernel].main);
+        for (size_t k = 0; k < out.stored.size() && machine.writes != 2; k++)
+            if (out.stored[k].time == 0) shim::fail("byte %llu of the output is never stored", (unsigned long long)k);
     } catch (const std::exception& thrown) {
         fault = thrown.what();
     }
-    output = machine.tensors.back().bytes;
-    status = 0;
-    for (int32_t word : words) status |= (uint64_t)(word != 0);
+    output = out.bytes;
     return fault;
 }
 

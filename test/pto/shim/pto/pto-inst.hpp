@@ -69,10 +69,15 @@ struct Buffer {
     uint64_t address, bytes;
 };
 
+// When a byte of the output was stored last, in barriers of MTE3 from 1 on, and by which block. 0: never.
+struct Stored {
+    uint32_t time = 0, block = 0;
+};
+
 struct Tensor {
     std::vector<uint8_t> bytes;
     bool output;
-    std::vector<bool> stored;
+    std::vector<Stored> stored;
 };
 
 struct Flag {
@@ -85,6 +90,8 @@ struct Machine {
     uint64_t ub_bytes = 0;
     uint32_t gather_bytes = 0; // a bit for each size in bytes that TGATHER takes
     uint32_t dma_rows = 4095;
+    uint32_t writes = 0; // 0: each byte of the output once, 1: a copy and elements, again too, 2: elements in place
+    uint32_t stores = 1; // barriers of MTE3 so far, and one
     bool a5 = false; // MGATHER as the 950's header has it
     bool flush = false; // f32 subnormals, of operands and of results
     bool before = false; // results that are tiny before they are rounded
@@ -338,7 +345,8 @@ inline void transfer(const char* what, const TileRef& tile, const GmRef& gm, boo
     if (gm.strides[4] != 1) fail("%s with stride %lld of its innermost dim", what, (long long)gm.strides[4]);
     int64_t start = 0;
     Tensor& tensor = machine.tensor_at(gm.pointer, start);
-    if (load == tensor.output) fail("%s of %s", what, load ? "the output" : "an input");
+    if (load ? tensor.output && machine.writes != 2 : !tensor.output)
+        fail("%s of %s", what, load ? "the output" : "an input");
     const int64_t count = s[4] * tile.size;
     uint32_t row = 0;
     // What a load does not fill is gone: the machine pads it, its CPU simulator zeroes it.
@@ -362,8 +370,12 @@ inline void transfer(const char* what, const TileRef& tile, const GmRef& gm, boo
                         continue;
                     }
                     for (int64_t k = at; k < at + count; k++) {
-                        if (tensor.stored[k]) fail("byte %lld of the output is stored twice", (long long)k);
-                        tensor.stored[k] = true;
+                        Stored& before = tensor.stored[k];
+                        if (before.time != 0 && (machine.writes == 0 || before.block != machine.block))
+                            fail("byte %lld of the output is stored twice", (long long)k);
+                        if (before.time == machine.stores)
+                            fail("byte %lld of the output is stored twice with no barrier of MTE3 between", (long long)k);
+                        before = {machine.stores, machine.block};
                     }
                     memcpy(&tensor.bytes[at], &machine.ub[tile.row(row)], count);
                 }
@@ -702,7 +714,11 @@ inline void set_flag(pipe_t a, pipe_t b, event_t id) { shim::machine.set(a, b, i
 inline void wait_flag(pipe_t a, pipe_t b, event_t id) { shim::machine.wait(a, b, id); }
 inline void pipe_barrier(pipe_t pipe)
 {
-    if (pipe != PIPE_V) shim::fail("pipe_barrier of %s: only V needs one", shim::pipe_names[pipe]);
+    if (pipe == PIPE_MTE3) {
+        shim::machine.stores++;
+        return;
+    }
+    if (pipe != PIPE_V) shim::fail("pipe_barrier of %s: only V and MTE3 need one", shim::pipe_names[pipe]);
     shim::machine.clocks[PIPE_V].at[PIPE_V] = shim::machine.issued[PIPE_V];
 }
 

@@ -1,0 +1,248 @@
+/**
+ * The scatter of a PTO-ISA kernel, decided before any text. Its points are taken one by one in their order:
+ * in UB by the scalar unit, in global memory row by row, a TSTORE each.
+ */
+import { isMove, isOrderFree, isRead, type AccessMap } from "../../ir/access.js";
+import { addressOf } from "../../ir/addressing.js";
+import { CompileError, error } from "../../ir/diagnostic.js";
+import { inputsOf, operandNamed, outputOf, type TileFunc } from "../../ir/func.js";
+import { rangesOf } from "../../ir/intervals/intervals.js";
+import type { Ranges } from "../../ir/intervals/range.js";
+import { constant, dimsOf, equalLinear, isDim, type Linear } from "../../ir/linear.js";
+import { mayReject, mayReport, type IndexRule } from "../../ir/policy.js";
+import { statementsOf, type Located } from "../../ir/task/index.js";
+import { printStmtHead } from "../../ir/text/print.js";
+import { firstTable, ubStrides, type Region, type ScatterStmt, type UbBuffer } from "../../ir/tile.js";
+import {
+  assertNever,
+  at,
+  bitsOf,
+  byteAligned,
+  bytesOf,
+  isInteger,
+  strides,
+  type DType,
+  type Shape,
+} from "../../ir/types.js";
+import { isValueType, typeOf, type Expression } from "../../ir/values/expression.js";
+import { bitsOfNumber, numberOf } from "../../ir/values/index.js";
+import { computesValues } from "../ascend-answer.js";
+import { indexSteps, type IndexStep } from "../index-walk.js";
+import { maxSizesOf } from "../plan/gather.js";
+import { isInPlace } from "../scatter-map.js";
+
+/** Value that a point writes: an element that is read, or a constant, as unsigned bits. */
+export type PtoValue =
+  | { readonly kind: "read"; readonly region: Region; readonly address: Linear }
+  | { readonly kind: "constant"; readonly bits: bigint };
+
+/**
+ * Plan of the scatter of a PTO-ISA kernel. Addresses are in elements of the tensor or buffer that contains
+ * each region.
+ */
+export interface PtoScatter {
+  readonly stmt: ScatterStmt;
+  readonly ranges: Ranges;
+  readonly indexSteps: readonly IndexStep[];
+  /** Rules of the index operands that have a policy, in their order. */
+  readonly rules: readonly IndexRule[];
+  /** Operands and buffers that hold index values. */
+  readonly indexBuffers: ReadonlySet<string>;
+  /** The input of each table that an index operand reads. */
+  readonly regions: readonly (Region | undefined)[];
+  /** Maximum of each size of a tile of points. */
+  readonly maxSizes: Shape;
+  readonly written: Linear;
+  readonly value: PtoValue;
+  /** True if the written region is in UB. */
+  readonly inUb: boolean;
+  /** First dim of the row that one store moves to global memory. In UB: the number of dims. */
+  readonly rowDim: number;
+  /** True if the order of points can be seen. */
+  readonly isOrdered: boolean;
+  /** True if an index out of range is reported. */
+  readonly reports: boolean;
+  /** True if all index values are looked at before the first write. */
+  readonly isChecked: boolean;
+}
+
+/**
+ * Returns the plan of the scatter in a tile program; undefined if there is none. Throws a CompileError
+ * (TC505) that names what a kernel has no form for.
+ */
+export function planScatter(func: TileFunc, buffers: ReadonlyMap<string, UbBuffer>): PtoScatter | undefined {
+  const [located, ...others] = statementsOf(func).filter(
+    (one): one is Located<ScatterStmt> => one.stmt.op === "scatter",
+  );
+  if (located === undefined) return undefined;
+  const { stmt, loops } = located;
+  const { map } = stmt;
+  const inputs = inputsOf(func);
+  const { dtype } = outputOf(func).type;
+  const first = firstTable(stmt, inputs.length);
+  const refuse = (what: string, hint = "run it on reference, sim or webgpu"): never => {
+    throw new CompileError([
+      error("TC505", `a kernel for PTO-ISA has no form for ${what}`, {
+        span: stmt.span,
+        notes: [printStmtHead(stmt)],
+        hint,
+      }),
+    ]);
+  };
+  if (others.length > 0) refuse("several scatters");
+  const regionOf = (table: number): Region | undefined =>
+    table < first ? undefined : at(stmt.from, table - first);
+  const addressIn = (coords: readonly Linear[], { buffer, offsets }: Region): Linear => {
+    const declared = buffers.get(buffer);
+    if (declared !== undefined && !offsets.every((offset) => equalLinear(offset, constant(0))))
+      refuse(`a region of %${buffer} that starts inside its tile`, "write it as lower-to-tile does");
+    const shape = operandNamed(func, buffer)?.type.shape ?? [];
+    return addressOf(coords, {
+      offsets,
+      strides: declared === undefined ? strides(shape) : ubStrides(declared),
+    });
+  };
+  const regions = map.indices.map(({ value }) => (isRead(value) ? regionOf(value.table) : undefined));
+  const forms = map.indices.map(({ value }, k) => {
+    const region = regions[k];
+    return isRead(value) && region !== undefined ? addressIn(value.at, region) : (value as Linear);
+  });
+  const steps = indexSteps(map, forms, func.operands);
+  const strange = strangeIn(map, steps, dtype);
+  if (strange !== undefined) refuse(strange.what, strange.hint);
+  const width = 8 * bytesOf(byteAligned(dtype));
+  for (const { stmt: fill } of statementsOf(func))
+    if (fill.op === "fill" && fillWord(fill.bits, width) === undefined)
+      refuse(`a fill of ${dtype} with ${fill.bits}, whose words differ`);
+  const value = valueOf(map, inputs, dtype, (table, coords): PtoValue | undefined => {
+    const region = regionOf(table);
+    return region && { kind: "read", region, address: addressIn(coords, region) };
+  });
+  if (value === undefined) return refuse("a scatter of a value that is computed", computesValues);
+  const inUb = buffers.has(stmt.to.buffer);
+  const indexTables = map.indices.flatMap(({ value: of }) => (isRead(of) ? [of.table] : []));
+  if (map.reads.some(({ table }) => indexTables.includes(table)))
+    refuse("an input that holds index values and values");
+  const rank = map.domain.length;
+  const rowDim = inUb ? rank : rowDimOf(map, steps, value, buffers);
+  if (!inUb && rowDim === rank)
+    refuse("single elements that are written to global memory", "compile it with --residency ub");
+  if (!inUb && map.write.combine !== "set")
+    refuse(`${map.write.combine} to rows in global memory`, "compile it with --residency ub");
+  const maxSizes = maxSizesOf(stmt.sizes, loops);
+  const names = indexTables.flatMap((table) => [at(inputs, table).name, regionOf(table)?.buffer ?? ""]);
+  return {
+    stmt,
+    ranges: rangesOf(
+      map,
+      inputs.map(({ type }) => type),
+      maxSizes,
+      { loops },
+    ),
+    indexSteps: steps,
+    rules: steps.flatMap(({ rule }) => rule ?? []),
+    indexBuffers: new Set(names),
+    regions,
+    maxSizes,
+    written: addressIn(map.write.at, stmt.to),
+    value,
+    inUb,
+    rowDim,
+    isOrdered: !isOrderFree(map.write, dtype),
+    reports: mayReport(map),
+    isChecked: isInPlace(func) && mayReport(map) && mayReject(map),
+  };
+}
+
+/** Returns what no kernel has a form for, with the way out; undefined if there is nothing. */
+function strangeIn(
+  { write, reduced }: AccessMap,
+  steps: readonly IndexStep[],
+  dtype: DType,
+): { readonly what: string; readonly hint?: string } | undefined {
+  if (reduced !== undefined) return { what: "a scatter of sums" };
+  if (write.duplicates === "error")
+    return {
+      what: "duplicates = error, which needs an owner for each element",
+      hint: "duplicates = last, or unique where the caller promises it",
+    };
+  if (steps.some(({ isOfValue }) => isOfValue === true))
+    return { what: "an index value that only the written value needs" };
+  if (write.combine !== "set" && !(isInteger(dtype) && bitsOf(dtype) <= 32))
+    return { what: `${write.combine} of ${dtype}: no document states its bits on the scalar unit` };
+  return undefined;
+}
+
+/** Returns the value of a point; undefined if it is neither an element as it is nor a constant. */
+function valueOf(
+  { value, reads }: AccessMap,
+  inputs: readonly { readonly type: { readonly dtype: DType } }[],
+  dtype: DType,
+  read: (table: number, coords: readonly Linear[]) => PtoValue | undefined,
+): PtoValue | undefined {
+  if (isMove({ value })) {
+    const [only] = reads;
+    return only && read(only.table, only.at);
+  }
+  const number = constantOf(value);
+  const types = reads.map(({ table }) => at(inputs, table).type.dtype);
+  if (number === undefined || !isValueType(dtype) || typeOf(value, types) !== dtype) return undefined;
+  return { kind: "constant", bits: BigInt(bitsOfNumber(dtype, number)) };
+}
+
+/** Returns the number that an expression is; undefined if it is more than a number in a type. */
+function constantOf(value: Expression): number | undefined {
+  switch (value.kind) {
+    case "number":
+      return numberOf(value.type, value.bits);
+    case "cast":
+      return constantOf(value.of);
+    case "read":
+    case "op":
+    case "reduce":
+      return undefined;
+    default:
+      return assertNever(value);
+  }
+}
+
+/**
+ * Returns the first dim of the rows that are stored at once: the innermost dims that update and output have
+ * in common, and that no index value depends on. Their number, if there are none.
+ */
+function rowDimOf(
+  map: AccessMap,
+  steps: readonly IndexStep[],
+  value: PtoValue,
+  buffers: ReadonlyMap<string, UbBuffer>,
+): number {
+  const rank = map.domain.length;
+  const [read] = map.reads;
+  if (value.kind !== "read" || read === undefined || !buffers.has(value.region.buffer)) return rank;
+  const indexed = new Set(steps.flatMap(({ form }) => dimsOf(form)));
+  let rowDim = rank;
+  while (rowDim > 0) {
+    const d = rowDim - 1;
+    const isShared = [map.write.at, read.at].every((coords) => {
+      const coord = coords[coords.length - rank + d];
+      const others = coords.filter((_, k) => k !== coords.length - rank + d);
+      return coord !== undefined && isDim(coord, d) && !others.some((other) => dimsOf(other).includes(d));
+    });
+    if (!isShared || indexed.has(d)) break;
+    rowDim = d;
+  }
+  return rowDim;
+}
+
+/**
+ * Returns the word of 32 bits whose copies are copies of an element; undefined if there is none. `width`:
+ * bits of an element.
+ */
+export function fillWord(bits: string, width: number): bigint | undefined {
+  const element = BigInt.asUintN(width, BigInt(bits));
+  let word = BigInt.asUintN(32, element);
+  for (let at = width; at < 32; at *= 2) word |= word << BigInt(at);
+  for (let at = 32; at < width; at += 32)
+    if (BigInt.asUintN(32, element >> BigInt(at)) !== word) return undefined;
+  return word;
+}
