@@ -29,7 +29,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/backends/pto/faults.test.ts", 35, "compiles kernels with faults with a C++ compiler"],
   ["test/backends/pto/maps.test.ts", 24, "compiles kernels of random maps with a C++ compiler"],
   ["test/backends/pto/property.test.ts", 11, "compiles kernels of random programs with a C++ compiler"],
-  ["test/backends/pto/scatter.test.ts", 28, "compiles kernels of scatters with a C++ compiler"],
+  ["test/backends/pto/scatter.test.ts", 50, "compiles kernels of scatters with a C++ compiler"],
   ["test/backends/pto/values.test.ts", 60, "compiles kernels of values with a C++ compiler"],
   ["test/backends/robustness.test.ts", 26, "runs every case on a second device, without bounds checks"],
   ["test/library/foreign.test.ts", 20, "judges fourteen kernels from the packed package, a process each"],
