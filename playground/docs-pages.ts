@@ -8,7 +8,7 @@ import { escapeMarkup, pageOf } from "../src/report/page.js";
 
 const docs = fileURLToPath(new URL("../docs", import.meta.url));
 const style = `nav { display: flex; gap: 1rem; } img { max-width: 100%; } th { position: static; } td, th { white-space: normal; }
-main { overflow-x: auto; } a.heading { color: inherit; text-decoration: none; }`;
+pre { white-space: pre; overflow-x: auto; max-height: none; } main { overflow-x: auto; } a.heading { color: inherit; text-decoration: none; }`;
 
 /** Files of the documentation by path under `docs/`: pages as HTML, pictures as they are. */
 function docsFiles(): ReadonlyMap<string, string | Uint8Array> {

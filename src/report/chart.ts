@@ -51,5 +51,11 @@ export function ticksOf<T>(values: readonly T[], max: number): T[] {
 /** Number format of charts (d3-format) with an SI suffix and no trailing zeros, for example `1.2M`. */
 export const short = "~s";
 
+/** Returns a number of a linear axis in short: `50`, `1.25k`, `2M`. */
+export function shortTick(value: number): string {
+  const [size, suffix] = value < 1000 ? [1, ""] : value < 1_000_000 ? [1000, "k"] : [1_000_000, "M"];
+  return `${Number((value / size).toPrecision(6))}${suffix}`;
+}
+
 /** Number format of charts (d3-format) in decimal notation without trailing zeros, for example `0.0123`. */
 export const plain = "~r";

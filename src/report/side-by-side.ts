@@ -42,7 +42,7 @@ export function sideRows([a, b]: readonly [Side, Side]): readonly (readonly [str
  * `a`, `b`: cycles of A and B.
  */
 export function fasterOf(a: number, b: number): string {
-  if (a === b) return "both take as long";
+  if (a === b) return "both take the same cycles";
   const [fast, slow, name] = a < b ? [a, b, "A"] : [b, a, "B"];
   return `${name} takes ${(slow - fast).toLocaleString("en")} cycles less: ${(slow / Math.max(1, fast)).toFixed(2)} times as fast`;
 }

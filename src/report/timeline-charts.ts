@@ -13,7 +13,7 @@ import {
   type Walked,
 } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
-import { chartOf, short, ticksOf } from "./chart.js";
+import { chartOf, shortTick, ticksOf } from "./chart.js";
 import { drawing } from "./drawing.js";
 
 /** Kernel with the timeline that the cost model simulates; input of the timeline charts. */
@@ -120,7 +120,7 @@ export function coreRow(one: Timeline, { width, until }: ChartSize): string {
       ticks: ticksOf(cores, 16).map(({ core }) => core),
       label: "core",
     },
-    y: { domain: [0, until], label: "cycles", ticks: 3, tickFormat: short, grid: true },
+    y: { domain: [0, until], label: "cycles", ticks: 3, tickFormat: shortTick, grid: true },
     marks: [
       Plot.barY(cores, { x: "core", y: "end", fill: "var(--soft)", title: "tip" }),
       Plot.text(
@@ -190,7 +190,7 @@ export function lanesOf(one: Timeline, { width, until }: ChartSize, hatch: strin
     marginTop: 18,
     marginBottom: 40,
     style: font,
-    x: { domain: [0, until], label: "cycles", tickFormat: short, grid: true },
+    x: { domain: [0, until], label: "cycles", tickFormat: shortTick, grid: true },
     y: { domain: used, label: null, padding: 0.12 },
     fy: { domain: [...labels.values()], axis: null, padding: 0.18 },
     color: { domain: [...pipes], range: pipes.map((pipe) => pipeColours[pipe]) },
@@ -276,8 +276,8 @@ export function memoryMap(
     marginTop: 26,
     marginBottom: 40,
     style: font,
-    x: { domain: [0, until], label: "cycles", tickFormat: short },
-    y: { domain: [0, Math.max(budget, peak)], label: "address, bytes", tickFormat: short, grid: true },
+    x: { domain: [0, until], label: "cycles", tickFormat: shortTick },
+    y: { domain: [0, Math.max(budget, peak)], label: "address, bytes", tickFormat: shortTick, grid: true },
     color: { domain: names, range: colours },
     marks: [
       Plot.rect(lifetimes, {
