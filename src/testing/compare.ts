@@ -41,6 +41,7 @@ import { definitionOf, drawsOf, inputsInWords, inputsOfProgram, type Draw } from
 import { isPromise, outcomeOf, rejectionDifference, type Outcome } from "./outcome.js";
 import type { IndexProgram } from "./random.js";
 import type { Verdict } from "./verdict.js";
+import { copies } from "./inouts.js";
 import { inOneLine } from "./no-device.js";
 
 /** Options for comparing the output of a kernel with the kernel's definition: backends and inputs. */
@@ -178,10 +179,14 @@ export async function compareDraw(
   const types = kernel.source ?? kernel.tile;
   const { type } = outputOf(types);
   const value = (bytes: Uint8Array) => fromOutput(type, bytes, inputs);
+  // The kernel may write in its inputs, and so may its definition, even where the other does not.
+  const programs = [kernel.tile, kernel.access, kernel.source, definition];
+  const writes = programs.some((func) => func?.operands.some(({ inout }) => inout === true));
+  const given = () => (writes ? copies(inputs) : inputs);
   const expected = await outcomeOf(() =>
     definition === undefined
-      ? runOn("reference", kernel, inputs)
-      : { output: definedOutput(definition, kernel.tile, inputs) },
+      ? runOn("reference", kernel, given())
+      : { output: definedOutput(definition, kernel.tile, given()) },
   );
   // Nothing is defined there, and every output is right. Stated inputs break their promise.
   if (expected.kind === "rejected" && indices !== "as given" && isPromise(program.map, expected.index))
@@ -189,7 +194,7 @@ export async function compareDraw(
   for (const { backend, options } of backends) {
     if (expected.kind === "rejected" && typeof backend !== "string" && backend.rejects === false) continue;
     const name = nameOf(backend);
-    const outcome = await outcomeOf(() => runOn(backend, kernel, inputs, options)).catch(outsideItsTensors);
+    const outcome = await outcomeOf(() => runOn(backend, kernel, given(), options)).catch(outsideItsTensors);
     if ("code" in outcome) return { difference: outcome };
     const { runner } = options;
     const { tile, target } = runner === undefined ? kernel : kernel.forTarget(runner.target);

@@ -14,6 +14,7 @@ import {
   printFunc,
   printSchedule,
   throwIfErrors,
+  type AccessFunc,
   type Category,
   type Code,
   type Diagnostic,
@@ -26,6 +27,7 @@ import { checkOptions, checkProgram } from "../api/check-options.js";
 import { tryCompile, type Kernel } from "../api/compile.js";
 import { checkReferenceOptions, compareWithReference, rendered, type ReferenceOptions } from "./compare.js";
 import { definitionOf, drawsOf, inputsInWords, type Draw } from "./draws.js";
+import { copies } from "./inouts.js";
 import { fileCheck, parseChecks, slipsIn, vacuousChecks } from "./filecheck.js";
 import { excesses, measured, type Limits, type Measured } from "./measured.js";
 import { outcomeNow, rejectionDifference } from "./outcome.js";
@@ -268,12 +270,15 @@ const toMatchChecks = (subject: Subject, checks: string): Verdict => {
   });
 };
 
+/** Returns a program without the tiles of its inputs, which follow from the schedule's tile. */
+const withoutTiles = ({ tiles: _, ...program }: AccessFunc): AccessFunc => program;
+
 /** Returns the same bits under each of these tiles, on the simulation. */
 const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdict => {
   if (tiles.length === 0)
     throw misused("toBeDeterministicOver without tiles cannot fail", "pass a list of tiles");
   return ofKernel(subject, (kernel) => {
-    const program = kernel.source ?? kernel.access;
+    const program = kernel.source ?? (kernel.access && withoutTiles(kernel.access));
     if (program === undefined)
       throw misused(
         `@${kernel.name} is a tile program: it has one tile`,
@@ -281,8 +286,9 @@ const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdi
       );
     const { target, passes } = kernel;
     const draws = [...drawsOf(kernel.source ?? kernel.tile, definitionOf(kernel), 1)];
+    // A scatter may write in its inputs.
     const run = (compiled: Kernel, { inputs }: Draw) =>
-      outcomeNow(() => simulateBytes(compiled, inputs, { executor: "fast" }));
+      outcomeNow(() => simulateBytes(compiled, copies(inputs), { executor: "fast" }));
     const outputs = draws.map((draw) => run(kernel, draw));
     const wrong = tiles.flatMap((tile) => {
       const name = `tile ${formatShape(tile)}`;
