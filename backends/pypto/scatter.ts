@@ -15,7 +15,7 @@ import { accessMap } from "../../ir/operator.js";
 import { resolveSource } from "../../ir/ops/registry.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import type { Target } from "../../ir/target.js";
-import { isInPlace } from "../../ir/tiling/index.js";
+import { isInPlace, unequalBlocks } from "../../ir/tiling/index.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
 import { at, invariant, isInteger, type Shape, type TensorType } from "../../ir/types.js";
 import type { Expression } from "../../ir/values/expression.js";
@@ -404,12 +404,13 @@ function viewFault(scatter: AccessFunc, call: WriteCall): Fault | undefined {
       case "scatter":
       case "index_add_ub": {
         if (isNamed) return refused("takes the dim that the index names whole");
-        const input = at(outputOf(scatter).type.shape, d);
-        const [blocks, points] = [Math.ceil(input / step), Math.ceil(extent / step)];
-        if (blocks !== points)
+        const blocks = unequalBlocks(scatter, view);
+        if (blocks?.dim === d) {
+          const { output, index, outputBlocks, indexBlocks } = blocks;
           return refused(
-            `takes as many blocks of input as of index: ${blocks} of ${input}, ${points} of ${extent}`,
+            `takes as many blocks of input as of index: ${outputBlocks} of ${output}, ${indexBlocks} of ${index}`,
           );
+        }
         break;
       }
       case "index_add":

@@ -32,6 +32,8 @@ export interface WriteRules {
   readonly shorterTiles?: true;
   /** True if points are written to global memory where nothing else is asked for. */
   readonly writesGm?: true;
+  /** Profiles under which a view cuts input and index into equal numbers of blocks. */
+  readonly equalBlocks?: readonly Profile[];
   /** Citation of the rule on the view. */
   readonly view: string;
   /** Citation of the rule on the tile. */
@@ -44,6 +46,7 @@ const code = `hicann/pypto framework/src/interface/operation/vector/indexing.cpp
 
 const scatter = (name: string): WriteRules => ({
   pinsTile: ["strict", "pages", "head"],
+  equalBlocks: ["strict", "pages"],
   countsBoth: true,
   view: page(name),
   tile: `${page(name)}; ${code}, lines 736-739 and 895-897: FC1000`,
@@ -104,6 +107,34 @@ export function slotsOf(func: AccessFunc): number | undefined {
  */
 export const keepsSlots = (entry: number, slots: number): boolean =>
   slots === 0 || entry % slots === 0 || slots % entry === 0;
+
+/** View along a dim that cuts the output and the index of a scatter into different numbers of blocks. */
+export interface UnequalBlocks {
+  readonly dim: number;
+  /** Extents in elements. */
+  readonly output: number;
+  readonly index: number;
+  /** Number of blocks of each. */
+  readonly outputBlocks: number;
+  readonly indexBlocks: number;
+}
+
+/**
+ * Returns the first dim along which a view cuts the index of a scatter along elements, and the output into
+ * another number of blocks; undefined if there is none. The dim that index values select along is left out.
+ * PyPTO's page of scatter_, constraint 4.
+ */
+export function unequalBlocks(func: AccessFunc, view: Shape): UnequalBlocks | undefined {
+  const { domain } = func.map;
+  const { shape } = outputOf(func).type;
+  for (const [dim, index] of domain.entries()) {
+    const [step, output] = [view[dim] ?? index, shape[dim] ?? index];
+    if (func.sharedDims.includes(dim) || step < 1 || step >= index) continue;
+    const [outputBlocks, indexBlocks] = [Math.ceil(output / step), Math.ceil(index / step)];
+    if (outputBlocks !== indexBlocks) return { dim, output, index, outputBlocks, indexBlocks };
+  }
+  return undefined;
+}
 
 /**
  * Part of the unified buffer (UB) that PyPTO counts in addition to the kernel's tiles: name, type, shape and

@@ -312,7 +312,7 @@ describe("a PyPTO program of a scatter", () => {
     [
       "more blocks of the input than of the index",
       pypto.scatter({ input: ["f32", [6, 40]], index: ["i32", [3, 20]], dim: 0, value: 1 }),
-      { residency: "ub", tile: [6, 8], view: [6, 16] },
+      { residency: "ub", tile: [6, 8], view: [6, 16], profile: "head" },
       "view[1] = 16 cuts 20, and pypto.scatter takes as many blocks of input as of index: 3 of 40, 2 of 20",
     ],
     [
@@ -351,6 +351,29 @@ describe("a PyPTO program of a scatter", () => {
       code: "TC505",
       message: expect.stringContaining(words) as string,
     });
+  });
+
+  it("is no program under profiles of the page whose view cuts input and index into other numbers of blocks", () => {
+    const func = pypto.scatterInPlace({ input: ["f32", [6, 40]], index: ["i32", [3, 20]], dim: 0, value: 1 });
+    for (const profile of ["strict", "pages"] as const) {
+      const judged = (view: readonly number[]) =>
+        tryCompile(func, { target, profile, view, tile: [6, 8], residency: "ub" });
+      const refused = judged([6, 16]);
+      expect(refused.ok ? [] : refused.diagnostics).toEqual([
+        expect.objectContaining({
+          code: "TC303",
+          message: expect.stringContaining("3 blocks of 40") as string,
+        }),
+      ]);
+      // The view of the hint, and one that cuts neither.
+      for (const view of [
+        [6, 40],
+        [6, 20],
+      ])
+        expect(judged(view).ok).toBe(true);
+    }
+    const equal = pypto.scatter({ input: ["f32", [6, 30]], index: ["i32", [3, 25]], dim: 0, value: 1 });
+    expect(tryCompile(equal, { target, view: [6, 16], tile: [6, 8], residency: "ub" }).ok).toBe(true);
   });
 
   it("is refused for element types of the operator, by its rule", () => {

@@ -4,10 +4,10 @@
  */
 import { isScatter } from "../../access.js";
 import { inputsOf, keyOf, outputOf, type AccessFunc } from "../../func.js";
-import { profileFacts } from "../../profile.js";
+import { defaultProfile, profileFacts } from "../../profile.js";
 import { profiles, type Schedule } from "../../schedule.js";
 import type { Target } from "../../target.js";
-import { keepsSlots, slotsOf, writeRulesOf } from "../pypto-writes.js";
+import { keepsSlots, slotsOf, unequalBlocks, writeRulesOf } from "../pypto-writes.js";
 import { isLongerTile, isShorterTile } from "../taken-schedule.js";
 import { domainOf } from "../tiled.js";
 import { at, formatShape, formatType, type Shape } from "../../types.js";
@@ -90,7 +90,12 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
     slots === undefined || entry === undefined || entry < 1 || keepsSlots(entry, slots)
       ? []
       : [unevenSlots(gather, entry, slots)];
-  const faults = [...shapeFault("tile", schedule.tile), ...shapeFault("view", schedule.view), ...slotFaults];
+  const faults = [
+    ...shapeFault("tile", schedule.tile),
+    ...shapeFault("view", schedule.view),
+    ...slotFaults,
+    ...unevenBlocks(gather, schedule),
+  ];
   if (order !== undefined) {
     const sorted = [...order].sort((a, b) => a - b);
     if (sorted.length !== rank || sorted.some((dim, k) => dim !== k)) {
@@ -141,6 +146,32 @@ function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVer
     hint: `tile[0] = ${nearest}`,
     data: { tile: [entry], nearest: [nearest] },
   };
+}
+
+/**
+ * Returns the fault (TC303) for a view that cuts input and index of a PyPTO operator into different numbers
+ * of blocks, where the profile demands equal numbers. The hint names a view that does not cut the dim.
+ */
+function unevenBlocks(gather: AccessFunc, { view, profile = defaultProfile }: Schedule): ShapeVerdict[] {
+  const operator = writeRulesOf(gather);
+  const blocks =
+    view === undefined || operator?.equalBlocks?.includes(profile) !== true
+      ? undefined
+      : unequalBlocks(gather, view);
+  if (view === undefined || operator === undefined || blocks === undefined) return [];
+  const { dim, output, index, outputBlocks, indexBlocks } = blocks;
+  const nearest = view.with(dim, Math.max(output, index));
+  return [
+    {
+      rule: "blocks",
+      pass: false,
+      code: "TC303",
+      detail: `view[${dim}] = ${at(view, dim)} cuts input into ${outputBlocks} blocks of ${output}, and index into ${indexBlocks} of ${index}: their numbers must agree`,
+      source: `${operator.view}, constraint 4 (profile ${profile})`,
+      hint: `view = ${formatShape(nearest)}`,
+      data: { view, nearest },
+    },
+  ];
 }
 
 /**

@@ -3,7 +3,7 @@
 # residency: points are written to global memory as they come (docs/tiling-rules.md: scatters)
 # point-order: points of dim 0 are taken in order (docs/tiling-rules.md: scatters)
 # full-store-tile: tile[1] = 32 = 32, the whole row (hicann/pypto docs/zh/api/operation/pypto-scatter_update.md at 883e7df (2026-08-22); hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22): FC1000 (profile strict))
-# ub-budget: 384 + 128 = 512 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
+# ub-budget: 384 (index) + 128 (src) = 512 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # slots are below 64: PyPTO skips negative ones, and checks no other
 # bits are those of the program where no two points write one element: PyPTO states no order (pypto-scatter_update.md)
 import pypto
@@ -28,7 +28,7 @@ def tilec_kernel_scatter_update(
 # residency: points are written to global memory as they come (docs/tiling-rules.md: scatters)
 # point-order: points of dims 0, 1 are taken in order (docs/tiling-rules.md: scatters)
 # full-store-tile: tile[3] = 32 = 32, the whole row (hicann/pypto docs/zh/api/operation/pypto-scatter_update.md at 883e7df (2026-08-22); hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22): FC1000 (profile strict))
-# ub-budget: 192 + 192 = 384 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
+# ub-budget: 192 (index) + 192 (src) = 384 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # slots are below 128: PyPTO skips negative ones, and checks no other
 # bits are those of the program where no two points write one element: PyPTO states no order (pypto-scatter_update.md)
 import pypto
@@ -50,7 +50,7 @@ def tilec_kernel_scatter_update(
 # point-order: points of dim 0 are taken in order (docs/tiling-rules.md: scatters)
 # full-store-view: view[0] = 20 >= 20 = max(input 20, index 9) (hicann/pypto docs/zh/api/operation/pypto-scatter.md at 883e7df (2026-08-22) (profile strict))
 # full-store-tile: tile[0] = 20 >= 20 = max(input 20, index 9) (hicann/pypto docs/zh/api/operation/pypto-scatter.md at 883e7df (2026-08-22); hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), lines 736-739 and 895-897: FC1000 (profile strict))
-# ub-budget: 640 + 576 + 288 + 640 + 640 + 64 = 2848 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
+# ub-budget: 640 (output) + 576 (index) + 288 (src) + 640 (copy of the base) + 640 (input apart from the result) + 64 (temporary of the last index tile) = 2848 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # indices are inside the dims that they name: PyPTO checks none, and counts none from the end
 # bits are those of the program where no two points write one element: PyPTO states no order (pypto-scatter.md)
 import pypto
@@ -79,7 +79,7 @@ def tilec_kernel_scatter(
 # point-order: points of dim 1 are taken in order (docs/tiling-rules.md: scatters)
 # full-store-view: view[1] = 16 >= 16 = max(input 16, index 3) (hicann/pypto docs/zh/api/operation/pypto-scatter_.md at 883e7df (2026-08-22) (profile strict))
 # full-store-tile: tile[1] = 16 >= 16 = max(input 16, index 3) (hicann/pypto docs/zh/api/operation/pypto-scatter_.md at 883e7df (2026-08-22); hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), lines 736-739 and 895-897: FC1000 (profile strict))
-# ub-budget: 256 + 128 + 256 + 32 = 672 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
+# ub-budget: 256 (output) + 128 (index) + 256 (input apart from the result) + 32 (temporary of the last index tile) = 672 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # indices are inside the dims that they name: PyPTO checks none, and counts none from the end
 # bits are those of the program where no two points write one element: PyPTO states no order (pypto-scatter_.md)
 import pypto
@@ -98,7 +98,7 @@ def tilec_kernel_scatter(
 # schedule: tile = [5, 16], view = [5, 16], profile = strict, residency = ub, order = [0, 1], buffers = 1, cores = 48, budget_rule = full, ub_bytes = 196608
 # full-store: dim 0 of output is stored whole: 10 elements (docs/tiling-rules.md: scatters)
 # point-order: points of dim 0 are taken in order (docs/tiling-rules.md: scatters)
-# ub-budget: 320 + 32 + 160 = 512 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
+# ub-budget: 320 (output) + 32 (index) + 160 (source) = 512 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # indices are inside the dims that they name: PyPTO checks none, and counts none from the end
 # bits are those of the program where no two points write one element: PyPTO states no order (pypto-index_add_.md)
 # PyPTO states no rounding of source * alpha: its bits may differ there
@@ -124,7 +124,7 @@ def tilec_kernel_index_add(
 # full-store: dim 0 of output is stored whole: 9 elements (docs/tiling-rules.md: scatters)
 # full-store: dim 1 of output is stored whole: 7 elements (docs/tiling-rules.md: scatters)
 # point-order: the order of points cannot be seen: add of i32 (docs/tiling-rules.md: scatters)
-# ub-budget: 4032 + 32 + 32 + 128 = 4224 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
+# ub-budget: 4032 (output) + 32 (indices0) + 32 (indices1) + 128 (values) = 4224 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # indices are inside the dims that they name: PyPTO checks none, and counts none from the end
 # bits are those of the program where no add leaves i32: PyPTO states no overflow
 import pypto
