@@ -7,6 +7,7 @@
  * zero points packed by rows, and a missing zero point of 2^(bits-1) for bytes and 0 for 4-bit types. Its
  * release 1.30 rejects an index out of range.
  */
+import { eitherOf } from "../counted.js";
 import { gatherOver, type MapBody, type OutOfBounds, type Read } from "../access.js";
 import { dim, div, index, type Linear } from "../linear.js";
 import {
@@ -64,7 +65,7 @@ function blocksOf(inputs: OpInputs): Blocks {
         "TC104",
         inputs,
         `${who} does not take ${name} of type ${String(given?.dtype)}`,
-        `use ${allowed.join(" or ")}`,
+        `use ${eitherOf(allowed)}`,
       );
     return given;
   };

@@ -5,6 +5,7 @@
  * bag without rows is 0,
  * `padding_idx` leaves its row out and out of the count, and the first offset is 0. torch sums f16 and bf16 in f32, as here.
  */
+import { eitherOf } from "../counted.js";
 import { defined } from "../defined.js";
 import {
   gatherOver,
@@ -176,7 +177,7 @@ function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number)
       "TC104",
       inputs,
       `${who} does not take offsets of type ${dtype}`,
-      `use ${indexTypes.join(" or ")}`,
+      `use ${eitherOf(indexTypes)}`,
     );
   if (shape.length !== 1)
     breakRule("TC102", inputs, `offsets are ${formatType(offsets)}; they must have one dim`);

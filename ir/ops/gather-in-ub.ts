@@ -7,6 +7,7 @@
  * GatherINUBGolden) refuses a negative token. PU are the numbers that docs/specifications.md gives its
  * sentences.
  */
+import { eitherOf } from "../counted.js";
 import { gatherOver, readData, type AccessMap } from "../access.js";
 import { add, constant, dim, div, mod, scale, index } from "../linear.js";
 import { at, elementCount, formatShape, formatType, maxElements, type DType, type Shape } from "../types.js";
@@ -38,7 +39,7 @@ function checkInputs(inputs: OpInputs): undefined {
     const allowed = k === 0 ? params[at] : indexTypes;
     if (!allowed.includes(dtype)) {
       const instead = k === 0 ? laterLevel(inputs, (level) => params[level].includes(dtype)) : "";
-      const hint = [`use ${allowed.join(" or ")}`, instead].filter((piece) => piece !== "").join("; ");
+      const hint = [`use ${eitherOf(allowed)}`, instead].filter((piece) => piece !== "").join("; ");
       breakRule(
         "TC104",
         inputs,

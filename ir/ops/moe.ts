@@ -4,6 +4,7 @@
  * out[t] = sum over k of x[inverse[t, k]] * weights[t, k], in f32 with k ascending, which is the order that
  * TensorRT-LLM states (NVIDIA/TensorRT-LLM#14592).
  */
+import { eitherOf } from "../counted.js";
 import { gatherOver } from "../access.js";
 import { dim, index } from "../linear.js";
 import { at, formatShape, formatType, type DType, type TensorType } from "../types.js";
@@ -26,7 +27,7 @@ function weightsOf(inputs: OpInputs): TensorType {
       "TC104",
       inputs,
       `${who} does not take weights of type ${String(weights?.dtype)}`,
-      `use ${floats.join(" or ")}`,
+      `use ${eitherOf(floats)}`,
     );
   if (formatShape(weights.shape) !== formatShape(inverse.shape))
     breakRule(

@@ -5,6 +5,7 @@
  * Each dialect keeps its own legality. Code that follows `resolve` does not know from which dialect a gather
  * came.
  */
+import { eitherOf } from "../counted.js";
 import { checkArgument } from "../argument.js";
 import { defined } from "../defined.js";
 import { gatherDims, type NegativeIndex, type OutOfBounds } from "../access.js";
@@ -281,7 +282,7 @@ export function checkDType(
       "TC104",
       inputs,
       `${who} does not take ${operand} of type ${dtype}`,
-      [`use ${allowed.join(" or ")}`, instead()].filter((piece) => piece !== "").join("; "),
+      [`use ${eitherOf(allowed)}`, instead()].filter((piece) => piece !== "").join("; "),
     );
   }
 }

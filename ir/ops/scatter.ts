@@ -3,6 +3,7 @@
  * element, or combines its value with that element. Each dialect states its own rules; this file makes the
  * map.
  */
+import { eitherOf } from "../counted.js";
 import {
   outOfBoundsPolicies,
   type AccessMap,
@@ -67,7 +68,7 @@ export function checkCombine(inputs: OpInputs, combine: Combine, dtype: DType, w
     "TC104",
     inputs,
     `${who}: tilec does not compute ${combine} of ${dtype}`,
-    `use ${valueTypes.join(" or ")}`,
+    `use ${eitherOf(valueTypes)}`,
   );
 }
 

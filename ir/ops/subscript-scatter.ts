@@ -9,6 +9,7 @@
  * (2026-08-22), the page of `index_put_`, which leaves duplicates and what is out of range open: the last
  * stays, and an error.
  */
+import { eitherOf } from "../counted.js";
 import type { Combine } from "../access.js";
 import { at, formatShape, formatType, indexDTypes, type DType, type TensorType } from "../types.js";
 import { oobOf } from "./attributes.js";
@@ -183,12 +184,7 @@ function arraysAlone(inputs: OpInputs, types: readonly DType[], who: string): re
   const arrays = inputs.inputs.slice(1, -1);
   for (const { dtype } of arrays)
     if (!types.includes(dtype))
-      breakRule(
-        "TC104",
-        inputs,
-        `${who} does not take indices of type ${dtype}`,
-        `use ${types.join(" or ")}`,
-      );
+      breakRule("TC104", inputs, `${who} does not take indices of type ${dtype}`, `use ${eitherOf(types)}`);
   const rank = inputs.data.shape.length;
   if (arrays.length > rank)
     breakRule("TC102", inputs, `${who} has ${arrays.length} indices for the ${rank} dims of input`);

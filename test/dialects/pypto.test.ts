@@ -368,7 +368,7 @@ describe("the level", () => {
       refusal(() => compile(pypto.gather({ input: [dtype, twos(rank)], index: ["i32", twos(rank)], dim: 0 })))
         ?.hint;
     expect(of("u16", 2)).toBe(
-      "use f32 or f16 or bf16 or i16 or i32; --profile pages takes it (PyPTO's documentation since 2026-04-02)",
+      "use f32, f16, bf16, i16 or i32; --profile pages takes it (PyPTO's documentation since 2026-04-02)",
     );
     expect(of("i8", 2)).toContain("--profile head takes it");
     expect(of("f64", 2)).not.toContain("--profile");
