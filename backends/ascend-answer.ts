@@ -44,8 +44,8 @@ import { valueSteps } from "../ir/values/steps.js";
 import { castChain } from "../ir/values/vector-steps.js";
 
 /**
- * Condition on those elements of an operand that index values select: all are finite. `least`: each element
- * is 0 or has a magnitude of at least 2^`least`. `below`: each magnitude is below 2^`below`.
+ * Condition on the elements of an operand that index values select: all these elements are finite. `least`:
+ * each element is 0 or has a magnitude of at least 2^`least`. `below`: each magnitude is below 2^`below`.
  */
 export interface ElementCondition {
   /** The operand's key. */
@@ -321,9 +321,9 @@ function firstThatHolds(low: number, high: number, holds: (value: number) => boo
 }
 
 /**
- * Returns the bounds `given` with added bounds of kind `kind` on the inputs `tables`: the weakest bounds that
- * remove each fault that this kind can remove. Undefined if even the strongest bounds leave such a fault.
- * `faults`: returns the faults under given bounds.
+ * Returns the bounds `given`, with the weakest bounds of kind `kind` added that remove all faults that bounds
+ * of this kind can remove. Undefined if even the strongest bounds leave such a fault. `tables`: inputs that
+ * get the bounds. `faults`: returns the faults under given bounds.
  */
 function solved(
   tables: readonly number[],

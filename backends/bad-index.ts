@@ -18,8 +18,9 @@ export interface IndexTable extends Pick<Operand, "type"> {
 }
 
 /**
- * Location of an index value that an output element needs: its index operand, the dim that it selects along,
- * and its position in the input. `rule`: its out-of-range policy.
+ * Location of an index value that an output element needs. The fields name the index operand, the dim along
+ * which the value selects, and the position of the value in an input. `rule`: out-of-range rule of the index
+ * operand.
  */
 export interface IndexLocation {
   readonly index: number;
@@ -69,8 +70,9 @@ export interface ResolvedIndex {
 export type Numbers = Readonly<Record<string, number>>;
 
 /**
- * Index operand of a generated module, as functions that take the sizes of symbols. `at`: position of the
- * index value in its input. `rule`: its out-of-range policy with the extent.
+ * Index operand of a generated module, as functions that take the sizes of symbols. `at`: returns the
+ * position of the index value in the input that holds the value. `rule`: returns the out-of-range rule with
+ * the extent.
  */
 export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocation, "axis" | "picks"> {
   /** Number of the input that holds the index value; absent for a sum of index values. */
@@ -120,9 +122,9 @@ export interface IndexFunctions {
 export type IndexRead = readonly [table: number, position: number];
 
 /**
- * Generator that resolves the index operands of one output element. It yields the position of each index
- * value to read, and takes the value as the argument of `next`. It returns the resolved index operands, up to
- * the first that ends the element.
+ * Generator that resolves the index operands of one output element. The generator yields the position of each
+ * index value to read, and gets the value as the argument of `next`. The returned list of resolved index
+ * operands ends early if an index value is rejected, or leaves the output element without a source.
  */
 export type IndexResolution = Generator<IndexRead, readonly ResolvedIndex[], bigint>;
 

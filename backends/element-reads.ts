@@ -5,8 +5,8 @@ import { inputTensor, packedBits, unitsOf } from "./memory.js";
 import type { MappedInputs } from "./resolved-indices.js";
 
 /**
- * Access to the elements that an access map reads for one output element: the element that a {@link
- * MapAddresses} cursor selects. `read`: number of a read in the map, from 0.
+ * Functions that return the elements that an access map reads for one output element, which a {@link
+ * MapAddresses} cursor selects. Parameter `read`: number of a read in the map, from 0.
  */
 export interface ElementReads {
   /** Returns the row-major position of the element in its tensor. */
@@ -18,8 +18,8 @@ export interface ElementReads {
 }
 
 /**
- * Returns access to the input elements that an access map reads for one output element. `addresses` is the
- * cursor that selects the output element.
+ * Returns the {@link ElementReads} of an access map: functions for the input elements that the map reads for
+ * one output element. `addresses`: cursor that selects the output element.
  */
 export function elementReads({ map, operands, inputs }: MappedInputs, addresses: MapAddresses): ElementReads {
   const sources = map.reads.map(({ table }) => {

@@ -269,7 +269,10 @@ export function record(takes: string, fields: Table, options: Omit<FieldOptions,
   };
 }
 
-/** Returns a validation rule that accepts an array if the rule `entry` accepts each entry. */
+/**
+ * Returns a validation rule that accepts an array if the rule `entry` accepts each entry. `takes`:
+ * description of valid arrays in messages.
+ */
 export function listOf(takes: string, entry: Field, code: Code = "TC702"): Field {
   return {
     code,
@@ -284,7 +287,7 @@ export function listOf(takes: string, entry: Field, code: Code = "TC702"): Field
 
 /**
  * Returns a validation rule that accepts an object with arbitrary keys if the rule `entry` accepts each
- * value.
+ * value. `takes`: description of valid objects in messages.
  */
 export function byName(takes: string, entry: Field, code: Code = "TC702"): Field {
   return {
@@ -301,8 +304,8 @@ export function byName(takes: string, entry: Field, code: Code = "TC702"): Field
 }
 
 /**
- * Returns a validation rule for values of several kinds, for example statements. `fieldOf`: returns the rule
- * for a given value.
+ * Returns a validation rule for values of several kinds, for example statements. `takes`: description of
+ * valid values in messages. `fieldOf`: returns the rule for a given value.
  */
 export const choice = (takes: string, fieldOf: (value: unknown) => Field, code: Code = "TC702"): Field => ({
   code,

@@ -49,8 +49,9 @@ export interface IndexStep {
 }
 
 /**
- * Returns the step that computes each index operand of a map, in order of evaluation. `forms`: for each index
- * operand, the linear expression of the address of its value, or of its sum if it reads no tensor.
+ * Returns, for each index operand of a map, the step that computes its value, in order of evaluation.
+ * `forms`: linear expressions, one for each index operand: the address of its value if it reads a tensor,
+ * else the sum.
  */
 export const indexSteps = (
   map: AccessMap,
@@ -87,8 +88,8 @@ export interface ReductionRun {
 
 /**
  * Returns the range of positions along the reduction dim for one output element; the end is exclusive.
- * Without segments, position 0 is reduction element `run.from`; with segments, the start of the segmented
- * list. `run`: reduction elements to process, by default all.
+ * Positions count from reduction element `run.from`; with segments, from the start of the list that all
+ * segments share. `run`: reduction elements to process, by default all.
  */
 export function reductionRange(
   { reduced }: AccessMap,
@@ -112,8 +113,9 @@ interface Reader extends Exact {
 }
 
 /**
- * Resolver of the index operands of one output element at a time. An index operand is resolved after those
- * that it needs; the first value that selects no element or is rejected ends the element.
+ * Resolver of the index operands of one output element at a time. Each index operand is resolved after the
+ * operands that it needs. The first index value that is rejected or selects no element ends the resolution
+ * for the output element.
  */
 export class IndexWalk {
   /** Values of the element's index operands that are read so far; coordinates are made from them. */

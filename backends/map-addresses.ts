@@ -31,8 +31,8 @@ export interface MapAddresses {
 const noLoops: Env = new Map();
 
 /**
- * Returns a cursor over an access map on whole tensors. It moves over the output elements (for a scatter, the
- * points) and over the reduction elements of each.
+ * Returns a cursor over an access map on whole tensors. The cursor moves over the output elements (for a
+ * scatter, the points), and over the reduction elements of each output element.
  */
 export function mapAddresses({ map, operands, inputs }: MappedInputs): MapAddresses {
   const forms = map.indices.map(({ value }) => {

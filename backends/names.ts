@@ -8,8 +8,9 @@ import { InternalError } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
 
 /**
- * Prefix of the identifiers of one kind in generated code. `gm` is for operands, `ub` for buffers, `turn` for
- * the current copy of a double buffer, and `iv` for loop variables.
+ * Prefix of the identifiers of one kind in generated code. `gm`: operands. `ub`: buffers. `turn`: current
+ * copy of a double buffer. `iv`: loop variables. `view`: views of operands in a PyPTO program.
+ * `tilec_kernel`: the kernel.
  */
 export type IdentifierKind = "gm" | "ub" | "turn" | "iv" | "view" | "tilec_kernel";
 

@@ -17,9 +17,9 @@ import { elementReads } from "./element-reads.js";
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Computes a scatter's output point by point, and returns its bytes, which may be the base's own memory.
- * Yields the finished share of the output, in elements. Throws a RunError before any write: TC601 (index) or
- * TC607 (duplicate).
+ * Computes a scatter's output point by point, and returns the output's bytes, which may be the base's own
+ * memory. Yields the progress as a number of output elements, which may be a fraction. Throws a RunError
+ * before any write: TC601 (index) or TC607 (duplicate).
  */
 export function* pointByPoint(mapped: MappedInputs, addresses: MapAddresses): Generator<number, Uint8Array> {
   const { map } = mapped;
@@ -72,9 +72,9 @@ export function baseBytes(mapped: MappedInputs, write: Write, output: Operand): 
 }
 
 /**
- * Returns a function that writes one output element of a scatter. The function combines the value of the
- * point that `addresses` selects, or the fill bits if `isFill` is true. `put`, `get`: write and read the bits
- * of an output element.
+ * Returns a function that writes output element `element` of a scatter: the element combined with the value
+ * of the point that `addresses` selects, or with the fill bits if `isFill` is true. `put`, `get`: write and
+ * read the bits of an output element.
  */
 function pointWriter(
   mapped: MappedInputs,

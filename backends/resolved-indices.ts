@@ -34,8 +34,8 @@ import { coordinates, indexReader, inputTensor, type HostInputs } from "./memory
 import { joinRuns } from "./plan/join-runs.js";
 
 /**
- * Access map with its operands: the inputs in order, then the output. Used to find which operand, and which
- * position in it, holds an index value that is out of range.
+ * Access map and its operands: the inputs in order, then the output. Error reports use both to find the input
+ * that holds an out-of-range index value, and the value's position in the input.
  */
 export interface MappedOperands {
   readonly map: AccessMap;
@@ -102,9 +102,9 @@ function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
 }
 
 /**
- * Returns the dim along which index operand `index` selects elements, as a number (`axis`) and as a phrase
- * for messages (`picks`, for example `dim 1 of data`). `axis` is -1 if no dim is selected along, as for the
- * bounds of a segment.
+ * Returns the dim along which index operand `index` selects elements: as a number (`axis`), and as a phrase
+ * for messages (`picks`), for example `dim 1 of data`. `axis` is -1 if the operand selects along no dim, such
+ * as a bound of a segment.
  */
 export function pickedBy(
   map: AccessMap,

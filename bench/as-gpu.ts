@@ -1,6 +1,9 @@
 /** A device that says it runs on a GPU: kernels for GPUs run on adapters in software too. */
 
-/** Returns a proxy of a device that reports the adapter information of a hardware GPU. */
+/**
+ * Returns a proxy of `device` that passes for a hardware GPU: according to its adapter information, the
+ * adapter is not a software (fallback) adapter.
+ */
 export const asGpu = (device: GPUDevice): GPUDevice =>
   new Proxy(device, {
     get(device, name) {

@@ -37,9 +37,9 @@ async function timedPrograms(
 }
 
 /**
- * Compares the compile times of two tilec builds on the programs of the conformance suite. Resolves to a
- * {@link Comparison} of the median and of the 99th percentile for each compile step. Every run calls `start`
- * to load the builds anew.
+ * Compares the compile times of two tilec builds on the programs of the conformance suite that both builds
+ * compile. Resolves to two {@link Comparison}s for each compile step: of the median, and of the 99th
+ * percentile. Every run calls `start` to load the builds anew.
  */
 export async function compareCompilers(
   start: () => Promise<Pair<CompileSide>>,

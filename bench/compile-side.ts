@@ -14,13 +14,13 @@ export type CompileStep = (typeof compileSteps)[number];
  */
 export interface CompileSide {
   /**
-   * Loads the programs. Resolves to true for each program that the build compiles, and false for one that it
-   * does not, for example because an older build lacks the operator.
+   * Loads the programs and resolves to one boolean for each: true if the build compiles the program. An older
+   * build may lack the operator of a program.
    */
   load(programs: readonly ProgramDescription[]): Promise<readonly boolean[]>;
   /**
-   * Runs the step once on each program. Resolves to the milliseconds of each; `programs` has the indices of
-   * the loaded programs.
+   * Runs the compile step once on each program in `programs`, which has indices of the loaded programs.
+   * Resolves to the milliseconds of each program, in the same order.
    */
   pass(step: CompileStep, programs: readonly number[]): Promise<readonly number[]>;
   close(): Promise<void>;

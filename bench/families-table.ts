@@ -83,8 +83,9 @@ export interface SizeCosts {
 }
 
 /**
- * Program with the dynamic size N and the tuning results: number of ranges of N with separate schedules, and
- * estimated cycles at each value of N.
+ * Program with the dynamic size N and the tuning results: number of ranges of N with separate schedules
+ * (`ranges`), and estimated cycles at each requested value of N (`rows`). `most` is the largest requested
+ * value of N.
  */
 export interface TunedFamily {
   readonly func: Func;

@@ -40,8 +40,8 @@ export const shownSchedule = ({ residency, tile }: ResolvedSchedule): string =>
   `\`${formatEntry(residency)}\` \`${formatShape(tile)}\``;
 
 /**
- * Computes the documentation table of five programs. Each row has the best schedule, the estimated cycles,
- * the reduction from the default schedule in percent, and an explanation.
+ * Computes the documentation table of five programs. Each row has the best schedule, its estimated cycles,
+ * the decrease of the cycles from the default schedule in percent, and an explanation.
  */
 export async function fiveProgramsTable(): Promise<Rows> {
   const rows: (readonly (string | number)[])[] = [];

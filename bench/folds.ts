@@ -95,8 +95,8 @@ interface Prepared {
 
 /**
  * Measures the kernels of the benchmark's ONNX model for a number of tokens, under each fold policy (rule for
- * merging nodes into gather kernels). Resolves to the measured times (`rows`) and the estimated cycles with
- * launches (`cycles`).
+ * merging nodes into gather kernels). Resolves to the measured times (`rows`), and to the estimated cycles of
+ * all kernels, launches included (`cycles`).
  */
 async function measureTokens(runner: Runner, tokens: number, rounds: number, now: () => number) {
   const { device } = runner;

@@ -102,8 +102,9 @@ function tools(): { readonly assembler: string; readonly icd: string; readonly c
 }
 
 /**
- * Returns the WGSL texts that a tilec build emits for the benchmark kernels. Each kernel has one text for the
- * first arithmetic mode in `arithmetics`, and one for each other mode with different WGSL.
+ * Returns the WGSL texts that a tilec build emits for the benchmark kernels. Each kernel has a text for the
+ * first arithmetic mode in `arithmetics`. It also has a text for each other mode whose WGSL differs from that
+ * of the first mode.
  */
 function textsOf({ compile, emitWgsl, targets }: Build, arithmetics: readonly Arithmetic[]): NamedText[] {
   const target = targets.webgpu;

@@ -27,8 +27,8 @@ export interface Side {
   /** Makes an implementation ready in place of the previous one, verifies its output, and warms it up. */
   open(key: SubjectKey): Promise<Opened>;
   /**
-   * Makes `calls` calls of the open implementation and resolves to the milliseconds of the fastest call. One
-   * call before them, not counted, wakes threads and fills the caches.
+   * Makes `calls` calls of the open implementation and resolves to the milliseconds of the fastest call. A
+   * call that is made before is not measured; it wakes threads and fills the caches.
    */
   turn(calls: number): Promise<number>;
   close(): Promise<void>;

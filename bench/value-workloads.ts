@@ -198,9 +198,9 @@ export function cacheRows(): ValueWorkload {
 }
 
 /**
- * Computes each row of `y` as a weighted sum of rows of `x`. For a row of `y`, `places` returns the range
- * [from, to) of positions in `ids` and `factors`. `ids` has row numbers of `x`, and `factors` the weights;
- * without `factors`, each weight is 1.
+ * Computes each row of `y` as a weighted sum of rows of `x`. `ids` has row numbers of `x`, and `factors` the
+ * weights; without `factors`, each weight is 1. For a row of `y`, `places` returns the range [from, to) of
+ * the positions in `ids` and `factors` to use.
  */
 function weightedRows(
   y: Float32Array,

@@ -262,8 +262,8 @@ function plainElements(w: Workload, data: Units, index: Int32Array, out: Units):
 }
 
 /**
- * Gathers single elements along the workload's axis with a plain loop into `out`, by 64-bit indices. Returns
- * false if an index is out of range.
+ * Gathers single elements along the workload's axis with a plain loop into `out`, by 64-bit indices. Negative
+ * indices count from the end. Returns false if an index is out of range.
  */
 function plainElementsWide(w: Workload, data: Units, index: BigInt64Array, out: Units): boolean {
   const { outer, extent, inner } = split(w.data, w.axis);

@@ -102,9 +102,9 @@ export interface DynamicBounds {
 }
 
 /**
- * Reduction of an access map: the elements that are combined into one output element. In coordinates, the
- * reduction dim r follows the output dims. Values of r go from 0 to `max` - 1; with `segment`, between the
- * values of two index operands, end exclusive.
+ * Reduction of an access map: the elements that are combined into one output element. The reduction dim r
+ * follows the output dims, and counts from 0 to `max` - 1. With `segment`, r goes from the value of one index
+ * operand up to, but not including, the value of another.
  */
 export interface Reduced {
   /** Maximum number of elements that are combined. */

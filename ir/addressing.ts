@@ -78,7 +78,10 @@ export const gatherAddresses = (stmt: GatherStmt, place: (region: Region) => Pla
   output: addressOf(stmt.map.write.at, place(stmt.to)),
 });
 
-/** Returns the addresses at which a gather reads, in elements. */
+/**
+ * Returns the addresses at which a gather reads, in elements. `place`: returns the position of a region in
+ * the memory that contains the region.
+ */
 export function inputAddresses(
   stmt: GatherStmt,
   place: (region: Region) => Place,
@@ -163,9 +166,9 @@ export function gatherOverTensors(
 }
 
 /**
- * Returns the body of a program whose output has no elements. The body is empty, unless an index value may be
- * rejected. Then it is a loop of 0 iterations around the gather, which writes nothing but keeps the index
- * check in the program.
+ * Returns the body of a program whose output has no elements: an empty list if no index value can be
+ * rejected. Otherwise the body is the gather inside a loop of 0 iterations; the loop keeps the index check in
+ * the program.
  */
 export function emptyBody(
   map: AccessMap,
@@ -187,7 +190,7 @@ const firstElement = ({ map, chunk }: GatherStmt): Linear =>
   chunk === undefined || map.reduced?.segment !== undefined ? constant(0) : chunk.from;
 
 /**
- * Returns the map with a reduction over all reduction elements instead of those of one chunk. A map without a
+ * Returns the map with its reduction extended from one chunk to all reduction elements. A map without a
  * reduction, or without a chunk, is returned unchanged. `chunk`: part of the reduction that one execution of
  * the gather combines.
  */

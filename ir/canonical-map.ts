@@ -60,9 +60,9 @@ function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
 }
 
 /**
- * Returns the map with redundant index operands merged. Index operand A is merged into B if the value of B is
- * exactly A, and A has no policy and no other use. A and B stay separate if A and B count negative values
- * from the end.
+ * Returns the map with redundant index operands merged. Index operand A is merged into index operand B if the
+ * value of B is A alone, and A has no policy and no other use. If negative values count from the end for both
+ * A and B, the two stay separate.
  */
 function merged<M extends Ordered>(map: M): M {
   const { indices } = map;

@@ -2,8 +2,8 @@
 import type { AccessFunc, Func, Module, TileFunc } from "./func.js";
 
 /**
- * True if two functions are equal in everything that their texts state. Source positions and the field
- * `dynamicForm` are ignored.
+ * True if two functions are equal apart from fields that the text form (`.tir`) does not contain: source
+ * positions, and `dynamicForm`.
  */
 export const equalFunc = (a: Func, b: Func): boolean => canonical(a) === canonical(b);
 

@@ -50,8 +50,8 @@ export interface Operand extends Value {
 }
 
 /**
- * Returns the operands of a function, each with a role. Inputs have their names as keys in a scatter, and in
- * a gather that does not have exactly two inputs. `values`: tensors in text order: data, other inputs,
+ * Returns the operands of a function, each with a role. In a scatter, and in a gather with one input or more
+ * than two, the key of an input is the input's name. `values`: tensors in text order: data, other inputs,
  * output. `isGather`: false for a scatter.
  */
 export function operandsOf(values: readonly Value[], isGather = true): readonly Operand[] {

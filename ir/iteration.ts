@@ -7,8 +7,9 @@ import type { ForStmt, GatherStmt } from "./tile.js";
 import { at } from "./types.js";
 
 /**
- * Returns the loops on which the values of linear expressions depend, directly or through bounds of other
- * returned loops, outermost first. `loops`: loops to choose from, outermost first.
+ * Returns the loops, outermost first, that change the values of linear expressions. A loop counts if its
+ * variable occurs in an expression, or in a bound of an inner loop that counts. `loops`: loops to choose
+ * from, outermost first.
  */
 export function loopsMoving(forms: readonly Linear[], loops: readonly ForStmt[]): ForStmt[] {
   const needed = new Set(forms.flatMap((form) => [...loopVariables(form)]));

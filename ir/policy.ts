@@ -145,8 +145,8 @@ export const noElement = -1;
 /** Result of {@link resolveIndex} for an index value that is out of range under `error` or `unchecked`. */
 export const outOfRange = -2;
 /**
- * Number that stands in place of an element's position, which is never negative. It means that the output
- * element or the point has the fill bits, because an index value selects no element.
+ * Value that replaces the position of an element if an index value selects no element; positions are never
+ * negative. The output element, or the value of the point, then has the fill bits.
  */
 export const fillValue = -3;
 
@@ -175,8 +175,8 @@ export function elementNamedBy(rule: NamingRule, value: number, exact: () => big
 }
 
 /**
- * Returns the position of the element that an index value selects, or `noElement`, or `outOfRange`. The
- * excluded element of the rule is not treated specially.
+ * Returns the position of the element that an index value selects, or `noElement`, or `outOfRange`. Ignores
+ * `rule.excluded`, the element whose selection counts as `noElement` in {@link elementNamedBy}.
  */
 function elementOf(rule: NamingRule, value: number, exact: () => bigint): number {
   const { extent, wrapNegativeBy = 0 } = rule;

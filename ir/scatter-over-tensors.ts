@@ -35,9 +35,9 @@ export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
 }
 
 /**
- * Returns the offsets, in elements along each dim, of a region in the tensor. For a region of a tile, the
- * offsets of the tile's load or store are added. Undefined if the tile has no load or store, or several with
- * different offsets.
+ * Returns the offsets, in elements along each dim, of a region within its operand. For a region of a UB tile,
+ * the offsets of the tile's load or store are added. Undefined if the tile has no load or store, or several
+ * with different offsets.
  */
 function offsetsIn(func: TileFunc, all: readonly Located[], region: Region): readonly Linear[] | undefined {
   if (operandNamed(func, region.buffer) !== undefined) return region.offsets;
@@ -68,10 +68,7 @@ function loopsAround({ stmt, loops }: Located<ScatterStmt>): readonly (readonly 
   return isOnce && around.every((along) => along !== undefined) ? around : undefined;
 }
 
-/**
- * True if a scatter that is computed tile by tile gives the same result as one that takes all points in the
- * order of the domain.
- */
+/** True if a scatter gives the same result tile by tile as point by point in the order of the domain. */
 function isInOrder(
   scatter: TiledPoints["scatter"],
   around: readonly (readonly ForStmt[])[],

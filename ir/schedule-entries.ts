@@ -257,8 +257,8 @@ export function defaultsOn(target: Target): Required<Omit<Schedule, OptionalEntr
 }
 
 /**
- * True if a schedule has every schedule entry, except those that are derived from the gather, and no
- * residency `auto`. Throws a CompileError (TC702) if the argument is not a schedule.
+ * True if a schedule has a value for each schedule entry and no residency `auto`. Entries that are derived
+ * from the gather may be absent. Throws a CompileError (TC702) if the argument is not a schedule.
  */
 export function isResolved(schedule: Schedule): schedule is ResolvedSchedule {
   checkArgument("isResolved", "schedule", schedule);

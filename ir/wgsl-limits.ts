@@ -120,7 +120,7 @@ export function tooManyBuffers({ count, bindings }: StorageBuffers, limit: numbe
 
 /**
  * Returns the error (TC502) for a tensor that exceeds the buffer limits of a WebGPU device; undefined if the
- * tensor fits. `bytes`: size of the tensor.
+ * tensor fits. `tensor`: name of the tensor, for the message. `bytes`: size of the tensor.
  */
 export function tooLargeBuffer(
   tensor: string,
@@ -138,8 +138,8 @@ export function tooLargeBuffer(
 
 /**
  * Returns the error (TC502), with `message`, for a kernel that exceeds limits of a WebGPU device. `needed`:
- * the limits, with the values that the kernel needs. `otherwise`: suggestion for the hint, other than a
- * different device.
+ * the limits, with the values that the kernel needs. `otherwise`: text of the hint that suggests a remedy
+ * other than a different device.
  */
 export function beyondDevice(
   message: string,

@@ -21,7 +21,7 @@ export const asFast = ({ kind }: Target): number => (targetFacts[kind].fittedClo
 /**
  * Returns the tiling whose schedule has the fewest estimated cycles; undefined if no tile is legal. {@link
  * tieBreaks} decides between equal estimates. `against`: cycles of a schedule that the caller knows, which
- * shorten the search; the returned schedule may take more cycles.
+ * shorten the search; the returned schedule may take more cycles than `against`.
  */
 export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | undefined {
   const space = new ScheduleSpace(tiling);
@@ -41,7 +41,7 @@ export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | und
 /**
  * Returns the tiling with the fewest estimated cycles in a search space, whose smallest tile must be legal.
  * `against`: cycles of a schedule that the caller knows, which shorten the search; the returned schedule may
- * take more cycles.
+ * take more cycles than `against`.
  */
 function fastest(space: ScheduleSpace, against: number): Tiling {
   const { start } = space;

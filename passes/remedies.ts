@@ -45,8 +45,9 @@ export const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedul
   [tile, view, profile, lowering, rotate].some((entry) => entry !== undefined);
 
 /**
- * Returns the best tiling that keeps all choices in `pinned`, and the command-line flags that select it.
- * Undefined if no tile is legal, or if `pinned` has residency `gm` and the target does not allow it.
+ * Returns the best tiling that keeps all choices in `pinned`, and the command-line flags that select the
+ * tiling. Undefined if no tile is legal, or if `pinned` has residency `gm` and the target does not allow
+ * `gm`.
  */
 export function remedyTo(gather: AccessFunc, pinned: PinnedEntries, target: Target): Remedy | undefined {
   const { residency } = pinned;
@@ -133,8 +134,8 @@ function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
 }
 
 /**
- * Returns a schedule without its tile, and without its view if it has a tile. If the compiler completed the
- * schedule, the default loop order and a buffer count of 1 are removed too.
+ * Returns the schedule of a program without the tile; if the schedule has a tile, the view is removed too. If
+ * the compiler completed the schedule, the default loop order and a buffer count of 1 are also removed.
  */
 export function unpinnedSchedule(gather: AccessFunc): Omit<Schedule, "tile"> {
   const { tile, view, order, buffers, ...kept } = gather.schedule;

@@ -240,8 +240,8 @@ function withAvailableUb(func: AccessFunc, target: Target, preferred: Residencie
 
 /**
  * Returns the candidate residencies of a gather whose framework reads inputs in global memory, by ascending
- * use of the unified buffer (UB). If the schedule requests a lowering, only candidates that allow it are
- * returned, unless none does. `residency`: the choice of the user.
+ * use of the unified buffer (UB). If the schedule requests a lowering, returns the candidates that allow the
+ * lowering, or all candidates if none allows it. `residency`: the choice of the user.
  */
 function leastFirst(
   func: AccessFunc,

@@ -16,8 +16,8 @@ import {
 import { at, type Shape } from "../../ir/types.js";
 
 /**
- * Shape (`sizes`), and linear expressions (`forms`) in its dims that are evaluated for all coordinates of the
- * shape.
+ * Linear expressions (`forms`) that are evaluated at all coordinates of a shape (`sizes`). The variables of
+ * the expressions are the dims of the shape.
  */
 export interface FormWalk {
   readonly sizes: Shape;

@@ -26,7 +26,10 @@ import { walksByBlocks } from "./blocks-of-dims.js";
 import { walkTime } from "./times.js";
 import { GatherWalk, rowOf, type RowVisitor } from "./walk.js";
 
-/** Input of which a call copies only the rows that index values select. */
+/**
+ * Input of a tile program from which a run copies only the rows that index values select, instead of the
+ * whole input.
+ */
 export interface NamedInput {
   readonly operand: Operand;
   readonly key: string;
@@ -124,9 +127,9 @@ function planRead(
 }
 
 /**
- * Returns the shape over whose coordinates a read runs, its address, and the steps that compute its index
- * values. Undefined if a read inside segments cannot be written as one read over the whole segmented list
- * ({@link listWalk}).
+ * Returns a read as three parts: the shape whose coordinates the read covers, the address at a coordinate,
+ * and the steps that compute the index values. Undefined if a read inside segments cannot be written as one
+ * read over the whole segmented list ({@link listWalk}).
  */
 function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Linear): ReadWalk | undefined {
   const { map } = stmt;
@@ -142,7 +145,8 @@ function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Lin
 
 /**
  * Returns a read inside segments as one read over the whole segmented list. Undefined if the length of the
- * list is unknown, or if the read depends on more than the position in the list.
+ * list is unknown, or if the read depends on more than the position in the list. `to`: position of the index
+ * operand that gives the end of a segment.
  */
 function listWalk(
   { address, shape, indices }: ReadWalk,
@@ -233,8 +237,8 @@ export interface CopiedRows {
 }
 
 /**
- * Copies the rows that a call's index values select from the tensors in `from` to the same positions in the
- * tensors in `to`. Yields the amount copied after each step.
+ * Copies the rows that index values select from the tensors in `from` to the same positions of the tensors in
+ * `to`. The index values are read from `from`. Yields the amount copied after each step.
  */
 export function* copyNamed(
   named: readonly NamedInput[],

@@ -29,9 +29,9 @@ export type MakesUpdates = (tile: TileFunc, inputs: HostInputs) => Generator<num
 const elementsAtOnce = 2 ** 16;
 
 /**
- * Executes a scatter and returns the output's bytes, which may be the base's own memory. Yields the finished
- * share of the output, in elements. Throws a RunError before any write: TC601 for an index out of range,
- * TC607 for a forbidden duplicate.
+ * Executes a scatter and returns the output's bytes, which may be the base's own memory. Yields the progress
+ * as a number of output elements, which may be a fraction. Throws a RunError, with an in-place base
+ * unchanged: TC601 for an index out of range, TC607 for a forbidden duplicate.
  */
 export function* scatterSteps(
   plan: ScatterPlan,
@@ -84,8 +84,8 @@ function* updatesIn(
 }
 
 /**
- * Passes all rows of a scatter's domain to `visitor`, slice by slice. Yields the finished share of the
- * output, in elements, after each slice.
+ * Passes all rows of a scatter's domain to `visitor`, slice by slice. After each slice, yields the progress
+ * as a number of output elements, which may be a fraction.
  */
 function* walkRows(
   plan: ScatterPlan,

@@ -104,8 +104,9 @@ export interface WalkInput extends Pick<GatherPlan, "indexSteps" | "stages"> {
 
 /**
  * Returns the first dim of a row (`outer`; all later dims belong to the row) and the number of elements in a
- * row. A row is contiguous in the data, and has the same index values. `by`: elements between neighbours
- * along each dim. `last`: innermost dim on which index values depend, or -1.
+ * row. A row is contiguous in memory, and all its elements have the same index values. `by`: distance in
+ * memory, in elements, between neighbours along each dim. `last`: innermost dim on which index values depend,
+ * or -1.
  */
 export function rowOf(
   sizes: readonly number[],
@@ -119,9 +120,9 @@ export function rowOf(
 }
 
 /**
- * Iterator over the rows of a gather, which it passes to a {@link RowVisitor}. An index value is resolved
- * once for all inner loops that it does not depend on; the innermost index values are resolved for a block of
- * rows at a time.
+ * Iterator that passes the rows of a gather to a {@link RowVisitor}. An index value is resolved once for all
+ * inner loops on which the value does not depend. The innermost index values are resolved for a block of rows
+ * at a time.
  */
 export class GatherWalk {
   private readonly lookups: readonly Lookup[];

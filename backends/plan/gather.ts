@@ -101,8 +101,8 @@ export function planGather(
 }
 
 /**
- * True if `address` depends on the reduction dim or on an index value inside the reduction, so that each
- * reduction element reads its own element.
+ * True if each reduction element reads an element of its own. That is so if `address` depends on the
+ * reduction dim, or on an index value inside the reduction.
  */
 export const isReadInReduction = (
   address: Linear,

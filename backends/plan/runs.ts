@@ -1,7 +1,10 @@
 /** Contiguous runs of the elements of a region, from the innermost dim outwards. */
 import { isConstant, type Linear } from "../../ir/linear.js";
 
-/** Contiguous range of bytes that is copied at once. It covers the output dims from `outer` to the last. */
+/**
+ * Contiguous range of bytes that is copied at once. The range covers the output dims from `outer` to the last
+ * output dim.
+ */
 export interface Run {
   readonly outer: number;
   readonly bytes: number;
@@ -10,8 +13,9 @@ export interface Run {
 }
 
 /**
- * Returns the longest range of bytes that is contiguous in every memory. It covers the innermost dims, and no
- * dim before `first`. `stridesByDim`: for each memory, the bytes between neighbours along each dim.
+ * Returns the longest range of bytes that is contiguous in every memory. The range covers the innermost dims,
+ * and no dim before `first`. `stridesByDim`: for each memory, the bytes between neighbours along each dim.
+ * `elementBytes`: bytes of an element.
  */
 export function commonRun(
   sizes: readonly Linear[],

@@ -9,8 +9,8 @@ import type { GatherPlan } from "./gather.js";
 import { beyondSteps } from "./stages.js";
 
 /**
- * Index operand whose address depends on no index value, with the stride that converts index values to data
- * addresses.
+ * Index operand whose value is stored at an address that depends on no other index value. The data address
+ * grows by `stride` elements when the index value grows by 1.
  */
 export interface StridedIndex {
   readonly index: number;
@@ -23,8 +23,8 @@ export interface StridedIndex {
 
 /**
  * Returns the index operands that the last stage of a gather reads, with strides, in map order. Undefined if
- * the stage adds anything else to the data's address, or if an index operand is not read from an input under
- * a policy.
+ * the stage adds another term to the data's address. Also undefined if an operand is a sum, has no policy, or
+ * is read at an address that contains index values or quotients.
  */
 export function stridedIndices({
   indexSteps,

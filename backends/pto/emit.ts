@@ -90,7 +90,10 @@ function textOf(plan: PtoPlan): string {
 
 const checkName = ({ names }: PtoPlan): string => `${names.entryPoint}_check`;
 
-/** Returns the lines of an entry point. `isCheck`: it only looks at the index values. */
+/**
+ * Returns the lines of a C++ entry point of the kernel. `isCheck`: true for the entry point that only checks
+ * the index values.
+ */
 function entryOf(context: PtoContext, name: string, isCheck: boolean): readonly string[] {
   const { out, plan } = context;
   const work = plan.gather ?? plan.scatter;
@@ -160,7 +163,10 @@ const meanings: Readonly<Record<AddedName, string>> = {
   border: "a block of zeros, for index values outside",
 };
 
-/** Emits the body of a kernel: setup, variables, tasks, and the report of indices out of range. */
+/**
+ * Emits the body of a kernel: setup, variables, tasks, and the report of indices out of range. `isCheck`:
+ * true to emit only what checks the index values.
+ */
 function emitBody(context: PtoContext, { reports }: PtoGather | PtoScatter, isCheck: boolean): void {
   const { out, plan } = context;
   const { nest, buffers, func, gather } = plan;
@@ -217,7 +223,8 @@ function emitSetup(context: PtoContext, gather: PtoGather): void {
 
 /**
  * Emits the perfect nest of parallel loops as one loop over tasks, which are partitioned among cores. Emits
- * only the statements if there are no parallel loops.
+ * only the statements if there are no parallel loops. `isCheck`: true to emit only what checks the index
+ * values.
  */
 function emitTasks(context: PtoContext, isCheck: boolean): void {
   const { out, plan } = context;
@@ -277,7 +284,10 @@ function declareSizes(
   }
 }
 
-/** Emits the code of statements, with the text of each statement as a comment. Loops get no comment. */
+/**
+ * Emits the code of statements, with the text of each statement as a comment. Loops get no comment.
+ * `isCheck`: true to emit only what checks the index values.
+ */
 function emitStmts(context: PtoContext, body: readonly Stmt[], isCheck: boolean): void {
   const { out, plan } = context;
   for (const stmt of body) {
@@ -318,7 +328,7 @@ function isLeftOut({ scatter }: PtoPlan, stmt: Stmt): boolean {
   return stmt.op === "load" && scatter?.indexBuffers.has(stmt.to) !== true;
 }
 
-/** Emits a loop and the loop's body. */
+/** Emits a loop and the loop's body. `isCheck`: true to emit only what checks the index values. */
 function emitFor(context: PtoContext, stmt: ForStmt, isCheck: boolean): void {
   const variable = context.plan.names.iv(stmt.iv);
   const range = `int32_t ${variable} = ${context.form(stmt.lower)}; ${variable} < ${context.form(stmt.upper)}`;

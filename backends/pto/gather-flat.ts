@@ -271,7 +271,7 @@ export function emitFlat(context: PtoContext, gather: PtoGather): void {
 
 /**
  * Emits the conversion of a data tile with 1-byte elements to f16. The gather then moves the bits of the f16
- * elements.
+ * elements. `words`: number of elements to convert.
  */
 function emitWidened(context: PtoContext, words: number, data: UbBuffer): void {
   const rows = new Rows(context, {

@@ -39,7 +39,7 @@ export const reportsSome = ({ reports, rules }: PtoGather): boolean =>
 
 /**
  * Emits declarations of the index values `s0`, `s1`, … of one output element, and of `inside`, which is false
- * if one of them selects no element. Returns the names of the index values. `readers`: one for each input
+ * if an index value selects no element. Returns the names of the index values. `readers`: one for each input
  * after the data.
  */
 export function emitIndices(
@@ -132,8 +132,8 @@ export function emitIndexSteps(
 }
 
 /**
- * Returns the lines of C++ by which an index value out of range selects the nearest element, or its remainder
- * modulo the extent. The list is empty for a policy that selects no element.
+ * Returns the lines of C++ by which an out-of-range index value selects the nearest element, or the element
+ * at the value modulo the extent. The list is empty for a policy that selects no element.
  */
 function otherwise(outside: Outside): string[] {
   switch (outside) {

@@ -31,7 +31,10 @@ import { indexSteps, type IndexStep } from "../index-walk.js";
 import { maxSizesOf } from "../plan/gather.js";
 import { isInPlace } from "../scatter-map.js";
 
-/** Value that a point writes: an element that is read, or a constant, as unsigned bits. */
+/**
+ * Value that a point writes: an element that is read from `region`, or a constant with the unsigned bits
+ * `bits`.
+ */
 export type PtoValue =
   | { readonly kind: "read"; readonly region: Region; readonly address: Linear }
   | { readonly kind: "constant"; readonly bits: bigint };
@@ -67,8 +70,8 @@ export interface PtoScatter {
 }
 
 /**
- * Returns the plan of the scatter in a tile program; undefined if there is none. Throws a CompileError
- * (TC505) that names what a kernel has no form for.
+ * Returns the plan of the scatter in a tile program; undefined if there is no scatter. Throws a CompileError
+ * (TC505) that names the part of the scatter that PTO-ISA kernels do not support.
  */
 export function planScatter(func: TileFunc, buffers: ReadonlyMap<string, UbBuffer>): PtoScatter | undefined {
   const [located, ...others] = statementsOf(func).filter(
@@ -154,7 +157,10 @@ export function planScatter(func: TileFunc, buffers: ReadonlyMap<string, UbBuffe
   };
 }
 
-/** Returns what no kernel has a form for, with the way out; undefined if there is nothing. */
+/**
+ * Returns the first part of a scatter that PTO-ISA kernels do not support; undefined if there is none.
+ * `what`: phrase that names the part in the error. `hint`: remedy, if there is one.
+ */
 function strangeIn(
   { write, reduced }: AccessMap,
   steps: readonly IndexStep[],
@@ -173,7 +179,10 @@ function strangeIn(
   return undefined;
 }
 
-/** Returns the value of a point; undefined if it is neither an element as it is nor a constant. */
+/**
+ * Returns the value that a point writes: an element that is read, or a constant. Undefined for any other
+ * value. `read`: returns the read of an element.
+ */
 function valueOf(
   { value, reads }: AccessMap,
   inputs: readonly { readonly type: { readonly dtype: DType } }[],
@@ -190,7 +199,10 @@ function valueOf(
   return { kind: "constant", bits: BigInt(bitsOfNumber(dtype, number)) };
 }
 
-/** Returns the number that an expression is; undefined if it is more than a number in a type. */
+/**
+ * Returns the number of an expression that is a literal, or a literal inside casts; undefined for any other
+ * expression.
+ */
 function constantOf(value: Expression): number | undefined {
   switch (value.kind) {
     case "number":
@@ -207,8 +219,9 @@ function constantOf(value: Expression): number | undefined {
 }
 
 /**
- * Returns the first dim of the rows that are stored at once: the innermost dims that update and output have
- * in common, and that no index value depends on. Their number, if there are none.
+ * Returns the first domain dim of the rows that one store writes. A row spans the innermost dims that updates
+ * and output have in common and that no index value depends on. Returns the number of domain dims if there
+ * are no rows.
  */
 function rowDimOf(
   map: AccessMap,
@@ -235,8 +248,9 @@ function rowDimOf(
 }
 
 /**
- * Returns the word of 32 bits whose copies are copies of an element; undefined if there is none. `width`:
- * bits of an element.
+ * Returns the 32-bit word that fills memory with copies of an element if the word is repeated; undefined if
+ * there is no such word. `bits`: the element's bits as an integer in text. `width`: number of bits of the
+ * element.
  */
 export function fillWord(bits: string, width: number): bigint | undefined {
   const element = BigInt.asUintN(width, BigInt(bits));

@@ -20,8 +20,8 @@ import { emitTransfer } from "./transfer.js";
 import { i32 } from "./words.js";
 
 /**
- * Emits a scatter statement. `isCheck`: emits only the look at its index values, which sets `bad` for one
- * that is rejected.
+ * Emits a scatter statement. `isCheck`: true to emit only the code that reads the index values and sets `bad`
+ * for a rejected value.
  */
 export function emitScatter(context: PtoContext, scatter: PtoScatter, isCheck: boolean): void {
   const { stmt, inUb, rowDim } = scatter;
@@ -78,7 +78,9 @@ function emitPointIndices(
 
 type PointWriter = (dims: readonly Coordinate[], indices: readonly string[]) => void;
 
-/** Returns the emitter of what the scalar unit writes to a tile at a point. */
+/**
+ * Returns a function that emits the code by which the scalar unit writes the value of one point to a tile.
+ */
 function elementWriter(context: PtoContext, scatter: PtoScatter): PointWriter {
   const { plan, out } = context;
   const { stmt, value, written } = scatter;
@@ -130,7 +132,7 @@ function combinedText(combine: Exclude<Combine, "set">): string {
   }
 }
 
-/** Returns the emitter of the store of a row of points to global memory. */
+/** Returns a function that emits the store of one row of points to global memory. */
 function rowWriter(context: PtoContext, scatter: PtoScatter): PointWriter {
   const { plan, out } = context;
   const { stmt, value, written, rowDim, isOrdered } = scatter;

@@ -25,8 +25,8 @@ export const referenceOfMap = (
 
 /**
  * Returns a generator that computes the output of an access map over whole tensors, and returns its bytes.
- * Yields the number of finished output elements; for a scatter, the finished share of the output, in
- * elements.
+ * Yields the number of finished output elements; for a scatter, the finished fraction times the number of
+ * output elements.
  */
 export function referenceOfMapSteps(
   map: AccessMap,
@@ -38,8 +38,8 @@ export function referenceOfMapSteps(
 }
 
 /**
- * Returns the number of points, of a gather output elements, whose value is the map's fill bits because an
- * index selects no element. Counting ends at the first index that the policy rejects.
+ * Returns the number of output elements (for a scatter, points) that get the fill value because an index
+ * selects no element. Counting ends at the first index that the policy rejects.
  */
 export function fillsOfMap(map: AccessMap, operands: readonly Operand[], inputs: HostInputs): number {
   const addresses = mapAddresses({ map, operands, inputs });

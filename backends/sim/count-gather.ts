@@ -269,7 +269,7 @@ const newTrackedTable = (): TrackedTable => ({ positions: new Set(), runs: new R
 
 /**
  * Returns a visitor that adds each row of a gather to `runs`, as a range of `length` elements. `tracked`:
- * inputs of which each element that is read is recorded once.
+ * inputs, by number, for which the visitor records the elements that are read.
  */
 function rowsInto(runs: Runs, length: number, tracked: ReadonlyMap<number, TrackedTable>): RowVisitor {
   const rows: RowVisitor = {

@@ -31,7 +31,9 @@ interface Gathered {
  * different rows.
  */
 export interface PickedRows {
-  /** Number of selections: points, or terms of sums, that read their own index values. */
+  /**
+   * Number of selections. A selection is a point, or a reduction element, that reads its own index values.
+   */
   readonly picks: number;
   /** Number of different rows of the data, or of the output for a scatter. */
   readonly distinct: number;
@@ -49,8 +51,8 @@ const formsIn = (value: AccessMap["indices"][number]["value"]): readonly Linear[
   isRead(value) ? value.at : [value];
 
 /**
- * Returns an upper limit on the number of index values that an analysis of a gather looks up, as a measure of
- * cost.
+ * Returns an upper limit on the number of index values that are looked up to count the data movement of a
+ * program. The limit is a measure of the time that counting takes.
  */
 export function lookups(gather: Gathered): number {
   const { map } = gather;

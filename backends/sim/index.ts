@@ -204,8 +204,8 @@ export function countedReport(
 type Hosts = Readonly<Record<string, HostValue>>;
 
 /**
- * Converts the inputs of a call to host tensors. An input of more than 4 GiB must be one that the call reads
- * in place.
+ * Converts the inputs of a call to host tensors. Throws a CompileError for invalid inputs, among them an
+ * input of more than 4 GiB that the call does not read in place.
  */
 function hostsOf(kernel: SimKernel, inputs: GatherData, options: SimulateLongOptions): Hosts {
   checkRunnable(kernel);

@@ -94,8 +94,9 @@ function descend(
 }
 
 /**
- * Visits the groups of iterations with equal values of `forms`, for iterations [from, to) of a loop and all
- * inner loops. The range is split where the smaller operand of a minimum changes.
+ * Calls `visit` for each group of iterations in which the linear expressions `forms` have equal values. The
+ * groups cover iterations [from, to) of `loop` with all inner loops. The range is split where the smaller
+ * operand of a minimum changes.
  */
 function split(
   loop: Loop,
@@ -142,8 +143,9 @@ const bendsBy = (form: Linear, name: string): boolean =>
   form.terms.some(({ of }) => of.kind === "min" && of.of.some((side) => loopVariables(side).has(name)));
 
 /**
- * Returns a linear expression without the minima that one operand decides in all iterations [from, to) of
- * `loop`. If the smaller operand changes in the range, the iteration of the change is added to `cuts`.
+ * Returns `form` without the minimums whose smaller operand is the same in all iterations [from, to) of
+ * `loop`; that operand replaces the minimum. Otherwise, the first iteration with the other operand is added
+ * to `cuts`.
  */
 function decide(form: Linear, loop: Loop, from: number, to: number, cuts: number[]): Linear {
   return substitute(form, (of) => {

@@ -38,7 +38,7 @@ interface Kept {
  * program. Executors are evicted when the idle memories exceed a limit in bytes.
  */
 export class KeptExecutors {
-  /** Weak: an idle memory must not keep alive the kernel that it is of. */
+  /** A weak map, so that an idle memory does not keep its program alive. */
   private readonly entries = new WeakMap<TileFunc, Entry>();
   private readonly order: BoundedCache<object, Kept>;
   /** It made room, and waits for a kernel without a memory. */

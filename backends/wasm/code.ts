@@ -35,7 +35,7 @@ export class CodeBuilder {
   readonly body: Instr[] = [];
   private out: Instr[] = this.body;
   private depth = 0;
-  /** Names that locals have, each with the last number that was put behind it. */
+  /** Names of the locals, each with the last number that was appended to keep names distinct. */
   private readonly taken = new Map<string, number>();
   /** Locals of constant vectors, by their words. */
   private readonly vectors = new Map<string, LocalId>();

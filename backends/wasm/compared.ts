@@ -8,17 +8,17 @@ import { at } from "../../ir/types.js";
 import type { Lookup, PointerWalk } from "./memory-addresses.js";
 
 /**
- * Vector of 16 bytes of index values that one instruction compares with limits: the vector's position in the
- * index tensor, and the limit of each 32-bit word.
+ * Sixteen bytes of an index tensor that one vector instruction compares with bounds: the position of the
+ * bytes, and the bound of each 32-bit word.
  */
 export interface ComparedVector {
-  /** Number of the pointer into the index tensor. */
+  /** Index, from 0, of the pointer into the index tensor. */
   readonly walk: number;
   /** Byte offset of the vector from the pointer. */
   readonly offset: number;
   /**
-   * Bound that each word is compared with: the limit of an index operand, or `high`, the word above a value
-   * of 64 bits, which is 0 in range.
+   * Bound of each word: the number of the index operand whose extent bounds the word, or `high` for the upper
+   * word of a 64-bit index value, which must be 0.
    */
   readonly words: readonly (number | "high")[];
 }
@@ -32,7 +32,7 @@ export const vectorBytes = 16;
 
 /**
  * Returns the vectors that check the index values of `shift` consecutive output elements along dim `dim`
- * against their limits. Undefined if vectors cannot check the values.
+ * against the extents. Undefined if vectors cannot check the values.
  */
 export function comparedTogether(
   resolved: readonly StridedIndex[],

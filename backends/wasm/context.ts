@@ -51,7 +51,7 @@ export class WasmContext {
   readonly from: LocalId;
   readonly to: LocalId;
   readonly layout: WasmLayout;
-  /** By name, what sizes tell: parameters of the function. */
+  /** Locals of the parameters that depend on dynamic sizes, by name. */
   private readonly params: ReadonlyMap<string, LocalId>;
   /** Loops around the statement that is emitted, outermost first. */
   private loops: readonly ForStmt[];

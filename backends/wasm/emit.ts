@@ -164,9 +164,9 @@ const tripsOf = (context: WasmContext, k: number): WasmAmount => {
 };
 
 /**
- * Returns the factors of the number of iterations of the parallel loops from loop `first` to the innermost.
- * The factors are the product of the constant trip counts, if above 1, and a WebAssembly local for each
- * dynamic trip count.
+ * Returns factors whose product is the number of iterations of the parallel loops from loop `first` to the
+ * innermost. The constant trip counts give one factor, omitted if 1; each dynamic trip count gives a
+ * WebAssembly local.
  */
 function divisors(context: WasmContext, first: number): WasmAmount[] {
   const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));

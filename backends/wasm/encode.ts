@@ -43,8 +43,9 @@ export function encodeModule(module: WasmModule): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Appends the declarations of all locals after the params to `out`. Neighbouring locals of one type are
- * declared together, as a count and the type.
+ * Appends the declarations of a function's locals, without its parameters, to `out`. `params`: number of
+ * parameters, which come first in `locals`. Neighbouring locals of one type are declared together, as a count
+ * and the type.
  */
 function declarations(locals: readonly Local[], params: number, out: number[]): void {
   const groups: { type: WasmType; count: number }[] = [];

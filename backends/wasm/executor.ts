@@ -38,8 +38,9 @@ export interface FastOptions {
  */
 export interface TakeOver {
   /**
-   * An executor of the same tensors and kind of memory, whose memory is taken over with what its inputs hold.
-   * It refuses to run afterwards. One with threads must have been closed, and these have ended.
+   * Executor for the same tensors and the same kind of memory. The new executor takes over the memory with
+   * the contents of the inputs; this executor then refuses to run. If it has threads, close it first and wait
+   * until the threads have ended.
    */
   readonly before?: FastExecutor;
 }

@@ -144,8 +144,9 @@ export function planCpuGather(
 }
 
 /**
- * Returns the pointers into the index tensors, and for each index operand the byte offset from a pointer.
- * Index operands whose addresses differ by a constant share a pointer.
+ * Returns the pointers into the index tensors (`indices`). `lookups`: for each index operand, the pointer and
+ * the byte offset from it at which the index value is stored. Values of one tensor at a constant distance use
+ * one pointer.
  */
 function lookupsOf(
   func: TileFunc,
@@ -178,8 +179,8 @@ interface GatheredData extends Pick<CpuGather, "data" | "indices" | "lookups" | 
 }
 
 /**
- * Returns the strategy of a gather. Rows are copied if index values are constant along the innermost output
- * dim or within pages of the dim; else elements are copied.
+ * Returns the strategy of a gather. Whole rows are copied if index values are constant along the innermost
+ * output dim, or along blocks (pages) of the dim. Otherwise elements are copied.
  */
 function movingOf(core: GatherPlan, data: GatheredData): GatherStrategy {
   const { last, page, stmt } = core;

@@ -29,7 +29,10 @@ export class IndexCheck {
   /** Locals that hold the values of each vector after negative values were counted from the end. */
   private readonly counted = new Map<ComparedVector, LocalId>();
 
-  /** Emits the limits. `counts`: true to first count negative values from the end, if the policy does so. */
+  /**
+   * Emits vectors with the largest index values in range. `counts`: true to first count negative values from
+   * the end, if the policy does so.
+   */
   constructor(
     private readonly context: WasmContext,
     private readonly plan: CpuGather,

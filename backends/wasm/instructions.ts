@@ -211,7 +211,8 @@ export type Instr =
   | { readonly op: "block" | "loop"; readonly body: readonly Instr[] }
   | { readonly op: "if"; readonly then: readonly Instr[]; readonly otherwise: readonly Instr[] }
   /**
-   * A statement of the program, whose instructions are the next ones, or which needs none; text format alone.
+   * Comment in the text format with a statement of the tile program. The instructions of the statement, if
+   * any, follow it.
    */
   | { readonly op: "comment"; readonly stmt: Stmt };
 

@@ -17,11 +17,14 @@ import { controlBytes } from "./thread.js";
 export interface WasmLayout {
   /** Byte address of each operand, in the function's order. */
   readonly operands: readonly number[];
-  /** Unified buffers, one after the other to the end of the memory. */
+  /**
+   * Byte address of the first thread's unified buffer. Those of the other threads follow, up to the end of
+   * the memory.
+   */
   readonly buffers: number;
   /** Bytes for each thread: the program's peak of unified buffer, then the table of resolved indices. */
   readonly bufferBytes: number;
-  /** Byte of a unified buffer where the table starts. */
+  /** Byte offset of the table of resolved indices in a thread's unified buffer. */
   readonly table: number;
 }
 

@@ -25,8 +25,8 @@ export interface PlacedRegion extends Place {
 export interface PointerWalk {
   readonly memory: Memory;
   /**
-   * Bytes of an element. Of packed elements, which have no address of their own, a walk counts elements from
-   * its memory's first.
+   * Bytes of an element; 1 for packed elements. Packed elements have no byte address: the pointer counts them
+   * from the first element of the memory.
    */
   readonly elementBytes: number;
   readonly packed: boolean;
@@ -40,7 +40,7 @@ export interface PointerWalk {
 
 /** Position of an index operand's value in memory, as a byte offset from a pointer into the index tensor. */
 export interface Lookup {
-  /** Number of the pointer into the index tensor. */
+  /** Index, from 0, of the pointer into the index tensor. */
   readonly walk: number;
   /** Byte offset of the value from the pointer. */
   readonly shift: number;

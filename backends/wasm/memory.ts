@@ -4,8 +4,8 @@ import type { TileFunc } from "../../ir/func.js";
 import { maxPages, pageBytes } from "./instructions.js";
 
 /**
- * Allocates a WebAssembly memory of `pages` pages of 64 KiB. Throws a CompileError (TC502) if the allocation
- * fails.
+ * Allocates a WebAssembly memory of `pages` pages of 64 KiB. `shared`: true for a memory that several threads
+ * use. Throws a CompileError (TC502) if the allocation fails.
  */
 export function allocateMemory(func: TileFunc, pages: number, shared: boolean): WebAssembly.Memory {
   try {

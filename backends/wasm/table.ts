@@ -11,7 +11,7 @@ import { at, elementCount, strides, type Shape } from "../../ir/types.js";
  * table before copying elements.
  */
 export interface Table {
-  /** Output dims that the indices follow, and their table strides in bytes by output dim. */
+  /** Output dims on which the indices depend. `strides`: strides of the table in bytes, by output dim. */
   readonly dims: readonly number[];
   readonly strides: readonly number[];
   readonly bytes: number;

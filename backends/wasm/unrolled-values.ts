@@ -20,8 +20,7 @@ export type StepElements = 16 | 32;
 export interface UnrolledValues {
   readonly elements: StepElements;
   /**
-   * By read: whether all elements of a step are made from the same element of it; else each from the next
-   * one.
+   * For each read: true if all elements of a step use one input element, false if they use consecutive ones.
    */
   readonly still: readonly boolean[];
 }

@@ -33,7 +33,7 @@ import type { LaneCode, LaneOp } from "./lane-code.js";
 
 /**
  * Inputs of the code for one step of a value's computation: locals of earlier steps, loaded elements, and the
- * result of the reduction.
+ * combined value of the reduction elements.
  */
 export interface StepInputs {
   /** Returns the WebAssembly local that holds the result of step number `step`. */
@@ -77,9 +77,9 @@ export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }
 }
 
 /**
- * Emits the reductions of `locals` output elements (or vectors of elements) in one loop, and returns one
- * WebAssembly local for each result. `each`: emits the loop over reduction elements, and calls `take` to emit
- * the loop's body.
+ * Emits one loop that combines the reduction elements of `locals` output elements (or vectors of output
+ * elements). Returns a WebAssembly local with each result. `each`: emits the loop over reduction elements,
+ * and calls `take` to emit the loop's body.
  */
 export function emitStepwise(
   lanes: LaneCode,
@@ -304,8 +304,7 @@ const isRounded = (type: SourceType): type is RoundedType => isFloatValue(type) 
 export interface StoredValue {
   readonly type: ValueType;
   /**
-   * The steps before the store: a cast whose result is stored rounds to the bits that are stored, and to
-   * nothing else.
+   * Steps that are computed before the store. A final cast to f16 or bf16 is left out, because `bits` rounds.
    */
   readonly steps: readonly ValueStep[];
   /**

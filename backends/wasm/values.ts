@@ -31,7 +31,7 @@ export interface ReadAddresses {
 
 /**
  * Emits the computation of a value and the store to the address in local `out`. `reduced`: local with the
- * result of the reduction.
+ * combined value of the reduction elements.
  */
 export function emitValue(
   code: CodeBuilder,
@@ -48,8 +48,9 @@ export function emitValue(
 }
 
 /**
- * Emits the reduction of an output element, and returns the WebAssembly local that holds the result. `each`:
- * emits the loop over reduction elements, and calls `take` to emit the loop's body.
+ * Emits the code that combines the reduction elements of one output element, and returns the WebAssembly
+ * local with the result. `each`: emits the loop over reduction elements, and calls `take` to emit the loop's
+ * body.
  */
 export function emitReduction(code: CodeBuilder, reduction: ReductionSteps, each: EachElement): LocalId {
   if (reduction.how === "exact") return emitExact(code, reduction, each);
@@ -167,8 +168,8 @@ function loadElement(
 const valueLoads = { i8: "i32.load8_s", i16: "i32.load16_s", f32: "f32.load" } as const;
 
 /**
- * Emits code that pushes the position, in bytes from the start of the memory, of the byte with a packed
- * element. `element`: local with the element's index.
+ * Emits code that pushes the position of the byte that contains a packed element, in bytes from the start of
+ * the memory. `element`: local with the element's index.
  */
 export function pushByte(code: CodeBuilder, type: PackedType, element: LocalId): void {
   code

@@ -26,14 +26,14 @@ import {
 const vectorElements = 4;
 
 /**
- * Results of a reduction for the elements of an unrolled step (16 or 32 elements). One WebAssembly local if
- * all results are equal; else a list of locals, each with four results.
+ * Combined reduction elements of each output element of an unrolled step (16 or 32 output elements). One
+ * WebAssembly local if all values are equal; else a list of locals, each with four values.
  */
 export type StepSums = LocalId | readonly LocalId[];
 
 /**
- * Emits the computation of the elements of an unrolled step (16 or 32 elements), and the stores from the
- * address in local `out` on. `sums`: results of the reduction.
+ * Emits the computation of the output elements of an unrolled step (16 or 32 elements), and the stores from
+ * the address in local `out` on. `sums`: combined reduction elements of each output element.
  */
 export function emitVectorValues(
   code: CodeBuilder,
@@ -113,8 +113,9 @@ function storeFloats(
 }
 
 /**
- * Emits the reductions of the elements of an unrolled step (16 or 32 elements), and returns the results.
- * `each`: emits the loop over reduction elements, and calls `take` to emit the loop's body.
+ * Emits the code that combines the reduction elements of each output element of an unrolled step (16 or 32
+ * output elements), and returns the results. `each`: emits the loop over reduction elements, and calls `take`
+ * to emit the loop's body.
  */
 export function emitVectorReduction(
   code: CodeBuilder,
@@ -221,8 +222,9 @@ function operandsOf(step: ValueStep): readonly number[] {
 }
 
 /**
- * Emits code that pushes four consecutive elements of an unrolled step. `address`: local with the address of
- * the step's first element. `k`: index of the vector in the step.
+ * Emits code that pushes four consecutive elements of an unrolled step (16 or 32 elements) as a vector.
+ * `address`: local with the address of the step's first element. `k`: index, from 0, of the vector in the
+ * step.
  */
 function loadVector(
   lanes: LaneCode,

@@ -14,12 +14,13 @@ import { copyDstUsage, copySrcUsage, mapReadUsage, storageUsage, uniformUsage } 
  */
 export interface GpuBuffers {
   /**
-   * Inputs by key, `data` and `indices` where there are no others: `STORAGE`, and `COPY_SRC` of indices for
-   * `checkStatus`.
+   * Buffer of an input, by the operand's key; `data` and `indices` if these are the only inputs. Usage:
+   * `STORAGE`, and for `checkStatus` also `COPY_SRC` of the indices.
    */
   readonly [key: string]: GPUBuffer | undefined;
   /**
-   * `STORAGE`. No other operand's buffer. Absent where an input is written in place: its buffer is the output.
+   * Buffer of the output alone, with usage `STORAGE`. Absent if the program writes an input in place: then
+   * the input's buffer receives the output.
    */
   readonly output?: GPUBuffer;
   /**

@@ -313,7 +313,10 @@ export async function readBuffer(
   }
 }
 
-/** Resolves to the index value at a 0-based position of a buffer, in elements, as an exact bigint. */
+/**
+ * Resolves to the index value at `position` in a buffer, as an exact bigint. `position`: index of the
+ * element, from 0. `element`: typed array and size of the index values.
+ */
 export async function readIndex(
   work: DeviceWork,
   from: GPUBuffer,

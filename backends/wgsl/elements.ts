@@ -7,8 +7,8 @@ import type { WgslContext } from "./context.js";
 import type { GatherMove, AccessWords } from "./gather-move.js";
 
 /**
- * Returns the name of the array from which a gather reads elements: the workgroup buffer for staged data,
- * else the tensor.
+ * Returns the name of the array from which a gather reads elements: the workgroup buffer if the data is
+ * loaded there first, else the tensor.
  */
 export const sourceName = ({ names }: WgslContext, { stmt, staged }: GatherMove): string =>
   names.buffer(staged?.buffer.name ?? stmt.from[gatheredTable]?.buffer ?? "");

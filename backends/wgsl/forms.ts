@@ -91,8 +91,8 @@ export const largestFactorFirst = (terms: readonly Term[]): readonly Term[] =>
   [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by) || ranks[a.of.kind] - ranks[b.of.kind]);
 
 /**
- * Returns `by` times the quotient of a linear expression by `of`, as an amount (number times WGSL
- * expression). Division by a power of two is printed as a shift or a mask.
+ * Returns `by` times the quotient `form` / `of`, as an amount (number times WGSL expression). The division is
+ * printed as a shift or a mask if `of` is a power of two.
  */
 function quotient(form: Linear, of: number, by: number, language: FormLanguage): Amount {
   const divided = amountOf(form, language);

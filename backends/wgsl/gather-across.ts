@@ -16,7 +16,8 @@ type Across = Extract<Unit, { readonly how: "across" }>;
 
 /**
  * Emits the code by which a lane writes 16 bytes of the output, possibly across two neighbouring rows.
- * `coords`: coordinates of the first element; the innermost coordinate counts through all rows.
+ * `coords`: coordinates of the first element. The innermost coordinate counts the accesses of all rows
+ * together, in row-major order.
  */
 export function emitAcross(
   context: WgslContext,

@@ -509,7 +509,7 @@ const unitStatements = 256;
 
 /**
  * Returns the largest group of neighbouring elements that a lane can compute together, in whole 32-bit words
- * of the output. Undefined if there is none.
+ * of the output. Undefined if there is none. `size`: bytes of an output element.
  */
 function valuesUnit(
   setting: Setting,
@@ -550,7 +550,7 @@ const wordsOf = (size: number, { staged, isTable }: Setting): AccessWords =>
 
 /**
  * Returns the widest access, in 32-bit words, that divides the rows of data and output into whole accesses.
- * Undefined if there is none.
+ * Undefined if there is none. `size`: bytes of an element.
  */
 function rowWidth(setting: Setting, { sizes, addresses }: LaneTile, size: number): AccessWords | undefined {
   const { func, staged, isTable, loops } = setting;
@@ -606,7 +606,7 @@ function widthsOf(
 
 /**
  * Returns the number of 32-bit words in one access, for each input of a gather with arithmetic. Undefined for
- * an input that is read by single words.
+ * an input that is read by single words. `isStaged`: true if the data is read from workgroup memory.
  */
 function widthsOfReads(
   { func, loops, stmt, laneBytes }: Setting,
@@ -737,7 +737,7 @@ const longRowBytes = 128;
 
 /**
  * Returns the group of short rows that lanes write in accesses of 16 bytes across row boundaries. Undefined
- * if the rows or the device do not allow the accesses.
+ * if the rows or the device do not allow the accesses. `size`: bytes of an element.
  */
 function acrossRows(
   setting: Setting,

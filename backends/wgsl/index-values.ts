@@ -121,8 +121,8 @@ export function declareIndices(context: WgslContext, move: GatherMove, element: 
 }
 
 /**
- * Emits the declarations of the index operands of a reduction element; the last coordinate is the position in
- * the reduction. Returns true, and declares `alive`, if an index may select no element.
+ * Emits the declarations of the index operands of a reduction element; the last coordinate is the number of
+ * the reduction element, from 0. Returns true, and declares `alive`, if an index may select no element.
  */
 export function declareReductionIndices(context: WgslContext, move: GatherMove, element: ElementAt): boolean {
   const ends = mayEnd(move, true);
@@ -134,14 +134,14 @@ export function declareReductionIndices(context: WgslContext, move: GatherMove, 
 }
 
 /**
- * WGSL texts of the bounds of an output element's reduction: the index of the first reduction element, and
- * the exclusive end.
+ * WGSL texts of the range of an output element's reduction elements: the index of the first reduction
+ * element, and the end (exclusive).
  */
 export type ReductionBounds = readonly [first: string, end: string];
 
 /**
- * Returns the WGSL texts of the index of an output element's first reduction element and of the exclusive
- * end. Undefined if no output element has a reduction element.
+ * Returns the WGSL texts of the range of an output element's reduction elements: the index of the first, and
+ * the end (exclusive). Undefined if no output element has a reduction element.
  */
 export function reductionBounds({ out }: WgslContext, move: GatherMove): ReductionBounds | undefined {
   const { map } = move.stmt;
@@ -408,8 +408,9 @@ export const valueFlags = (move: GatherMove): readonly string[] =>
   move.indices.filter((index) => isMissable(move, index)).map(flagOf);
 
 /**
- * True if a kernel needs the variable `alive`, which is false once an output or reduction element has ended.
- * False if every value that ends an element is reported. `inReduction`: true for reduction elements.
+ * True if a kernel needs the variable `alive`, which is false once an index value of an output or reduction
+ * element has selected no element. False if every such value is reported. `inReduction`: true for reduction
+ * elements.
  */
 export const mayEnd = (
   { indices, unit }: Pick<GatherMove, "indices" | "unit">,

@@ -89,9 +89,9 @@ function join(
 }
 
 /**
- * Returns a linear expression in the dims `outer` and `inner` as an expression in one fused dim. Undefined if
- * the expression does not continue from one row to the next. `mayBeApart`: true if gaps between rows are
- * allowed.
+ * Returns a linear expression in the dims `outer` and `inner` as an expression in one dim that replaces both.
+ * Undefined if the expression's step from one row to the next prevents this. `mayBeApart`: true if gaps
+ * between rows are allowed.
  */
 function alongOne(
   form: Linear,

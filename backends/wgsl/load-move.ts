@@ -18,7 +18,9 @@ export interface LoadMove {
   readonly how: "words" | "packed";
   readonly stmt: LoadStmt;
   readonly buffer: UbBuffer;
-  /** 32-bit words of one access of the tensor, and of one of the buffer. */
+  /**
+   * Number of 32-bit words in one access of the tensor. `stagedWidth`: in one access of the workgroup buffer.
+   */
   readonly width: 1 | 4;
   readonly stagedWidth: 1 | 4;
   /**

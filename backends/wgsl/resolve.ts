@@ -95,7 +95,7 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
 /**
  * Emits the WGSL function `resolve_k` for an index operand whose policy reports values out of range. A value
  * out of range yields a number at or above the extent, which must not be 0. If `index.biased` is true,
- * results are signed and 2^31 lower.
+ * results are signed and 2^31 lower. `indices`: WGSL storage variable with the index values.
  */
 export function emitReportedResolver(out: Lines, index: ReadIndex, indices: string): void {
   const { index: number, rule, four, biased } = index;
@@ -195,8 +195,8 @@ const signOfLow = (four: boolean): string =>
   four ? "bitcast<vec4u>(bitcast<vec4i>(low) >> vec4u(31u))" : "bitcast<u32>(bitcast<i32>(low) >> 31u)";
 
 /**
- * Returns the WGSL expression for the low 32 bits of the index value at `position`, a WGSL variable. A
- * shorter signed value is sign-extended.
+ * Returns the WGSL expression for the low 32 bits of the index value at the WGSL variable `position`. A
+ * shorter signed value is sign-extended. `indices`: WGSL storage variable with the index values.
  */
 export function lowWord({ bytes, signed }: Pick<IndexRule, "bytes" | "signed">, indices: string): string {
   if (bytes >= 4) return `${indices}[${bytes === 8 ? "2u * " : ""}position]`;
@@ -209,7 +209,7 @@ export function lowWord({ bytes, signed }: Pick<IndexRule, "bytes" | "signed">, 
 
 /**
  * Emits the WGSL declarations of `low` and, for 64-bit index values, `high`: the low and high 32-bit words of
- * the index values.
+ * the index values. `indices`: WGSL storage variable with the index values.
  */
 function emitReads(out: Lines, { rule, four, words, shared }: ReadIndex, indices: string): void {
   const wide = rule.bytes === 8;

@@ -40,7 +40,7 @@ import { proveValue, type ProvedValue } from "./value-proofs.js";
  * element, or in one row.
  */
 export interface Owners {
-  /** Extents of the domain, but 1 along a dim whose points all have the same owner. */
+  /** Extents of the domain, with 1 along each dim whose points all have the same owner. */
   readonly points: Shape;
   /** Index of a point's entry in `owner`, as a linear form of dims and index values. */
   readonly entry: Linear;

@@ -41,8 +41,8 @@ export type StepProof =
   | { readonly kind: "few"; readonly of: 0 | 1; readonly digits: number };
 
 /**
- * Proofs for the steps of a computed value, and for the steps of its reduction. Entry k is the proof of step
- * k; undefined without a proof.
+ * Proofs for the steps of a computed value, and for the steps that compute a reduction element. Entry k is
+ * the proof of step k; undefined without a proof.
  */
 export interface ValueProofs {
   readonly steps: readonly (StepProof | undefined)[];
@@ -101,8 +101,8 @@ function nativeProofs({ steps, reduction }: ValuePlan): ValueProofs {
 }
 
 /**
- * Returns the proofs of a value's steps and reduction. `maxReductionElements`: maximum number of reduction
- * elements of one output element.
+ * Returns the proofs of the steps that compute an output element and its reduction elements.
+ * `maxReductionElements`: maximum number of reduction elements of one output element.
  */
 function proofsOf({ steps, reduction }: ValuePlan, maxReductionElements: number): ValueProofs {
   if (reduction === undefined) return { steps: proveSteps(steps, gridsOf(steps)), ofReduction: [] };
@@ -161,8 +161,8 @@ function exact(grid: GridResult): StepProof | undefined {
 const isNormal = ({ lsb }: ValueGrid): boolean => lsb >= f32.least;
 
 /**
- * Returns the proof of a product of which one operand has at most 8 significant bits and is not subnormal.
- * Undefined if neither operand has the property.
+ * Returns the proof of a product if one operand has at most 8 significant bits and is not subnormal.
+ * Undefined if neither operand is such a number.
  */
 function few(sides: readonly GridResult[]): StepProof | undefined {
   for (const of of [0, 1] as const) {

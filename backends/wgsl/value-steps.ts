@@ -47,8 +47,8 @@ export function valueHelpers({ plan: { steps, reduction }, proofs }: ProvedValue
 export const printed: Call = (name, ...args) => `${name}(${args.join(", ")})`;
 
 /**
- * Returns the WGSL expression of one step; empty for a read or the result of a reduction. `value`: returns
- * the WGSL text of an earlier step.
+ * Returns the WGSL expression of one step; an empty text for a step that reads an element or the combined
+ * reduction elements. `value`: returns the WGSL text of an earlier step.
  */
 export function stepText(
   step: ValueStep,
@@ -186,8 +186,8 @@ const narrowed = (to: FloatValueType, value: string, call: Call): string =>
   to === "f32" ? value : call(`f32_to_${to}`, value);
 
 /**
- * Returns the WGSL expression that combines an accumulator with one more reduction element. `sum`: text of
- * the accumulator.
+ * Returns the WGSL expression that combines an accumulator with one more reduction element. `sum`, `element`:
+ * WGSL texts of the accumulator and of the element.
  */
 export function takenText(
   reduction: ReductionSteps,
@@ -202,8 +202,8 @@ export function takenText(
 }
 
 /**
- * Returns the WGSL expression for the result of a reduction, computed from the accumulator `sum`. A mean,
- * minimum or maximum of no elements is 0.
+ * Returns the WGSL expression for the combined value of an output element's reduction elements, computed from
+ * the accumulator `sum`. The mean, minimum or maximum of no elements is 0.
  */
 export function reducedText(
   reduction: ReductionSteps,

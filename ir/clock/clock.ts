@@ -166,8 +166,9 @@ export function resultOf(program: Clocked, tasks: number, last: CoreTime): Clock
 }
 
 /**
- * Returns a sentence about a program's bottleneck `what`: the kind of work, and the percentage of cycles in
- * which the bottleneck is busy.
+ * Returns a sentence about a program's bottleneck `what`: the percentage of time in which the bottleneck is
+ * busy, and the kind of work. `busy`: cycles in which the bottleneck is busy. `cycles`: cycles of the
+ * program.
  */
 function why({ target, cores, lowering }: Clocked, what: Pipe | "gm", busy: number, cycles: number): string {
   const share = cycles === 0 ? 0 : Math.round((100 * busy) / cycles);

@@ -323,8 +323,8 @@ class Composer {
 }
 
 /**
- * Returns the tasks of a range in order, as loop-nest nodes with repeat counts. A loop iteration that is only
- * partly in the range is replaced by inner nodes.
+ * Returns a range of tasks, in order, as nodes of the loop nest with repeat counts. An iteration that is only
+ * partly in the range is given by its inner nodes.
  */
 function blockOf(node: Node, { from, to }: TaskRange): Repeated[] {
   if (from <= 0 && to >= node.tasks) return [{ count: 1, node }];

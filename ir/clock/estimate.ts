@@ -167,8 +167,8 @@ const runsIn = (
 });
 
 /**
- * Returns the work of a gather for a part of a tile. `work`: work for the full tile. The second parameter has
- * the part's fractions of the tile's elements and rows.
+ * Returns the work of a gather for a part of a tile, computed from the work for the full tile (`work`).
+ * `elements`, `rows`: fractions (0 to 1) of the full tile's elements and rows that the part has.
  */
 function scaledWork(work: Work, { elements, rows: alike }: TileShare, lowering: TimedLowering): Work {
   if (elements === 1) return work;
@@ -240,9 +240,9 @@ function tripsOf(tiling: Tiling): AllTrips {
 }
 
 /**
- * Returns the mean sizes of two kinds of tiles, as fractions of the elements and rows of a full tile.
- * `whole`: tiles in a block of `max` consecutive tasks. `rest`: the partial last tile of a task; undefined if
- * every tile of a task is whole.
+ * Returns two mean tile sizes, each as fractions of the elements and rows of a full tile. `whole`: mean over
+ * the tiles of `max` consecutive tasks. `rest`: the partial last tile of a task; undefined if no task has a
+ * partial tile.
  */
 function tileShares(
   { parallel, tiles, serial, row }: AllTrips,

@@ -17,7 +17,7 @@ import { loweringsOfProgram, type StatementWork } from "./statement.js";
 
 /**
  * Returns the result of the cycle model for the fastest lowering (choice of instructions) of a program's
- * gather. `timed`: computes the result for one lowering.
+ * gather. `tasks`: number of tasks. `timed`: computes the result for one lowering.
  */
 export function fastest(
   func: TileFunc,
@@ -61,8 +61,9 @@ interface Timed {
 }
 
 /**
- * Runs `timed`, the cycle model, on a program and returns the result. Also returns the gathers whose work
- * `timed` requested, and the last cost function that `timed` requested.
+ * Runs the cycle model `timed` on a program and returns the result, with two records of the run. `gathered`:
+ * the gathers for which `timed` requested the work. `cyclesOf`: the last cost function that `timed`
+ * requested.
  */
 function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Timed {
   const gathered = new Map<string, Gathered>();

@@ -83,8 +83,8 @@ function least(tiling: Tiling): LowerBound {
 }
 
 /**
- * Returns the functions of {@link LowerBounds} for a target that gathers through the unified buffer (UB).
- * Bounds for a tile include the issue cycles of one DMA store for each tile.
+ * Returns the functions of {@link LowerBounds} for a target that gathers through the unified buffer (UB). The
+ * bound for a tile is at least the issue cycles of a core's DMA stores, one store for each output tile.
  */
 function throughUb(tiling: Tiling): LowerBounds {
   const { target, schedule, extents } = tiling;

@@ -3,9 +3,8 @@ import { followedDims, inputTile, walked, type AccessMap, type Followed } from "
 import { at, elementCount, type Shape } from "../types.js";
 
 /**
- * Returns a lower bound on the number of elements of an input that a gather reads, whatever its tiles; 0 for
- * an empty output. Gather dims count in full. `extents`: extents of the output. `shape`: extents of the
- * input.
+ * Returns a lower bound on the number of elements of an input that a gather reads under any tiling; 0 for an
+ * empty output. Gather dims count in full. `extents`: extents of the output. `shape`: extents of the input.
  */
 export function readTogether(map: AccessMap, table: number, extents: Shape, shape: Shape): number {
   const space = walked(map, extents);

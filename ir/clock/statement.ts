@@ -120,9 +120,9 @@ export function memoryCycles(
 }
 
 /**
- * Returns the UB buffers of a program, and two functions that look up the types and the UB strides of
- * tensors. `gathered`: returns those of the inputs and the output of a gather. `moved`: returns those of the
- * tensor that a load or store copies.
+ * Returns the program's UB buffers (`buffers`) and two functions, which return a tensor's type and, if the
+ * tensor has a tile in UB, the tile's strides in elements. `gathered`: for the inputs and the output of a
+ * gather. `moved`: for the tensor that a load or store copies.
  */
 function placedIn(func: TileFunc) {
   const buffers = ubBuffers(func);

@@ -96,8 +96,9 @@ export const waitCycles = ({ waits, loadWaits }: Work, target: Target): number =
   waits * target.syncCycles + loadWaits * target.loadLatencyCycles;
 
 /**
- * Returns the cycles from the end of a hardware pipe's instruction until a waiting statement on another pipe
- * can continue, without the sync. The result is 0 for pipes other than MTE2 and MTE3.
+ * Returns the latency of a hardware pipe, in cycles: the time from the end of an instruction until a waiting
+ * statement on another pipe can continue. The cycles of the sync itself are not included. The result is 0 for
+ * pipes other than MTE2 and MTE3.
  */
 export const latencyOf = (pipe: WorkPipe, figures: BoardFigures): number =>
   pipe === "MTE2" ? figures.loadLatencyCycles : pipe === "MTE3" ? figures.storeLatencyCycles : 0;

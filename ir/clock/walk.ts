@@ -116,8 +116,8 @@ export const maxOutputTiles = 4_000;
 const maxOccupancy = 256;
 
 /**
- * Returns the result of the cycle model with a timeline, by simulating every statement. `transferred`: bytes
- * that all cores together transfer in global memory, by operand.
+ * Returns the result of the cycle model with a timeline, by simulating every statement. `tasks`: number of
+ * tasks. `transferred`: bytes that all cores together transfer in global memory, by operand.
  */
 export function walk(program: Clocked, tasks: number, transferred: TransferBytes): Walked {
   const walker = new Walker(program, tasks, transferred);
@@ -140,7 +140,10 @@ export function transferredByWalk({ func, workOf }: Clocked): TransferBytes {
   return transferred;
 }
 
-/** Returns the result of the cycle model for a program by simulating every statement, without a timeline. */
+/**
+ * Returns the result of the cycle model for a program by simulating every statement, without a timeline.
+ * `tasks`: number of tasks.
+ */
 export function cyclesByWalk(program: Clocked, tasks: number): ClockResult {
   const walker = new Walker(program, tasks, transferredByWalk(program));
   walker.run();

@@ -11,8 +11,8 @@ import { ubBytes } from "../tile.js";
 import { elementCount, type Shape } from "../types.js";
 
 /**
- * Number of 16-byte units of a tile for which a workgroup has one lane. The target's number of lanes is the
- * upper limit.
+ * Number of 16-byte units of a tile for each lane. A workgroup has one lane for this many units, up to the
+ * target's number of lanes.
  */
 export const unitsOfLane = 4;
 

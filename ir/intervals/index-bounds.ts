@@ -127,9 +127,9 @@ function fromBound({ wrapNegativeBy, ...rest }: DynamicIndex): IndexOperand {
 }
 
 /**
- * Returns the largest extent of index operand `s` that keeps the coordinates `coords` inside the indexed
- * dims; undefined if even extent 1 is too large. Returns 0 if an indexed dim is empty, or if the ranges of
- * the other variables are undefined (`rangesOfOthers`).
+ * Returns the largest extent of index operand `s` with which all coordinates in `coords` stay inside the
+ * indexed dims. Undefined if even extent 1 is too large. Returns 0 if an indexed dim is empty, or if
+ * `rangesOfOthers`, which returns the ranges of the other variables, returns undefined.
  */
 function largest(
   s: number,

@@ -45,9 +45,10 @@ export function addScaled(a: Form, b: Form, scale: number): Form {
 }
 
 /**
- * Returns a linear expression as a minimum of affine expressions in the loops' offsets. Undefined if it
- * contains a div, a mod, an unknown loop variable, or a min with a negative factor. Throws an InternalError
- * for a dim, an index operand or a symbol. `variables`: affine expression of each loop variable, by name.
+ * Returns a linear expression as a minimum of affine expressions in the loops' offsets. Undefined if the
+ * linear expression contains a div, a mod, an unknown loop variable, or a min with a negative factor. Throws
+ * an InternalError for a dim, an index operand or a symbol. `variables`: affine expression of each loop
+ * variable, by name.
  */
 export function minimumOf(linear: Linear, variables: ReadonlyMap<string, Form>): Minimum | undefined {
   let sum: Minimum | undefined = [constantForm(linear.at)];
@@ -105,9 +106,9 @@ export function least(minimum: Minimum, offsets: LoopOffsets): number {
 }
 
 /**
- * Affine expression of a minimum that changes with the offset of one loop. `fall`: decrease for each unit of
- * the offset. `above`: amounts, at offset 0, by which the expression exceeds expressions of the minimum that
- * do not change with the offset. `above` is empty for an expression that increases.
+ * Affine expression, one of several in a minimum, that changes with the offset of a loop. `fall`: decrease
+ * for each unit of the offset. `above`: amounts by which this expression, at offset 0, exceeds expressions of
+ * the minimum that do not change with the offset. An expression that increases has an empty `above`.
  */
 export interface Falling {
   readonly fall: number;

@@ -44,8 +44,8 @@ import { alphaSpec, scaled, slicesScatter } from "./slices-scatter.js";
 const cacheTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "i16", "i8"];
 
 /**
- * Returns the scatter of source rows into a cache, where an index selects a slot. A slot is a row of a cache
- * of two dims, or a token of a cache of four dims with pages. Throws a RuleError if the source does not fit.
+ * Returns the scatter that writes each source row to the slot of a cache that an index selects. A slot is one
+ * row of a rank-2 cache, or one token of a paged rank-4 cache. Throws a RuleError if the source does not fit.
  */
 function slotScatter(inputs: OpInputs, who: string): Omit<Scatter, "combine"> {
   const [input, slots] = [inputs.data.shape, inputs.indices.shape];

@@ -84,9 +84,9 @@ export function dimsTaken({ inputs }: OpInputs, item: SubscriptItem): number {
 }
 
 /**
- * Returns the items of the attribute `subscript`, with an ellipsis. Throws a RuleError (TC102) if the items
- * index more dims than the data has. Throws a RuleError (TC105) for an invalid item, a repeated ellipsis, or
- * an unused index array.
+ * Returns the items of the attribute `subscript`. If the attribute has no ellipsis, one is added at the end.
+ * Throws a RuleError (TC102) if the items index more dims than the data has. Throws a RuleError (TC105) for
+ * an invalid item, a repeated ellipsis, or an unused index array.
  */
 export function itemsOf(subscripted: Subscripted): readonly SubscriptItem[] {
   const { inputs, who } = subscripted;

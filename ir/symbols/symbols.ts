@@ -73,13 +73,16 @@ export const sizeRanges = (
   new Map(symbols.map(({ name, most }) => [name, [0, most]]));
 
 /**
- * Returns one loop for each symbol of a program, whose iterations are the sizes from 1 to the symbol's
+ * Returns one loop for each symbol of a program. The loop's variable takes the sizes from 1 to the symbol's
  * maximum. Size 0 is excluded, because separate code handles size 0.
  */
 export const sizesAround = ({ symbolic }: { readonly symbolic?: Symbolic }): readonly ForStmt[] =>
   (symbolic?.symbols ?? []).map(({ name, most }) => sizeLoop(name, 1, most));
 
-/** Returns one loop for each symbol, with the symbol's size as the only iteration. */
+/**
+ * Returns one loop for each symbol, with a single iteration in which the loop's variable is the symbol's
+ * size.
+ */
 export const sizesAt = (sizes: ReadonlyMap<string, number>): readonly ForStmt[] =>
   [...sizes].map(([name, size]) => sizeLoop(name, size, size));
 

@@ -26,8 +26,8 @@ export interface ParallelNest {
 }
 
 /**
- * Returns the nest of parallel loops at the start of a tile program, with trip counts at the maximum sizes of
- * symbols.
+ * Returns the nest of parallel loops around the statements of a tile program, with trip counts at the maximum
+ * sizes of symbols.
  */
 export const nestOf = (func: TileFunc): ParallelNest => nestIn(func.body, sizesAround(func));
 
@@ -36,8 +36,8 @@ export const nestAt = ({ loops, body }: ParallelNest, sizes: Env): ParallelNest 
   nestIn(loops[0] === undefined ? body : [loops[0].stmt], sizesAt(sizes));
 
 /**
- * Returns the nest of parallel loops at the start of a list of statements. The nest has no loops if the first
- * statement is not a parallel loop. `around`: enclosing loops.
+ * Returns the nest of parallel loops around a list of statements. The nest has no loops unless the list
+ * consists of allocations and one parallel loop with a known trip count. `around`: enclosing loops.
  */
 function nestIn(body: readonly Stmt[], around: readonly ForStmt[]): ParallelNest {
   const rest = body.filter((stmt) => stmt.op !== "alloc");

@@ -38,8 +38,8 @@ export function taskOfTile(func: TileFunc): Task {
 }
 
 /**
- * Returns the parallel loops, gather, loads and store of a tile program. A load or store is omitted if the
- * program has another one of the same buffer.
+ * Returns the parallel loops, gather, loads and store of a tile program. A load or store is omitted if a
+ * second statement loads to, or stores from, the same buffer.
  */
 function newTask(func: TileFunc): Task {
   const all = statementsOf(func);

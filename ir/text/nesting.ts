@@ -7,7 +7,7 @@ export const maxDepth = 64;
 
 /**
  * Returns the nesting depth of coordinates in the text of a linear expression, at least 1. `indices`: nesting
- * depths inside the texts of the index operands; 0 where absent.
+ * depth inside the text of each index operand; a missing entry counts as 0.
  */
 export const depthOf = (form: Linear, indices: readonly number[] = []): number =>
   1 +
@@ -18,7 +18,7 @@ export const depthOf = (form: Linear, indices: readonly number[] = []): number =
 
 /**
  * Returns the nesting depth of coordinates inside the text of an atom; 0 for a plain name. `indices`: nesting
- * depths inside the texts of the index operands; 0 where absent.
+ * depth inside the text of each index operand; a missing entry counts as 0.
  */
 function inAtom(of: Atom, indices: readonly number[]): number {
   switch (of.kind) {

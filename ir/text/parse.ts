@@ -72,8 +72,9 @@ import { dtypeMeant } from "../element-type-names.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
 /**
- * Result of parsing the text of a `.tir` file: a module of the functions that parse, and the diagnostics. A
- * function in the module may still break rules; of two functions with one name, both are in it (TC003).
+ * Result of parsing a `.tir` file: a module with the functions that could be parsed, and the diagnostics.
+ * These functions may still break rules. If two functions have the same name (TC003), the module contains
+ * both.
  */
 export interface ParseResult {
   readonly module: Module;

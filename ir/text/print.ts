@@ -343,7 +343,8 @@ function printShown(
 
 /**
  * Returns the text of a reduction's range: `; r < 8`, or the ends of a segment. The text is empty without a
- * reduction. `lets`: definitions of the index operands that the segment uses.
+ * reduction. `words`: texts of the index operands. `lets`: definitions of the index operands that the segment
+ * uses.
  */
 function printReduced(reduced: Reduced | undefined, words: readonly string[], lets: string): string {
   if (reduced === undefined) return "";
@@ -364,8 +365,8 @@ const endsOf = (reduced: Reduced | undefined): readonly number[] =>
 
 /**
  * Returns a flag for each index operand: true if the operand's text can stand where the operand is used,
- * without a separate `let` definition. The text must not exceed the parser's nesting depth. `wanted`: true
- * for each operand that should have no `let`.
+ * without a separate `let` definition. False where the text would exceed the parser's nesting depth.
+ * `wanted`: false for operands that must have a `let` in any case.
  */
 function readable({ indices, ...accesses }: Sited, wanted: readonly boolean[]): readonly boolean[] {
   const alone = [...wanted];

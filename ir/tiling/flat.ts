@@ -90,8 +90,9 @@ const block = 8;
 const beyond = 2 ** 26;
 
 /**
- * Returns a generator of the `flat` programs that fit the unified buffer (UB), or the reason why there is
- * none. A `flat` program gathers a tile as one long row. Programs with few long chunks come first.
+ * Returns a function that generates the `flat` programs that fit the unified buffer (UB); programs with few
+ * long chunks come first. If the gather cannot be `flat`, returns the reason as text instead. A `flat`
+ * program gathers a tile as one long row.
  */
 export function flatPrograms(facts: LoweringFacts, target: Target): (() => Generator<FlatProgram>) | string {
   const form = formOf(facts, target);
@@ -106,8 +107,8 @@ export function flatPrograms(facts: LoweringFacts, target: Target): (() => Gener
 }
 
 /**
- * Returns the facts about a `flat` gather that are equal for all chunks, such as strides and index rules.
- * Returns the reason if the gather cannot be `flat`.
+ * Returns the facts about a `flat` gather that are equal for all chunks, such as strides and index rules. If
+ * the gather cannot be `flat`, returns the reason as text instead.
  */
 function formOf(facts: LoweringFacts, target: Target): Form | string {
   const { map, inputs, output, tile, ragged } = facts;
@@ -166,8 +167,8 @@ function wordsOf(bytes: number, target: Target): Pick<Form, "wordBytes" | "gathe
 }
 
 /**
- * Returns the rule of each index operand, which determines the selected element. Returns the reason if vector
- * instructions cannot apply a rule.
+ * Returns the rule of each index operand, by which an index value selects an element. If vector instructions
+ * cannot apply a rule, returns the reason as text instead.
  */
 function rulesOf(map: AccessMap, dtype: ByteAlignedType): readonly IndexRule[] | string {
   // As 32-bit values, those of fewer bits are all themselves.
@@ -329,7 +330,7 @@ interface Sized {
 const isConverted = ({ indexBytes }: Form): boolean => indexBytes !== 4;
 
 /**
- * Returns the length of a region, from the start of its memory to the end of the region's last element or
+ * Returns the length of a region: from the start of the region's memory to the end of the last element or
  * padded row. `each`: length of an element. `place`: start of the first element. All lengths and strides are
  * in one unit, words or index values.
  */
@@ -344,8 +345,9 @@ function lengthOf(extents: readonly number[], strides: readonly number[], each: 
 }
 
 /**
- * Returns the lengths of a full chunk's output and index values, in words, for one way to split a tile.
- * `otherInOutput`: true if the output tile has space for a second range of addresses.
+ * Returns the lengths, in words, of the output and of the index values of a full chunk, for one way to split
+ * a tile. Field `otherInOutput` of the result: true if the output tile has space for a second range of
+ * addresses.
  */
 function sizedOf(form: Form, cut: Cut): Sized {
   const sized = lengthsOf(form, cut);
@@ -411,8 +413,9 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
 }
 
 /**
- * Returns the ranges of words in the buffer `addresses`, and the buffer's size in bytes. A range that the
- * chunk does not need is undefined. The range `other` may be in the output's tile instead.
+ * Returns the ranges of words that address computation uses in the buffer `addresses`, and the buffer's size
+ * in bytes. A range that the chunk does not need is undefined. The range `other` may be in the output's tile
+ * instead.
  */
 function addressRuns(form: Form, sized: Sized) {
   const { resolved, length, same, mutable, needsOther, otherInOutput } = sized;
@@ -642,6 +645,7 @@ function resolvedBy(
 /**
  * Appends to `steps` the vector instructions that multiply resolved index values by `stride`. Returns the
  * range of words with the products. `stride`: distance in words between neighbours in the data tile.
+ * `length`: number of words to multiply.
  */
 function scaledBy(
   stride: number,
@@ -706,8 +710,9 @@ const maxBase = ({ data, each }: Form, { extents }: Sized): number =>
   extents.reduce((sum, extent, d) => sum + (extent - 1) * at(data, d), each - 1);
 
 /**
- * Returns the instructions before a core's first task, which fill the buffers `pattern`, `base`, `seen` and
- * `border`.
+ * Returns the instructions before a core's first task, which fill those of the buffers `pattern`, `base`,
+ * `seen` and `border` that the gather needs. `flagBytes`: length of the buffer `seen` in 32-bit words; 0 if
+ * the gather does not need it.
  */
 function setupOf(form: Form, sized: Sized, flagBytes: number): FlatProgram["setup"] {
   const { data, each, target, positions } = form;
@@ -740,8 +745,8 @@ interface Filling {
 }
 
 /**
- * Appends the scalar writes (`seeds`) and vector instructions (`steps`) that fill a buffer. Each word is a
- * linear function of the word's coordinates in a chunk.
+ * Appends to `seeds` the scalar writes, and to `steps` the vector instructions, that fill a buffer. Each word
+ * of the buffer is a linear function of the word's coordinates in a chunk.
  */
 function fill(
   { each, output, tile }: Form,

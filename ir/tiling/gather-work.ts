@@ -320,7 +320,7 @@ function moveWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
 
 /**
  * Returns the vector work of a `flat` gather over all chunks of a tile: counts of instructions, repeats and
- * gathered elements. A shorter last chunk counts as a full chunk.
+ * gathered elements. A chunk that the tile fills only in part counts as a whole chunk.
  */
 function flatWork(program: FlatProgram, sizes: Shape, target: Target): VectorWork {
   const { dim, extent, full, tail, widened } = program;
@@ -551,9 +551,9 @@ function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
 }
 
 /**
- * Returns three counts for reading or writing a region of a tensor in global memory: its bytes (`bytes`), the
- * bytes of whole transactions (`padded`), and the contiguous ranges (`runs`). `sizes`: extents of the region,
- * in elements.
+ * Returns three counts for reading or writing a region of a tensor in global memory. `bytes`: bytes of the
+ * region. `padded`: bytes of the whole transactions. `runs`: number of contiguous ranges. `sizes`: extents of
+ * the region, in elements.
  */
 function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
   const elements = elementCount(sizes);

@@ -280,8 +280,8 @@ function onceOf({ setup, close }: FlatProgram, target: Target): Instructions["on
 }
 
 /**
- * Returns the only index operand of a plain access map ({@link isPlain}) that selects along exactly one data
- * dim. Undefined for all other maps.
+ * Returns the index operand of a plain access map ({@link isPlain}) with exactly one index operand. Undefined
+ * for any other map, or if the index value is not by itself the coordinate along exactly one data dim.
  */
 function onlyIndex(map: AccessMap): PlainIndex | undefined {
   if (!isPlain(map)) return undefined;

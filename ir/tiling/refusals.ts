@@ -94,7 +94,7 @@ export function suggestionText(from: Schedule, to: Schedule): string {
 }
 
 /**
- * Returns a note with the framework's call that sets the suggested tile, as a list. The list is empty for an
+ * Returns a list with a note: the framework's call that sets the suggested tile. The list is empty for an
  * operator of no framework, or if `nearest` is undefined.
  */
 function callNotes({ gather, schedule }: Tiling, nearest: Tiling | undefined): string[] {

@@ -14,7 +14,8 @@ export interface RefusedLowering {
 
 /**
  * Returns the reason why a gather cannot have the requested lowering class (kind of instruction sequence).
- * Undefined for a possible class, or without a request.
+ * Undefined for a possible class, or without a request. `dataInUb`: true if the data is in the unified buffer
+ * (UB).
  */
 export function refusedLowering(
   { class: chosen, lost }: GatherLowering,

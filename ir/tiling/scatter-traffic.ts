@@ -75,7 +75,11 @@ export function tilesAlongDim(
   ].filter(({ count }) => count > 0);
 }
 
-/** Yields every combination of tile groups along `dims`, with the number of tiles in the combination. */
+/**
+ * Yields combinations of tile groups, one group for each dim of a scatter's domain, with the number of tiles
+ * in the combination (`count`). Dims in `dims` take each of their groups in turn; all other dims take the
+ * first group and count as one tile.
+ */
 function* choices(
   along: readonly (readonly LikeTiles[])[],
   dims: ReadonlySet<number>,

@@ -91,9 +91,9 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
 }
 
 /**
- * Returns the size limit of a dim, as a list of one object. `formula`: the UB bytes as a text with the
- * variable `name`. `fitsUpTo`: returns the largest size that fits. The list is empty if no tile has a dim of
- * `dynamic`. `extent`: present size of these dims.
+ * Returns a list with one size limit for the operand dims in `dynamic`; an empty list if no tile has such a
+ * dim. `extent`: present extent of these dims. Field `formula`: the UB bytes as text, with the variable
+ * `name`. Field `fitsUpTo`: returns the largest size that fits.
  */
 function verdict(tiling: Tiling, dynamic: readonly DynamicDim[], name: string, extent: number) {
   const { need, target } = tiling;

@@ -90,8 +90,8 @@ export function largestGatherDims(
 }
 
 /**
- * Returns a copy of a scatter in which the output has extent `extent` along dim `dim`. A base that is an
- * input gets the same extent. The domain is limited to it if the dim is shared.
+ * Returns a copy of a scatter in which the output, and a base that is an input, have extent `extent` along
+ * dim `dim`. If the dim is shared, the domain's extent along `dim` is limited to `extent`.
  */
 function withStoredDim(scatter: AccessFunc, dim: number, extent: number): AccessFunc {
   const { map } = scatter;
@@ -107,8 +107,8 @@ function withStoredDim(scatter: AccessFunc, dim: number, extent: number): Access
 }
 
 /**
- * Returns a copy of a gather in which the data has another extent along a dim. Index tensors and output are
- * shortened if the dim is shared.
+ * Returns a copy of a gather in which the data has extent `extent` along dim `dim`. If the dim is shared, the
+ * extents of index tensors and output along `dim` are limited to `extent`.
  */
 function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessFunc {
   const isShared = gather.sharedDims.includes(dim);

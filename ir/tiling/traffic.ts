@@ -139,9 +139,9 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
 }
 
 /**
- * Returns two numbers of bytes of an operand: those that a set of loops transfers (`bytes`), and those that
- * every schedule must transfer (`compulsory`). `each`: elements that one iteration transfers; by default, all
- * needed elements. `k`: index of the operand, from 0.
+ * Returns two counts for an operand: the bytes that a set of loops transfers (`bytes`), and the bytes that
+ * every schedule must transfer (`compulsory`). `repeats`: the loops. `each`: elements that one iteration
+ * transfers; by default, all needed elements. `k`: index of the operand, from 0.
  */
 function repeatedBytes(
   tiling: Planned,

@@ -79,8 +79,8 @@ export interface Evaluator {
 }
 
 /**
- * Returns the functions that compute an output element and a reduction from steps (operations in evaluation
- * order).
+ * Returns the functions of an {@link Evaluator}: one computes an output element, the others execute a
+ * reduction. `steps`, `reduction`: the operations of both, in evaluation order.
  */
 export function evaluator({ steps, reduction }: ValuePlan): Evaluator {
   let reduced = 0;
@@ -110,8 +110,9 @@ interface Taking extends Omit<Evaluator, "element"> {
 type ElementOf = (bitsAt: BitsAt) => number;
 
 /**
- * Returns the functions that execute a reduction one element at a time: start, accumulate, convert from and
- * to words, and result. `type`: type of the operation. `elementOf`: computes an element.
+ * Returns the functions that execute a reduction one element at a time: start, combine an element, convert
+ * the state to 32-bit words and back, and compute the result. `type`: type of the operation. `elementOf`:
+ * computes a reduction element.
  */
 function stepwise(how: StepwiseReduction, type: ArithmeticType, elementOf: ElementOf): Taking {
   const { op, start } = accumulators[how];
@@ -129,8 +130,9 @@ function stepwise(how: StepwiseReduction, type: ArithmeticType, elementOf: Eleme
 }
 
 /**
- * Returns the functions that execute an exact sum: start, accumulate, convert from and to words, and result.
- * Finite elements are added as multiples of 2^`unit`. `elementOf`: computes an element.
+ * Returns the functions that execute an exact sum: start, add an element, convert the state to 32-bit words
+ * and back, and compute the result. Finite elements are added as multiples of 2^`unit`. `elementOf`: computes
+ * a reduction element.
  */
 function exactSum(unit: number, elementOf: ElementOf): Taking {
   const scale = 2 ** -unit;

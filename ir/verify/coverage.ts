@@ -11,8 +11,9 @@ import { at, type Shape } from "../types.js";
 const maxTried = 4096;
 
 /**
- * Returns a message for each output dim along which some element is not written exactly once; an empty list
- * if all are. `region`: the part of the output that one iteration of the loops writes.
+ * Returns messages on output elements that are not proved to be written exactly once; an empty list if there
+ * are none. `region`: part of the output that one iteration of the loops writes. `shape`: extents of the
+ * output.
  */
 export function uncovered(region: Region, { loops }: Located, shape: Shape): string[] {
   const owners = new Map<ForStmt, number[]>(loops.map((loop) => [loop, []]));
@@ -38,7 +39,7 @@ export function uncovered(region: Region, { loops }: Located, shape: Shape): str
 
 /**
  * True if the loops along a dim have the structure that lowering produces, which proves that every element is
- * written once.
+ * written once. `offset`, `size`: range that one iteration writes. `extent`: extent of the dim.
  */
 function proved(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): boolean {
   const [outer, inner, ...deeper] = loops;
@@ -64,8 +65,9 @@ const same = (a: Linear, b: Linear, loops: readonly ForStmt[]): boolean =>
   neverNegative(sub(a, b), loops).kind === "holds" && neverNegative(sub(b, a), loops).kind === "holds";
 
 /**
- * Returns a message if the loops along a dim do not write every element exactly once; else undefined. A
- * message is also returned if there are too many iterations to evaluate.
+ * Evaluates all iterations of the loops along a dim; returns a message if some element is not written exactly
+ * once, else undefined. Also returns a message if there are too many iterations. `offset`, `size`: range that
+ * one iteration writes. `extent`: extent of the dim.
  */
 function tried(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): string | undefined {
   const pieces: (readonly [start: number, end: number])[] = [];

@@ -284,8 +284,7 @@ function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true
 
 /**
  * Returns the smallest value of a linear expression over all sizes of symbol `name`, and a size at which the
- * expression has this value. Undefined if the expression's `div` and `mod` repeat too rarely to try all
- * sizes.
+ * expression has this value. Undefined if the period of the expression's `div` and `mod` is too long to try.
  */
 function leastOver(
   form: Linear,

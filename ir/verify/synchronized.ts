@@ -16,7 +16,8 @@ const iterations = 3;
 
 /**
  * Returns a diagnostic (TC203) for each statement that races with an earlier statement; an empty list if
- * there is no race. A race is two unordered accesses to the same bytes, of which one is a write.
+ * there is no race. A race is two unordered accesses to the same bytes; at least one of the accesses is a
+ * write.
  */
 export function verifySynchronized(func: TileFunc, target: Target): Diagnostic[] {
   for (let depth = Math.max(1, depthOf(func.body)); depth > 0; depth--) {

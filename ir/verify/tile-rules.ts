@@ -362,8 +362,8 @@ function scatterRanks(stmt: ScatterStmt, func: TileFunc): Diagnostic[] {
 }
 
 /**
- * Returns the diagnostic of a rule if the judgement of a condition is `fails` or `unproved`; an empty list if
- * the judgement is `holds`.
+ * Returns a list with the diagnostic of rule `rule` if a judgement is `fails` or `unproved`; an empty list
+ * for `holds`. `message`: returns the message, given the checked value in a failing iteration.
  */
 function against(
   judgement: Judgement,

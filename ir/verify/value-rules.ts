@@ -63,9 +63,9 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
 const combinedTypes: readonly DType[] = valueTypes;
 
 /**
- * Returns the error (W3) for a scatter whose combine (such as `add`) does not accept outputs of type
- * `output`. The list is empty for an f32 value and an f16 or bf16 output, which may differ. Undefined for all
- * others: the value must then have the output's type.
+ * Returns a list with the error (W3) if a scatter's combine (such as `add`) does not accept outputs of type
+ * `output`. The list is empty for an f32 value and an f16 or bf16 output, whose types may differ. Undefined
+ * in all other cases: the value must then have the output's type.
  */
 function combineFault(
   { write: { combine } }: AccessMap,

@@ -27,9 +27,9 @@ interface WriteFault {
 }
 
 /**
- * Returns the violations of rules W1 and W4 by a scatter; an empty list if there are none. W1: written
- * coordinates match the output's rank, and the base matches its type. W4: an operand written in place is the
- * base, and nothing reads it.
+ * Returns the violations of rules W1 and W4 by a scatter; an empty list if there are none. W1: the written
+ * coordinates match the output's rank, and the base matches the output's type. W4: an operand that is written
+ * in place is the base, and the program does not read the operand otherwise.
  */
 export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
   const { write } = map;

@@ -46,9 +46,9 @@ export interface Weighed {
 }
 
 /**
- * Returns, for each tile that a hill climb evaluates, the two schedules with the lowest cost; the whole list
- * is in ascending order of cost. `against`: cost of a schedule that the caller knows, which limits the search
- * for other loop orders; results may cost more.
+ * Returns schedules in ascending order of cost: the two cheapest for each tile that a hill climb evaluates.
+ * `against`: cost of a schedule that the caller knows, which limits the search for other loop orders.
+ * Returned schedules may cost more than `against`.
  */
 export function climb(space: ScheduleSpace, cost: TileCost, against: number): readonly Weighed[] {
   return new Climb(space, cost, against).ranked();

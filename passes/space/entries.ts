@@ -35,8 +35,8 @@ export function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
 }
 
 /**
- * Returns the number of elements of which tile extents along output dim `d` must be multiples. Tiles then
- * begin at whole bytes and at whole vector accesses.
+ * Returns the number of elements that must divide the tile extents along output dim `d`. Tiles then begin at
+ * whole bytes and at whole vector accesses.
  */
 export function laneMultiple(d: number, { gather, target, extents }: Tiling): number {
   const least = leastEntry(gather, d);

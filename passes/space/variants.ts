@@ -26,9 +26,9 @@ export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
   );
 
 /**
- * Returns the schedules of one tile, in all loop orders of {@link reordered}, that take at most `availableUb`
- * bytes of unified buffer (UB). `bothDirections`: true to include orders whose parallel loops are nested the
- * other way round.
+ * Returns the schedules with the tile of `tiling`, in all loop orders of {@link reordered}, that take at most
+ * `availableUb` bytes of unified buffer (UB). `bothDirections`: true to include also each order with its
+ * parallel loops reversed.
  */
 export function variantsInEveryOrder(tiling: Tiling, availableUb: number, bothDirections = false): Tiling[] {
   const nests = new Map<string, Tiling>();
@@ -61,8 +61,8 @@ const nestOf = ({ schedule, loops }: Tiling): string => {
 
 /**
  * Returns a tiling, followed by its variants in other loop orders that reuse the loaded data. Returns only
- * the tiling for a scatter or if the user sets the order. `bothDirections`: true to include orders whose
- * parallel loops are nested the other way round.
+ * the tiling for a scatter, or if the user sets the order. `bothDirections`: true to include also each order
+ * with its parallel loops reversed.
  */
 export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
   const { gather, schedule, residency, tile, extents } = tiling;

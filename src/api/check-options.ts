@@ -74,7 +74,8 @@ const numbers = (code: Code, takes: string): Field => ({
 
 /**
  * Throws a CompileError if an argument of a program builder is invalid or a required argument is missing.
- * `fields`: validation rules by argument name. `needs`: names of the required arguments.
+ * `builder`: name of the builder for messages. `fields`: validation rules by argument name. `needs`: names of
+ * the required arguments.
  */
 export function checkArguments(
   builder: string,
@@ -267,7 +268,9 @@ export function figureField(
 /** Names of the hardware parameters of a target, for example `cores`. */
 export const figureNames = Object.keys(defaultTarget.sources) as readonly (keyof TargetFigures)[];
 
-/** Legal values of each target field that takes one of a few names, for example the target kind. */
+/**
+ * Legal values, by field name, of the target fields whose value is one of a few words, for example `kind`.
+ */
 export const targetWords = {
   kind: targetKinds,
   defaultResidency: residencies,

@@ -61,7 +61,7 @@ export interface ComparedSchedules {
   readonly comparison: Comparison;
   /** The schedule of `comparison.better`. */
   readonly better?: Alternative;
-  /** Schedules near the one in use that are no slower; by cycles, the fewest first. */
+  /** Schedules with a nearby tile or order that are no slower than the schedule in use, fastest first. */
   readonly neighbours: readonly Alternative[];
 }
 
@@ -72,10 +72,10 @@ type Named = readonly (readonly [name: string, way: Remedy | undefined])[];
 const worthTelling = 0.9;
 
 /**
- * Compares the schedule in use with legal schedules that have other buffers, another residency, another UB
- * size or the compiler's choices. Nearby tiles and orders, and fewer cores, are compared too, and are listed
- * if faster than these. `access`: program with the entries that the user stated; `tiling`: the schedule in
- * use.
+ * Compares the schedule in use, `tiling`, with legal schedules that have other buffers, another residency,
+ * another UB size, or all entries of the compiler's choice. A schedule with a nearby tile or order, or with
+ * fewer cores, is added if it is the fastest for the present UB size. `access`: program with the entries that
+ * the user stated.
  */
 export function compareSchedules(access: AccessFunc, tiling: Tiling): ComparedSchedules {
   const { schedule, target } = tiling;
@@ -129,9 +129,9 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): ComparedSc
 }
 
 /**
- * Returns a list with the fastest schedule that the compiler chooses for a half, a quarter and so on of the
- * cores. If all cores are as fast with the schedule's tile, the schedule uses all cores. The list is empty if
- * no such schedule takes fewer than `limit` cycles.
+ * Returns a list with the fastest of the schedules that the compiler chooses for a half, a quarter and so on
+ * of the cores. The list is empty if none takes fewer than `limit` cycles. A schedule uses all cores if its
+ * tile is as fast on all of them.
  */
 function forFewerCores(
   access: AccessFunc,

@@ -561,8 +561,7 @@ function targetOf(
 }
 
 /**
- * Returns the program with the name of `target`, and with the schedule entries of `options` in place of the
- * program's entries.
+ * Returns the program for `target`, with the schedule entries of `options` in place of the program's entries.
  */
 export function scheduled(program: Func, options: CompileOptions, target: Target): Func {
   return { ...program, target: target.name, schedule: { ...program.schedule, ...givenEntries(options) } };
@@ -586,9 +585,9 @@ function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessF
 }
 
 /**
- * Returns `kernel` if `device` is of the same kind (WebGPU or not), else the program compiled again for
- * `device`. Throws a CompileError (TC502) if the kernel was compiled from a tile program. Throws it also if
- * the field `tile` is no longer `compiled`, the compiler's result.
+ * Returns `kernel` if its target and `device` are both WebGPU or both not WebGPU; otherwise the program
+ * compiled again for `device`. Throws a CompileError (TC502) if the kernel was compiled from a tile program,
+ * or if its field `tile` was changed. `compiled`: tile program that the compiler made.
  */
 function forDevice(
   kernel: Kernel,

@@ -281,8 +281,8 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
 
 /**
  * Returns the type of the data with the gather dim cut to the largest legal extent. Undefined for a scatter,
- * dynamic sizes or several gather dims, or if no extent is legal. Undefined also if data and indices share
- * the dim and the output exceeds the extent there.
+ * dynamic sizes, several gather dims or no legal extent. Undefined also if indices share the dim with the
+ * data and the output would exceed the extent along the dim.
  */
 function shorterData(
   { gather, scatter }: Tiling,

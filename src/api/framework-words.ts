@@ -24,8 +24,8 @@ import {
 import { clockOf } from "../../passes/index.js";
 
 /**
- * Alignment of a tile's last extent. Vector operators of a framework such as PyPTO require rows whose bytes
- * are a multiple of a fixed number. `instead`: legal tiles with an aligned last extent.
+ * Result of a check of the rows of an output tile. A framework such as PyPTO requires that the bytes of a row
+ * be a multiple of a fixed number. `instead`: nearest legal tiles that pass the check.
  */
 export interface TileTail {
   /** Output dim of the last extent. */
@@ -41,17 +41,17 @@ export interface TileTail {
 }
 
 /**
- * Legal tile of a framework's program, for example PyPTO's: the framework's call, the alignment of the last
- * extent, and the estimated cycles.
+ * Legal tile for a program of a framework such as PyPTO: the framework call that sets the tile, the bytes of
+ * the tile's rows, and the estimated cycles.
  */
 export interface FrameworkTile {
   readonly tile: Shape;
   /**
-   * View in which this tile and the tiles of `instead` are legal. Absent if the view is the one that was
-   * asked about and splits nothing.
+   * View in which this tile and the tiles of `instead` are legal. Absent if it is the view of the judged
+   * schedule and splits no dim.
    */
   readonly view?: Shape;
-  /** `pypto.set_vec_tile_shapes(64, 512)`. */
+  /** Framework call that sets the tile, such as `pypto.set_vec_tile_shapes(64, 512)`. */
   readonly call: string;
   readonly tail: TileTail;
   /**
@@ -64,8 +64,8 @@ export interface FrameworkTile {
 }
 
 /**
- * Framework of a program's operator, for example PyPTO, with a legal tile in the framework's own call. `tile`
- * is absent if no tile is legal or the framework does not run on the target.
+ * Facts of a program's framework, for example PyPTO: its name, and a legal tile with the framework call that
+ * sets the tile. `tile` is absent if no tile is legal or the framework does not run on the target.
  */
 export interface FrameworkWords {
   readonly name: Framework;
@@ -77,15 +77,16 @@ export interface FrameworkWords {
    */
   readonly others?: Shape;
   /**
-   * The judged tile where it is legal, else the nearest legal one; absent where no tile is, and on targets
-   * that the framework does not have.
+   * The judged tile if it is legal, else the nearest legal tile. Absent if no tile is legal or the framework
+   * does not run on the target.
    */
   readonly tile?: FrameworkTile;
 }
 
 /**
- * Returns a program's framework, with the tile of `legal` in the framework's own call. The field `tile` is
- * absent if `legal` is undefined or the target does not execute PTO-ISA. `stated`: the user's tile and view.
+ * Returns the name of a program's framework, and in the field `tile` the tile of `legal` with the framework
+ * call that sets it. The field is absent if `legal` is undefined or the target does not execute PTO-ISA.
+ * `stated`: tile and view that the user stated.
  */
 export function frameworkWords(
   name: Framework,
@@ -102,9 +103,9 @@ export function frameworkWords(
 }
 
 /**
- * Returns the tile of `tiling` in a framework's own call, with alignment and estimated cycles. The view is
- * included if it splits a dim or differs from the view of `judged`, the schedule asked about. `viewDepends`:
- * true if the user stated no view.
+ * Returns the tile of `tiling` with the framework call that sets it, the bytes of its rows, and the estimated
+ * cycles. The view is included if it splits a dim or differs from the view of `judged`, the schedule that the
+ * user asked about. `viewDepends`: true if the user stated no view.
  */
 function tileIn(
   words: FrameworkWords,
@@ -138,9 +139,9 @@ export const isTailAligned = ({ name, elementBytes }: FrameworkWords, tile: Shap
   (at(tile, tile.length - 1) * elementBytes) % frameworkFacts[name].tailBytes === 0;
 
 /**
- * Returns the alignment of a tile's last extent to the byte multiple that the framework requires, with the
- * nearest legal aligned tiles. `viewDepends`: true if the user stated no view, so that the view may follow
- * the tile.
+ * Checks that the bytes of a tile's row are a multiple of the number that the framework requires. Returns the
+ * result, with the nearest legal tiles that pass if the tile does not. `viewDepends`: true if the user stated
+ * no view, so that the view may follow the tile.
  */
 function tailOf(words: FrameworkWords, tiling: Tiling, viewDepends: boolean): TileTail {
   const { gather, schedule } = tiling;

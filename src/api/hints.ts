@@ -22,9 +22,9 @@ import { clockOf } from "../../passes/index.js";
 import type { ComparedSchedules } from "./comparison.js";
 
 /**
- * Returns hints (TC901 to TC904, TC909) on how to make a legal schedule faster. `tiling`: the legal schedule.
- * `compared`: returns the comparison with other schedules. A hint names a schedule that removes the reported
- * fault and is as fast as the advised schedule of the comparison.
+ * Returns hints (TC901 to TC904, TC909), each about a fault that slows the legal schedule `tiling`.
+ * `compared`: compares `tiling` with other schedules. TC901 to TC903 name the flags of a compared schedule
+ * without the fault, which is as fast as the comparison's `better` if there is one.
  */
 export function performanceHints(tiling: Tiling, compared: () => ComparedSchedules): Diagnostic[] {
   const { traffic: traffic, schedule, target, operands } = tiling;
@@ -70,8 +70,9 @@ export function performanceHints(tiling: Tiling, compared: () => ComparedSchedul
 }
 
 /**
- * Returns a hint (TC909) that the tile's extent in a dim does not end at the end of a page. `pages`: page
- * sizes in elements, by which the access map divides the coordinate.
+ * Returns a hint (TC909) that tiles cross page boundaries because of the tile's extent along a dim. `entry`:
+ * that extent. `pages`: page sizes along the dim, in elements. `instead`: nearest legal extents whose tiles
+ * cross no boundary.
  */
 function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Straddled): Diagnostic {
   const message = `tile[${dim}] = ${entry} does not end where pages of ${pages.join(" and ")} end`;

@@ -223,8 +223,8 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
 }
 
 /**
- * True if a program is also judged under the profile `pages`. Its profile must be `strict`, the target an
- * Ascend core, and the program from a framework or with dims that data and indices share.
+ * True if a program is also judged under the profile `pages`. Its profile must be `strict`, and the target an
+ * Ascend core. In addition, the program must come from a framework, or its data and indices must share dims.
  */
 export const isJudgedByPages = ({ schedule, sharedDims, framework }: AccessFunc, target: Target): boolean =>
   (schedule.profile ?? defaultProfile) === "strict" &&
@@ -386,8 +386,8 @@ function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
 }
 
 /**
- * Returns tilings as the list of legal tiles: one per tile and residency, fastest first. `chosen`: the
- * compiler's choice, which is marked `default: true`.
+ * Returns one list entry for each tile and residency among the legal schedules `tilings`, fastest first.
+ * `chosen`: the compiler's choice, whose entry has `default: true`.
  */
 function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTile[] {
   const once = new Map<string, Tiling>();
@@ -431,9 +431,9 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
 }
 
 /**
- * Returns, for each gather dim (or a scatter's stored dim), the largest extent up to the present extent for
- * which some tile is legal, in elements. Dims without such an extent are omitted. `padded`: rows are padded
- * to a block; `aligned`: the tile's last extent must be whole blocks, 0 if no tile is legal.
+ * Returns, for each gather dim (or dim that a scatter stores to), the largest legal extents, at most the
+ * present extent. Dims without a legal extent are left out. `padded`: for rows padded to a block. `aligned`:
+ * for tiles whose last extent is whole blocks, 0 if no tile is legal.
  */
 function largestDims(tiling: Tiling): LegalTiles["largestGatherDims"] {
   const bytes = inputsOf(tiling.gather).map(({ type }) => meanBytes(type.dtype));

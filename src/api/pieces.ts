@@ -40,10 +40,7 @@ export const tableKey = (gather: AccessFunc, target: Target): Pick<TableRecord, 
   target: target.name,
 });
 
-/**
- * Returns the last record with a schedule for each range of sizes of the given program and target; undefined
- * if `records` has none.
- */
+/** Returns the last {@link TableRecord} in `records` for a program and target; undefined if there is none. */
 export function pieceTable(
   records: readonly { readonly record: string }[],
   gather: AccessFunc,

@@ -16,8 +16,8 @@ import type { Kernel } from "./compile.js";
 /** Options of {@link run}: the backend, and the backend's options. */
 export interface RunOptions extends BackendOptions {
   /**
-   * Default `sim`. `webgpu` needs a runner: `await createRunner(device)` from tilec/webgpu; a backend of your
-   * own runs too.
+   * Name of a built-in backend, or a backend object of yours. Default: `sim`. `webgpu` needs a runner:
+   * `await createRunner(device)` from tilec/webgpu.
    */
   readonly backend?: BackendChoice;
 }

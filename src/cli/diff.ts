@@ -153,8 +153,9 @@ const compiled = (func: Func, passes: readonly Pass[], flags: DiffFlags): Func =
   compile(func, { ...targeting(flags), passes }).tile;
 
 /**
- * Returns pairs of functions of equal name, one from each side. A function that only one side has is paired
- * with undefined. If each side has exactly one function, these two form a pair whatever the names.
+ * Returns pairs of functions of equal name, one from `a` and one from `b`. A function without a counterpart
+ * is paired with undefined. If both lists have exactly one function, these two form a pair whatever the
+ * names.
  */
 function inPairs(
   a: readonly Compared[],

@@ -38,8 +38,9 @@ export function movementLike(kernel: Kernel, text: string): Movement {
 }
 
 /**
- * Returns the bytes and bursts that a kernel moves for the indices of a Spatter file; undefined for any other
- * program. If counting fails, prints a warning and returns undefined.
+ * Returns the bytes and bursts that a kernel moves for the index pattern of a Spatter benchmark
+ * configuration; undefined for a program from any other source. If counting fails, prints a warning and
+ * returns undefined.
  */
 export function movementByPattern(kernel: Kernel, { given, result }: LoadedProgram): Movement | undefined {
   // Of a file of Spatter's: other files of indices are counted where they are asked for.

@@ -82,9 +82,9 @@ function distinct<T extends { readonly place: string }>(gathers: readonly T[]): 
 }
 
 /**
- * Returns a gather of a PyPTO dump in the form that {@link tryProgram} takes. If `profile` fixes the view and
- * the dumped data is cut from a larger tensor along the gather dim, the data gets the larger extent. The
- * schedule then has a view with the extent of the cut.
+ * Returns a gather of a PyPTO dump in the form that {@link tryProgram} takes. If `profile` fixes the view,
+ * data that was cut along the gather dim from a larger tensor gets the tensor's extent; the schedule gets a
+ * view with the extent of the cut.
  */
 function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, profile: Profile) {
   const [data, indices, ...others] = inputs;

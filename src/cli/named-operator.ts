@@ -18,9 +18,9 @@ import { UsageError } from "./usage-error.js";
 export const plainDialect = "onnx";
 
 /**
- * Returns the operator that `--op` and `--dialect` name: `--op gather --dialect onnx` is `--op onnx.gather`.
- * Throws a UsageError for an unknown or ambiguous operator. `keys`: names of the attributes given, by which
- * operators of one name are told apart.
+ * Returns the operator that `--op` and `--dialect` (`given`) name: `--op gather --dialect onnx` is `--op
+ * onnx.gather`. Throws a UsageError for an unknown or ambiguous operator. `keys`: attributes that the user
+ * gave, by which operators of one name are told apart.
  */
 export function operatorNamed(
   op: string,

@@ -150,7 +150,8 @@ export const arithmeticOption = (): Option =>
   ]);
 
 /**
- * Returns the option `--ulp`, the largest allowed difference of native arithmetic in units in the last place.
+ * Returns the option `--ulp`: the largest allowed difference, in units in the last place, between results of
+ * native arithmetic and those of the reference.
  */
 export const ulpOption = (): Option =>
   new Option("--ulp <n>", "units in the last place that native arithmetic may be off");

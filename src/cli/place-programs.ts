@@ -26,7 +26,7 @@ export interface Chosen {
  * the node.
  */
 export interface PlacedPrograms {
-  /** One for each gather. */
+  /** Program chosen for each gather, by the gather's node. */
   readonly chosen: ReadonlyMap<OnnxNode, Chosen>;
   /** Programs of the gathers that compile, each with its nodes. */
   readonly programs: readonly PlacedProgram[];

@@ -171,7 +171,8 @@ type Program = Omit<PlannedNode, "index" | "name" | "op" | "domain">;
 
 /**
  * Resolves to the plan entry of a gather with a separate program; the caller adds index, name and operator.
- * `budget`: maximum number of schedules to search; undefined, no search.
+ * `stemOf`: returns the name of a program's module file without extension. `budget`: maximum number of
+ * schedules to search; undefined, no search.
  */
 async function programOf(
   { listed, refused }: Chosen,

@@ -24,9 +24,9 @@ export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<
 }
 
 /**
- * Adds the dialects and attribute flags of a config file's operators to those subcommands of `program`, the
- * parser, that take a tilec program. Throws a ConfigError if a command of `root` already has one of the
- * flags.
+ * Adds the dialects and attribute flags of a config file's operators to each subcommand of `program` that
+ * takes a tilec program. `root`: parser with all commands of tilec. Throws a ConfigError if a command of
+ * `root` already has one of the flags.
  */
 export function addProjectOperators(program: Command, root: Command, project: Project): void {
   const { config = "", operators } = project;

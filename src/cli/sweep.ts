@@ -23,7 +23,8 @@ import { UsageError } from "./usage-error.js";
 
 /**
  * Searches for the best schedule at each value of one target parameter, for example `cores`, and prints the
- * results. Resolves to the exit code: 1 if no schedule is legal or a file cannot be written, else 0.
+ * results. `written`: value of `--sweep`. Resolves to the exit code: 1 if no schedule is legal or a file
+ * cannot be written, else 0.
  */
 export async function sweepOne(
   func: Func,

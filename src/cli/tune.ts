@@ -428,8 +428,9 @@ function openLog({ records: file, resume }: TuneFlags): RecordLog | undefined {
 }
 
 /**
- * Returns callbacks by which a search appends its candidates to a records file. With `--resume`, `cached` has
- * the candidates already in the file. After a failed write nothing more is recorded, and the search goes on.
+ * Returns callbacks by which a search appends its candidates to a records file. `hash`: identifies the search
+ * in the records. With `--resume`, `cached` has the candidates already in the file. After a failed write
+ * nothing more is recorded, and the search goes on.
  */
 function recorded(
   log: RecordLog,

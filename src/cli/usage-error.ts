@@ -11,7 +11,7 @@ export class UsageError extends CompileError {
 }
 
 /**
- * Returns the message of an error of commander, the library that parses the flags, in the wording of tilec's
+ * Returns the message of an error of commander, the library that parses flags. The wording is that of tilec's
  * own usage errors.
  */
 export const commanderText = ({ message }: CommanderError): string =>

@@ -105,8 +105,8 @@ interface Read {
 }
 
 /**
- * Imports a config module and resolves to the default export. Rejects with a ConfigError if the file cannot
- * be loaded or has no default export.
+ * Imports a config module and resolves to the default export. `shown`: file name for messages. Rejects with a
+ * ConfigError if the file cannot be loaded or has no default export.
  */
 async function readModule(file: string, shown: string): Promise<Read> {
   const refuse: Refuse = (problems) => new ConfigError(shown, problems);

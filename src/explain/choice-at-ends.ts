@@ -5,8 +5,8 @@ import { rangedFigures, type RangedFigure } from "../api/cycles-range.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
 /**
- * Schedule that is better than the present one if a parameter of the target has the value `at`. `cycles`,
- * `own`: estimated cycles of the better and of the present schedule with that value.
+ * Schedule that is faster than the schedule in use if a parameter of the target has the value `at`. `cycles`,
+ * `own`: estimated cycles of the faster schedule and of the schedule in use with that value.
  */
 export interface OtherChoice {
   readonly figure: RangedFigure["figure"];
@@ -15,7 +15,7 @@ export interface OtherChoice {
   /** Value of the parameter: the low or the high end of its range. */
   readonly at: number;
   readonly schedule: ResolvedSchedule;
-  /** Estimated cycles with the parameter at `at`. `own`: those of the present schedule. */
+  /** Estimated cycles with the parameter at `at`. `own`: estimated cycles of the schedule in use. */
   readonly cycles: number;
   readonly own: number;
 }

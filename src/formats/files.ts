@@ -127,7 +127,7 @@ const tooLong = (bytes: number | bigint, limit: number): Error =>
 
 /** Contents of a folder: the real path, and the paths of all entries, sorted by name. */
 export interface Folder {
-  /** Path with all links resolved. It is the same for two paths to one folder. */
+  /** Path with all symbolic links resolved. Two paths to one folder have the same real path. */
   readonly realPath: string;
   /** Paths of the entries, sorted by name. */
   readonly entries: readonly string[];

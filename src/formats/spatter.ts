@@ -394,8 +394,8 @@ const indexType = (pattern: readonly number[]): "i32" | "i64" =>
   pattern.every((index) => index < 2 ** 31) ? "i32" : "i64";
 
 /**
- * Returns the index pattern of a Spatter configuration as a tensor of one dim, of type i32, or i64 for
- * indices of 2^31 and above.
+ * Returns the index pattern of a Spatter configuration as a tensor of one dim. The element type is i32, or
+ * i64 if an index is 2^31 or more.
  */
 export function patternTensor({ pattern }: SpatterKernel): TensorValue {
   const dtype = indexType(pattern);

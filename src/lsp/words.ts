@@ -50,8 +50,8 @@ const words: Readonly<Record<string, string>> = {
 
 /**
  * Returns the meaning of the word at `column` of a line; undefined for a word without a meaning, or in a
- * comment. A word after `combine =`, `duplicates =`, `base =` or `oob =` has its meaning as that entry's
- * value.
+ * comment. A word after `combine =`, `duplicates =`, `base =` or `oob =` is described as a value of that
+ * entry.
  */
 export function describeWord(line: string, word: string, column: number): string | undefined {
   const before = line.slice(0, column);

@@ -137,9 +137,9 @@ export function printFacts(
 }
 
 /**
- * Returns the source of a JavaScript array with one entry for each index operand, by which the module's
- * runtime reports a value out of range. Throws a CompileError (TC702) if the access map differs between
- * tiles.
+ * Returns the source of a JavaScript array with one entry for each index operand. The module's runtime uses
+ * an entry to report an index value out of range. Throws a CompileError (TC702) if the access map differs
+ * between tiles.
  */
 function printIndices(kernel: Kernel, program: ModuleProgram): string {
   const map = mapOfTensors(program);

@@ -38,7 +38,9 @@ import { uninterrupted } from "./uninterrupted.js";
 /** Options for writing an output file as a whole. */
 export interface OutputOptions {
   readonly format: OutputFormat;
-  /** Command that writes the file, as the mark names the command, for example `tune` or `emit wgsl`. */
+  /**
+   * Command that writes the file, as tilec's mark in the file states it, for example `tune` or `emit wgsl`.
+   */
   readonly by: string;
   /** True to replace a file that does not have tilec's mark. */
   readonly force?: boolean;
@@ -118,8 +120,8 @@ type Place =
 const maxLinks = 40;
 
 /**
- * Returns the destination of an output path, with links resolved: a file, a stream or an open descriptor.
- * Throws an error of the platform for a folder, a missing folder or a cycle of links.
+ * Returns the destination of an output path: a file, a stream or an open descriptor. Symbolic links are
+ * followed. Throws the platform's error for a folder, a missing folder or a cycle of links.
  */
 function placeOf(file: string): Place {
   // The platform's functions on paths drop it.
@@ -156,9 +158,9 @@ function descriptorAt(path: string): number | undefined {
 const platformError = (code: string): Error => Object.assign(new Error(code), { code });
 
 /**
- * Returns the error for an output path whose folder does not exist. `links`: number of links that were
- * followed. The error names the folder of `file`, the path that the user gave, if `links` is 0, else the
- * folder of `path`.
+ * Returns the error for an output path whose folder does not exist. `file`: path that the user gave. `path`:
+ * path after `links` symbolic links were followed. The error names the folder of `path`; if `links` is 0, the
+ * folder of `file`.
  */
 function missingFolder(file: string, path: string, links: number): Error {
   const folder = links === 0 ? dirname(file) : dirname(path);

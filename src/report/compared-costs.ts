@@ -3,15 +3,21 @@ import type { CostOrRefusal, ProgramCost } from "../api/cost-of-program.js";
 import { fasterOf } from "./side-by-side.js";
 import { table } from "./table.js";
 
-/** Costs of a program on the two sides of a comparison; undefined for a side without the program. */
+/**
+ * Estimated costs of a program in the two versions, A and B, that `tilec diff` compares. An entry is
+ * undefined if that version lacks the program.
+ */
 export type Costs = readonly [a: CostOrRefusal | undefined, b: CostOrRefusal | undefined];
 
-/** Column headers of the cost comparison between two sides, without the header of the first column. */
+/**
+ * Column headers of the costs in a table that compares two versions, A and B, of a program. The headers of
+ * columns that name the version are not included.
+ */
 export const costHeads = ["cycles", "bytes moved", "target"] as const;
 
 /**
- * Returns the cost cells of one side of a comparison: cycles, bytes and target, or the reason why there is no
- * cost.
+ * Returns the table cells for the cost of a program: cycles, bytes and target. The first cell has the reason
+ * instead if there is no cost.
  */
 export function costCells(cost: CostOrRefusal | undefined): readonly (string | number)[] {
   if (cost === undefined) return ["no such program", "", ""];
@@ -21,8 +27,8 @@ export function costCells(cost: CostOrRefusal | undefined): readonly (string | n
 }
 
 /**
- * Returns a sentence that says which of two sides takes fewer cycles and moves fewer bytes. Undefined if a
- * side has no cost or the targets differ.
+ * Returns a sentence that says which of two programs, A or B, takes fewer cycles and moves fewer bytes.
+ * Undefined if a program has no cost or the targets differ.
  */
 export function costVerdict([a, b]: Costs): string | undefined {
   if (a?.ok !== true || b?.ok !== true || a.target !== b.target) return undefined;
@@ -35,7 +41,10 @@ function fewerBytes(a: ProgramCost, b: ProgramCost): string {
   return `${name} moves ${fewer.toLocaleString("en")} B less`;
 }
 
-/** Returns the costs of two sides as text: a sentence that compares the sides, then one line per side. */
+/**
+ * Returns the costs of two versions, A and B, of a program as text: a sentence that compares the versions,
+ * then one line for each. `titles`: names of A and B.
+ */
 export function renderCosts(name: string, titles: readonly [a: string, b: string], costs: Costs): string {
   const verdict = costVerdict(costs);
   const rows = costs.map((cost, k) => [k === 0 ? "A" : "B", ...costCells(cost), titles[k] ?? ""]);

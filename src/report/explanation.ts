@@ -172,9 +172,9 @@ const fullPipe = 0.9;
 const fewBytes = 0.2;
 
 /**
- * Returns text about the limit of a legal schedule: too few tasks for the cores, or else the busiest pipe.
- * The rate of global memory follows if known. The part of the machine that sets the lower bound comes last,
- * if not named before.
+ * Returns text on what limits the speed of a legal schedule: too few tasks for the cores, or else the busiest
+ * pipe. The rate of global memory follows, if known. The last part is the unit that sets the lower bound,
+ * unless named before.
  */
 function limitText(explanation: Explanation): string {
   const { bottleneck, machine, traffic, schedule } = explanation;
@@ -252,8 +252,8 @@ function renderLegalSummary(explanation: Explanation): string[] {
 }
 
 /**
- * Returns lines on the limits of a legal schedule: conditions of rules, inputs for which an Ascend core may
- * give other bits, and missing alignment.
+ * Returns lines on the conditions of a legal schedule: those of the rules, those under which an Ascend core
+ * gives the reference's bits, and rows of a tile that are not aligned.
  */
 function conditionsOf({ rules, ascend, framework }: Explanation): string[] {
   return [
@@ -405,9 +405,9 @@ function equalRemedies(remedies: readonly (readonly [flags: string, result: stri
 }
 
 /**
- * Returns the first lines of an explanation: program, target and verdict. The tile that was judged is added
- * if changed, and the verdict under another profile if different. If no full load is required, a line states
- * the residency.
+ * Returns the first lines of an explanation: program, target and verdict. They also state the judged tile if
+ * it is not the stated one, and the verdict under another profile if it differs. If no full load is required,
+ * a line states the residency.
  */
 function verdictLines({ name, target, legal, schedule, judgedTile, pages }: Explanation): string[] {
   const turned = turnedText(pages);
@@ -467,8 +467,8 @@ function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
 
 /**
  * Returns `separator` and the framework call that sets the tile of `to`. The text also has the view if it
- * differs from the view of `from`, and a note if the tile is not aligned. Empty if `words`, the framework, is
- * undefined.
+ * differs from the view of `from`, and a note if the tile is not aligned. An empty text if `words` (the
+ * program's framework) is undefined.
  */
 function callText(
   words: FrameworkWords | undefined,

@@ -57,8 +57,9 @@ ${body}`;
 }
 
 /**
- * Returns an HTML page that compares two sides program by program: cycles, bytes, and text differences.
- * `titles`: names of the sides. A program may be missing on one side.
+ * Returns an HTML page that compares two versions, A and B, of each program: cycles, bytes, and text
+ * differences. `titles`: names of A and B. `before` and `after` are the versions; undefined for a missing
+ * version.
  */
 export function comparedPage(
   titles: readonly [a: string, b: string],
@@ -82,8 +83,8 @@ ${sectionOf(`@${name}: A to B`, both(withoutSchedule, before, after), both(sched
 }
 
 /**
- * Returns the costs of a program on two sides as HTML markup: a sentence that compares the sides, and a
- * table.
+ * Returns the costs of two versions, A and B, of a program as HTML markup: a sentence that compares the
+ * versions, and a table. `titles`: names of A and B.
  */
 function costsOf(name: string, titles: readonly [a: string, b: string], costs: Costs): string {
   const verdict = costVerdict(costs);

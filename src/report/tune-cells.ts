@@ -39,7 +39,7 @@ export interface TileCells {
   /** Extents of tiles along each axis, in elements, ascending. */
   readonly xs: readonly number[];
   readonly ys: readonly number[];
-  /** Residencies with a legal tile, in the order of their best cells. */
+  /** Residencies with a legal tile, by the cost of the best cell, lowest first. */
   readonly residencies: readonly string[];
   /** Places without a cell were not looked at. */
   readonly cells: readonly TileCell[];

@@ -241,8 +241,8 @@ function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagno
 }
 
 /**
- * Returns the number of fills in words if they are more than half of the output or the points, because a
- * comparison of fills proves little. Programs whose map differs between tiles are not counted.
+ * Returns a text (`fills`) with the number of output elements or points that get the fill value, if these are
+ * more than half. Otherwise, and for a program whose map differs between tiles, returns an empty object.
  */
 function fillsIn(program: IndexProgram, inputs: HostInputs): Pick<Compared, "fills"> {
   if (program.tile !== undefined || !program.map.indices.some(({ outOfRange }) => outOfRange === "zero"))

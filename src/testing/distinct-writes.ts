@@ -52,9 +52,9 @@ function written({ indices, write }: AccessMap): ReadonlySet<number> {
 }
 
 /**
- * Returns an accessor for each index value that decides which element a point writes and that is read from an
- * input in `tables`. `tables`: positions of the inputs that may be changed. Index values that are looked up
- * by other index values are left out.
+ * Returns an accessor for each index operand that decides which element a point writes, if the index value is
+ * read from an input in `tables`. `tables`: positions of the inputs that may be changed. Index operands
+ * looked up through other index operands are left out.
  */
 function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): DrawnIndex[] {
   const { map, operands } = program;

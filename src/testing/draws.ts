@@ -270,9 +270,9 @@ interface OneOutside {
 }
 
 /**
- * Changes one index value in `inputs`, in place, to a value just out of range, if possible. `others`: a draw
- * with many rejected index values. The change prefers an index operand other than the first operand rejected
- * in `others`.
+ * Changes one index value in `inputs`, in place, to a value just out of range; does nothing if no value can
+ * be changed. `others`: another draw, with many rejected index values. If possible, the changed value and the
+ * first rejected value of `others` belong to different index operands.
  */
 function moveOneOutside(
   inputs: Draw["inputs"],

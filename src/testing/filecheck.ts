@@ -278,8 +278,8 @@ interface Match {
 }
 
 /**
- * Returns the first match of a check that starts at a character position in [from, to), with the names that
- * the check captures; undefined if there is no match.
+ * Returns the first match of a check that starts at a character position in [from, to), and the names that
+ * the match captures. Undefined if there is no match.
  */
 function find(
   output: string,

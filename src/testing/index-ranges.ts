@@ -20,8 +20,8 @@ import {
 import type { DefinedMap } from "../../backends/reference/defined-map.js";
 
 /**
- * Range of the values that one element of an index input may have so that every index operand that reads the
- * element is in range. `least` and `max` are inclusive.
+ * Range of the values that are valid for one element of an index input, from `least` to `max` (both
+ * inclusive). With such a value, every index operand that reads the element is in range.
  */
 export interface IndexRange {
   readonly least: number;
@@ -50,9 +50,9 @@ export function indexLimits(dtype: DType): readonly [lowest: number, highest: nu
 }
 
 /**
- * Returns a function that maps the row-major position (0-based) of an element of an index input to the range
- * of valid values of the element. Every index operand that reads the element accepts these values. `table` is
- * the number of the input among the operands, from 0.
+ * Returns a function that gives the range of valid values of one element of an index input. The argument is
+ * the row-major position (0-based) of the element. Every index operand that reads the element accepts the
+ * values of the range. `table`: number of the input among the operands, from 0.
  */
 export function indexRanges(defined: DefinedMap, table: number): (position: number) => IndexRange {
   const { map, operands } = defined;
@@ -124,8 +124,8 @@ function soleDim(coord: Linear): number | undefined {
 }
 
 /**
- * Returns the numbers (0-based) of all index operands whose value depends on index operand `index`: that
- * operand, the sums that contain its value, and the sums that contain those sums.
+ * Returns the numbers (0-based) of the index operands whose value depends on index operand `index`, directly
+ * or through other index operands. The number `index` is included.
  */
 function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
   const consumers = [index];
@@ -137,8 +137,8 @@ function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
 }
 
 /**
- * Returns the least and greatest value (both inclusive) that keep index operand `index` (0-based) in range.
- * These values also keep in range every index operand that is a sum with this operand as a term.
+ * Returns a range of values (both ends inclusive) that keep index operand `index` (0-based) in range. The
+ * values also keep in range every index operand that is a sum with this operand as a term.
  */
 function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"]): Interval {
   const nothing: Interval = [0, 0];
@@ -170,9 +170,9 @@ function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"])
 }
 
 /**
- * Returns the values (ends inclusive) of index operand `s` for which the sum `form` is in [least, max] for
- * every value of its other variables. If no value qualifies, returns the values for which `form` can be in
- * [least, max]. `ranges` has the ranges of the other variables.
+ * Returns the values (ends inclusive) of index operand number `s` for which the sum `form` is in [least,
+ * max], whatever values its other variables have. If there are none, returns the values for which `form` is
+ * in [least, max] for some values of the other variables. `ranges`: ranges of the other variables.
  */
 function solved(form: Linear, s: number, [least, max]: Interval, ranges: Ranges): Interval {
   const term = form.terms.find(({ of }) => indicesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));

@@ -118,7 +118,7 @@ const limitField: Field = {
 
 /**
  * Throws a CompileError (TC702) if `limits` has a name that is not in `figures`, or a value below 0. Throws
- * the same error if all limits in `needs` are absent.
+ * the same error if `limits` has none of the names in `needs`.
  */
 function checkLimits(
   matcher: string,
@@ -210,7 +210,7 @@ async function toMatchReference(subject: Subject, options: ReferenceOptions = {}
 }
 
 /**
- * Resolves to a passing check result ({@link Verdict}) if a kernel computes the bits that program `op`
+ * Resolves to a passing check result ({@link Verdict}) if a kernel gives the output bits that program `op`
  * defines, on each backend of `options`. Rejects with a CompileError (TC702) for invalid options.
  */
 async function toPreserve(subject: Subject, op: Func, options: ReferenceOptions = {}): Promise<Verdict> {

@@ -15,7 +15,7 @@ export interface Limits {
   /** Highest byte of the unified buffer in use. */
   readonly ubPeak?: number;
   readonly cycles?: number;
-  /** The version of the clock that `cycles` was taken from. */
+  /** Version of the cost model that gave `cycles`. */
   readonly clock?: number;
 }
 
@@ -28,8 +28,9 @@ export interface Excess {
 }
 
 /**
- * Values of a kernel that {@link Limits} can bound: bytes moved to and from global memory, peak bytes of the
- * unified buffer (UB), and estimated cycles.
+ * Figures of a kernel that {@link Limits} can bound. `bytes`: bytes moved to and from global memory. `ratio`:
+ * `bytes` divided by the bytes that every schedule must move. `ubPeak`: highest byte in use of the unified
+ * buffer (UB), of `ubBudget` available bytes. `cycles`: estimated cycles.
  */
 export interface Measured {
   readonly bytes: number;

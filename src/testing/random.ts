@@ -30,8 +30,8 @@ import { asHost, type TensorValue } from "../formats/tensor.js";
 import { indexLimits, indexRanges, type IndexRange } from "./index-ranges.js";
 
 /**
- * Returns a random value for a kernel's operand, determined by `seed`. Index values are in range; other
- * operands may have any bits. Throws a CompileError (TC502) if the value exceeds memory.
+ * Returns a random tensor for a kernel's operand, determined by `seed`. Index values are in range; elements
+ * of other operands may have any bits. Throws a CompileError (TC502) if the tensor exceeds memory.
  */
 export const randomValue = (operand: Operand, tile: TileFunc, seed: number): TensorValue =>
   indexInputs(tile).some((input) => keyOf(input) === keyOf(operand))
@@ -55,8 +55,8 @@ export function checkSizes(operands: readonly Operand[]): void {
 }
 
 /**
- * Returns random values for every input of a kernel, by key, determined by `seed`. Index values are in range.
- * Throws a CompileError (TC502) if a value exceeds memory.
+ * Returns a random tensor for every input of a kernel, by key, determined by `seed`. Index values are in
+ * range. Throws a CompileError (TC502) if a tensor exceeds memory.
  */
 export function randomInputs({ source, tile }: Kernel, seed: number): Readonly<Record<string, HostValue>> {
   checkSizes(inputsOf(source ?? tile));
@@ -129,15 +129,17 @@ export interface IndexDraw {
   /** Position of the input among the program's inputs, from 0. */
   readonly table: number;
   /**
-   * Returns the index value at a position, from the range that is valid there. `random` returns a number from
-   * 0 to below 1. Default: a random value of the range.
+   * Returns the index value of the element at the row-major `position`, chosen from `range`, the values that
+   * are valid for the element. `random` returns a random number from 0 to below 1. Default: a random value of
+   * `range`.
    */
   readonly choose?: (range: IndexRange, position: number, random: () => number) => number;
 }
 
 /**
- * Returns a tensor of index values for one input. `choose` selects the value at each position from the range
- * of valid values; by default at random. Throws a CompileError (TC502) if the tensor exceeds memory.
+ * Returns a tensor of index values for one input. `choose` selects the value of each element from the values
+ * that are valid for the element; by default at random. Throws a CompileError (TC502) if the tensor exceeds
+ * memory.
  */
 export function drawnIndices(
   type: TensorType,

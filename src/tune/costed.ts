@@ -46,8 +46,8 @@ function plain(entry: SpaceEntry, lowerBound: LowerBound): Costed {
 }
 
 /**
- * Returns the cost of the program into which the user's passes turn a candidate. If a pass refuses the
- * candidate, `refusal` has the reason, and the cost is that under the built-in passes.
+ * Returns the cost of a candidate whose program is changed by the user's passes. If a pass refuses the
+ * candidate, returns the cost under the built-in passes, and the reason as `refusal`.
  */
 function costOfRun({ task, lowerBound }: Pick<Search, "task" | "lowerBound">, entry: SpaceEntry): Costed {
   const { gather, target, passes = [] } = task;

@@ -77,8 +77,8 @@ export interface CostFacts extends CandidateFacts, Roofline {
 }
 
 /**
- * Times of one candidate on one device, from the search, from the run-off (final round-robin comparison), or
- * from an earlier measurement.
+ * Measured times of one candidate on one device. `phase` says where the times are from: the search, the
+ * run-off (final round-robin comparison), or a measurement outside tilec.
  */
 export interface CandidateRun {
   /** Device that ran the candidate. Milliseconds are comparable on one device only. */

@@ -88,8 +88,9 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
 }
 
 /**
- * Returns the class of a candidate as text: residency, loop nest, and magnitude of the tile in powers of 8
- * elements. A measured search distributes its measurements over the classes.
+ * Returns the name of the class to which a candidate belongs. Candidates of one class have the same
+ * residency, the same loop nest, and tiles whose numbers of elements round down to the same power of 8. A
+ * measured search distributes its measurements over the classes.
  */
 export function classOf({ tiling, facts }: SpaceEntry): string {
   const nest = tiling.loops.map((loop) => `${loop.dim}${loop.mode === "serial" ? "s" : ""}`).join();

@@ -142,8 +142,8 @@ interface Planned {
 
 /**
  * Returns at most `budget` candidates to measure, in order; the default is first. After the default, two
- * choices alternate: the candidate with the fewest estimated cycles, and the best candidate of the class
- * chosen least often. `seed` orders candidates with equal cycles.
+ * choices alternate. One is the candidate with the fewest estimated cycles; the other is such a candidate of
+ * the class that has the fewest chosen candidates so far. `seed` orders candidates with equal cycles.
  */
 export function plan({ ranked, default: first, budget, seed }: Planned): readonly Ranked[] {
   const draw = seeded(seed);

@@ -124,8 +124,8 @@ export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate" | "besi
 };
 
 /**
- * Adds a schedule with the estimated cycles `estimate` to `into`, a map by schedule id, and returns the new
- * entry of the search space. `offGrid` is true if the tile is not on the regular grid of tile shapes.
+ * Adds a schedule to `into`, a map by schedule id, and returns the new entry of the search space. `estimate`:
+ * estimated cycles of the schedule. `offGrid` is true if the tile is not on the regular grid of tile shapes.
  */
 function weighOne(
   tiling: Tiling,
@@ -252,9 +252,8 @@ class Survey {
 }
 
 /**
- * Returns the axes of a grid of tile shapes, with extents removed until the grid has at most `maxTiles`
- * tiles. The first and last extent of each axis always stay, so that the returned grid may still have more
- * tiles.
+ * Returns a smaller grid of tile shapes: the axes with extents removed until the grid has at most `maxTiles`
+ * tiles. Each axis keeps its first and its last extent, so the grid may still have more tiles.
  */
 function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
   const longest = axes.reduce<GridAxis | undefined>(
@@ -295,8 +294,8 @@ function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined 
 }
 
 /**
- * Returns the smallest refused tiles, at most `maxRefused`. A tile is left out if another refused tile with
- * the same error code and buffers has no larger extent along any dim.
+ * Returns the smallest refused tiles, at most `maxRefused`. A tile is left out if another refused tile, with
+ * the same error code and number of buffers, is at most as large along every dim.
  */
 function smallestOf(refused: readonly RefusedTiles[]): RefusedTiles[] {
   const bySize = [...refused].sort(

@@ -28,7 +28,7 @@ export interface Sweep {
   readonly name: string;
   readonly target: string;
   readonly figure: keyof TargetFigures;
-  /** By value, the least first. */
+  /** Results in ascending order of the parameter's value. */
   readonly points: readonly SweepPoint[];
 }
 
@@ -47,8 +47,9 @@ export interface SweepOptions extends Pick<
 }
 
 /**
- * Returns a copy of the target with one parameter changed. A change of `ubBytes` (unified buffer size) leaves
- * the bytes reserved for libraries unchanged, if possible.
+ * Returns a copy of the target with one parameter changed. A change of `ubBytes` (unified buffer size) keeps
+ * the number of bytes reserved for libraries. If less than one block (`blockBytes`) would then be usable,
+ * fewer bytes are reserved.
  */
 export function withFigure(target: Target, figure: keyof TargetFigures, value: number): Target {
   const edited = { ...target, [figure]: value };

@@ -59,8 +59,8 @@ export interface RunsFit {
 }
 
 /**
- * Smallest fraction (0 to 1) of a predicted time that a target parameter must determine to be fitted to the
- * measured time.
+ * Least fraction (0 to 1) of a predicted time that a target parameter must determine. A parameter that
+ * determines less of the time is not fitted to the measured time.
  */
 export const decides = 0.3;
 /** Change of a figure by which that is found. */
@@ -101,8 +101,9 @@ function predicted(time: ProfiledTime, clock: ClockResult, target: Target): numb
 }
 
 /**
- * Returns the measured times of a kernel that the cost model can predict, each with its prediction function.
- * The launch time `task` is left out if the profile has the time of the cores.
+ * Returns the times in a kernel's profile that the cost model can predict. Each time has a function that
+ * returns the predicted time divided by the measured time for a target. The launch time `task` is left out if
+ * the profile has the time of the cores.
  */
 function runsOf({ entryPoint, tile }: EmittedKernel, kernel: ProfiledKernel): readonly Run[] {
   const { cores, ...others } = kernel.microseconds;

@@ -129,7 +129,8 @@ export function fittedFigures(target: Target, tasks: readonly FitTask[]): readon
 
 /**
  * Returns a fitted target parameter with its value and range. The range contains the fitted value, the value
- * that each measurement alone implies, and the values `others`. Measurement noise is added at both ends.
+ * that each measurement alone implies, and `others`: values from fits to a part of the measurements.
+ * Measurement noise widens the range at both ends.
  */
 function figureOf(
   { figure, rows }: FitTask,
@@ -227,7 +228,10 @@ const golden = (Math.sqrt(5) - 1) / 2;
 const reach = 1.5;
 const looks = 15;
 
-/** Returns the value that minimizes `loss`, searched from about `from / reach` to about `from * reach`. */
+/**
+ * Returns the value that minimizes `loss`, in the range from about `from / reach` to about `from * reach`,
+ * where `reach` is a constant.
+ */
 function least(loss: (value: number) => number, from: number): number {
   const step = (2 * Math.log(reach)) / (looks - 1);
   let [best, minimum] = [Math.log(from), Infinity];
@@ -254,8 +258,9 @@ function least(loss: (value: number) => number, from: number): number {
 }
 
 /**
- * Returns the value of the target parameter `figure` for which the predicted value equals the measured value.
- * The search covers `value / 4` to `4 * value`; returns undefined if no value in this range fits.
+ * Returns the value of the target parameter `figure` at which the predicted value of a measurement equals the
+ * measured value. `value`: present value of the parameter; the search covers `value / 4` to `4 * value`.
+ * Returns undefined if no value in this range fits.
  */
 function valueOfRow(
   { factorOf }: FitRow,

@@ -275,8 +275,8 @@ function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNu
 }
 
 /**
- * Returns the work that one measured step causes on its hardware pipe. A SIMT step gives one item for each
- * number in `linesPerWarpAccess`; any other step gives one item.
+ * Returns the work ({@link PipeWork}) that one measured step causes on its hardware pipe. A SIMT step causes
+ * one item of work for each number in `linesPerWarpAccess`; any other step causes a single item.
  */
 function runsOf(step: Exclude<MeasuredStep, { wait: true }>): readonly PipeWork[] {
   switch (step.pipe) {

@@ -35,7 +35,10 @@ export interface ProfiledKernel {
   readonly launches: number;
   /** Number of blocks of a launch; absent if the file has no column for it. */
   readonly blocks?: number;
-  /** Median of the launches, in microseconds; absent where the file has none above 0. */
+  /**
+   * Median of the launches for each kind of time, in microseconds. A kind without a time above 0 in the file
+   * is absent.
+   */
   readonly microseconds: Readonly<Partial<Record<ProfiledTime, number>>>;
 }
 

@@ -30,8 +30,9 @@ export const verdictLines = (rows: readonly RowVerdict[]): string =>
   );
 
 /**
- * Formats a summary of the validation as terminal text, with one line for each machine. A line has the mean
- * factor between predicted and measured values. The last line says that other people made the measurements.
+ * Formats a summary of the validation as terminal text. Each machine has a line with the numbers of
+ * measurements inside and outside the cost model and the mean factor between predicted and measured values.
+ * The last line says that other people made the measurements.
  */
 export const summaryLines = (summary: readonly MachineSummary[]): string =>
   [

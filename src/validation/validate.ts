@@ -102,8 +102,8 @@ export function predictionOf(
 }
 
 /**
- * Returns the smallest value that the cost model predicts for a measurement, with each hardware parameter at
- * the favourable end of the range. The unit is the unit of the measurement.
+ * Returns the smallest value that the cost model predicts for a measurement: each hardware parameter is at
+ * the more favourable end of its range. The unit is the unit of the measurement.
  */
 export const boundOf = (row: BoardMeasurement, target: Target): number =>
   predictionOf(row, favourable(target)).predicted;

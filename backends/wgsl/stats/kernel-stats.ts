@@ -56,8 +56,8 @@ export interface DispatchStats {
   /** Lanes along x and y of a workgroup. */
   readonly workgroupSize: readonly [number, number];
   /**
-   * Bytes of the output that the workgroup writes; of a scatter, the workgroup's share, by its lanes, of the
-   * bytes that all points write.
+   * Bytes of the output that the workgroup writes. For a scatter: the bytes that all points write, times the
+   * workgroup's fraction of all lanes.
    */
   readonly outputBytes: number;
   /** Loads, then stores; those of workgroup memory under the name of its array. */

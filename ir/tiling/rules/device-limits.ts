@@ -74,8 +74,8 @@ function buffersBound(gather: AccessFunc, target: Target): RuleVerdict {
 const boundBytes = ({ type }: Operand): number => alignUp(byteCount(type), 4);
 
 /**
- * Returns the pass or fail result for the size in bytes of the largest buffer that a program binds on WebGPU.
- * The list is empty for programs with dynamic sizes and for targets without WebGPU.
+ * Returns a list with the pass or fail result for the size in bytes of the largest buffer that a program
+ * binds on WebGPU. The list is empty for programs with dynamic sizes and for targets without WebGPU.
  */
 export function bufferBytes({ operands, symbolic }: AccessFunc, target: Target): readonly RuleVerdict[] {
   if (!targetFacts[target.kind].runsOnWebgpu || symbolic !== undefined) return [];

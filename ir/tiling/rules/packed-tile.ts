@@ -48,8 +48,9 @@ const shifted = ({ name, type: { dtype, shape } }: Operand): RuleVerdict => ({
 });
 
 /**
- * Returns the pass or fail result for the tile along a dim whose elements share bytes, after a failing result
- * for the view if the view fails. An extent must be a multiple of `step` elements or cover the whole dim.
+ * Returns the results of the rule for view and tile along dim `dim`, whose elements share bytes. The view's
+ * result is included only if the view fails. An extent passes if it is a multiple of `step` elements or
+ * cannot be larger. `dtype`: element type, for the message.
  */
 function entries(
   tiling: Tiling,

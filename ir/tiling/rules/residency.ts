@@ -42,8 +42,8 @@ export const residency: Rule = {
 };
 
 /**
- * Returns the pass or fail result for the lowering class (kind of instruction sequence) that the schedule
- * requests. The list is empty without a requested lowering.
+ * Returns a list with the pass or fail result for the lowering class (kind of instruction sequence) that the
+ * schedule requests. The list is empty without a requested lowering.
  */
 function ofLowering(tiling: Tiling): RuleVerdict[] {
   const { target, residency: taken, schedule } = tiling;
@@ -67,8 +67,8 @@ function ofLowering(tiling: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns the pass or fail result for data that stays in global memory. The list is empty for data in the
- * unified buffer (UB).
+ * Returns a list with the pass or fail result for data that stays in global memory. The list is empty for
+ * data in the unified buffer (UB).
  */
 function ofData({ gather, residency: taken, target }: Tiling): RuleVerdict[] {
   if (taken === "ub") return [];

@@ -24,8 +24,8 @@ export const entriesOf = (flags: string): ScheduleText[] =>
   );
 
 /**
- * Returns the alternative schedules that a hint suggests, each as flags such as `--tile 8,128`. Returns an
- * empty list if the diagnostic is not a hint, or if the hint has any text besides schedule flags.
+ * Returns the schedules that a diagnostic of severity `hint` suggests, each as flags such as `--tile 8,128`.
+ * Returns an empty list for another severity, or if the suggestion has any text besides schedule flags.
  */
 export function hintedFlags({ severity, hint = "" }: Diagnostic): readonly string[] {
   const all = hint.split(" or ");

@@ -143,8 +143,8 @@ function openedModel(bytes: Uint8Array, file: string): Opened {
 
 /**
  * Sets an input of the requested function to an array from a file. An input with the type of the array is
- * preferred; without one, the data or indices operand gets the type of the array. Throws a CompileError
- * (TC012) if the function lacks this operand.
+ * preferred. Without such an input, the data or indices operand is set and gets the type of the array. Throws
+ * a CompileError (TC012) if the function lacks this operand.
  */
 function openedArray(
   asked: Omit<Work["open"]["ask"], "name" | "bytes">,

@@ -96,8 +96,8 @@ const isBoundedRead = (site: IndexOperand): site is BoundedRead =>
   isRead(site.value) && site.extent !== undefined;
 
 /**
- * Emits the two WGSL statements of index operand `k`: `v<k>` is the index value, and `s<k>` the value clamped
- * to the extent. Negative values are wrapped first if `wrapNegativeBy` is defined.
+ * Emits two WGSL statements for index operand `k`. They define `v<k>`, the index value, and `s<k>`, the value
+ * clamped to the extent. Negative values are wrapped first if `wrapNegativeBy` is defined.
  */
 function siteCode(gather: AccessFunc, { value, wrapNegativeBy, extent }: BoundedRead, k: number): string {
   const { dtype, shape } = inputOf(gather, value.table).type;

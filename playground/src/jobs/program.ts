@@ -201,9 +201,9 @@ function sourceOf(func: Func): SourceFunc {
 }
 
 /**
- * Returns the function with the operator `change.op` or, without `op`, with the operator of the same kind in
- * `change.dialect`. If the dialect has no such operator, the first operator of the dialect is used.
- * Attributes with the same key keep their values; the others get their defaults.
+ * Returns the function with another operator: `change.op` or, without `op`, the counterpart of the present
+ * operator in `change.dialect`. If the dialect has no such operator, the first operator of the dialect is
+ * used. Attributes with the same key keep their values; the others get their defaults.
  */
 function withOperator(func: SourceFunc, change: Change & { readonly kind: "operator" }): SourceFunc {
   const before = findOp(func.op);

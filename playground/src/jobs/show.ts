@@ -197,8 +197,8 @@ function verdictOf(explanation: Explanation): Verdict {
 }
 
 /**
- * Returns changes that make an illegal schedule legal: the flags of the nearest legal schedules, and of a
- * PyPTO profile under which the schedule is legal. If no tile is legal, returns changes of other settings.
+ * Returns changes that make an illegal schedule legal: changes to the nearest legal schedules, or to a PyPTO
+ * profile under which the schedule is legal. If no tile is legal, returns changes of other settings.
  */
 function suggestionsOf({ infeasible, nearest, pages, schedule }: Explanation): Suggestion[] {
   const newer = pages?.legal === true ? [{ flags: `--profile ${pages.profile}` }] : [];

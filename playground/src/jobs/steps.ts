@@ -40,8 +40,9 @@ const mostShown = 400;
 const mostPicks = 64;
 
 /**
- * Returns the first 2000 statements that a tile program executes, with the tensor regions that each statement
- * reads and writes, and the program's tensors. Throws a CompileError if the program is refused.
+ * Returns the trace of a tile program ({@link Steps}): the first 2000 executed statements with the tensor
+ * regions that each reads and writes, and the program's tensors. Throws a CompileError if the program is
+ * refused.
  */
 export function kernelSteps({ inputs: given, seed, ...asked }: WithInputs): Steps {
   const kernel = compile(boundFunc(asked));

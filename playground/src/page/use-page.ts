@@ -22,7 +22,7 @@ export interface Page {
   readonly editor: PageEditor;
   /** Content for the program that was checked last; undefined until the compiler is loaded. */
   readonly shown: Shown | undefined;
-  /** Same as `shown`, but undefined until the options of the drop-down lists are loaded too. */
+  /** Value of `shown`; undefined until the options of the drop-down lists are also loaded. */
   readonly judged: Shown | undefined;
   /** Key of the text that `shown` belongs to. */
   readonly of: string;

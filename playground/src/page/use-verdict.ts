@@ -2,9 +2,9 @@
 import { useCallback, useRef } from "preact/hooks";
 import type { Shown } from "../jobs/messages.js";
 
-/** Content that the page displays for a program, with the key of the page state that has this program. */
+/** Content that the page displays for a program. `of` is the key of the page state that has this program. */
 export interface Judged {
-  /** Absent until the compiler is loaded. */
+  /** Displayed content; absent until the compiler is loaded. */
   readonly shown?: Shown;
   /** Key of the page state that has the program. */
   readonly of: string;

@@ -15,7 +15,7 @@ interface Job<T> {
 
 /**
  * Returns a job that runs `work` when started and can be stopped. `of` lists the values on which the work
- * depends. When one of them changes, the job no longer has an answer.
+ * depends. When a value in `of` changes, the answer of the job is dropped.
  */
 export function useJob<T>(of: readonly unknown[], work: (options: CallOptions) => Promise<T>): Job<T> {
   const [last, setLast] = useState<{ readonly of: readonly unknown[]; readonly answer: Answer<T> }>();

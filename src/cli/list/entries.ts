@@ -40,8 +40,8 @@ export interface ListedProgram {
 export interface ListEntry {
   readonly id: string;
   /**
-   * Rejects with a Malformed for an entry that cannot be read, and a CompileError for a program that is
-   * refused.
+   * Loads the program of the entry. Rejects with a {@link Malformed} if the entry cannot be read, and with
+   * another CompileError if the program is refused.
    */
   readonly load: () => Promise<ListedProgram>;
 }

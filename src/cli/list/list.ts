@@ -64,7 +64,10 @@ export interface RowMaker {
   readonly command: "explain" | "tune" | "run";
   /** Columns that only this command has. */
   readonly columns: readonly FigureKey[];
-  /** Settings of the command on which a row depends, beyond its program, target, pipeline and clock. */
+  /**
+   * Settings of the command that affect a row, besides the program, the target, the pipeline and the cost
+   * model's version.
+   */
   readonly settings: Readonly<Record<string, unknown>>;
   /**
    * Returns the row of a program, without the columns that every row has. Rejects with a CompileError if the
@@ -180,9 +183,9 @@ interface RowLog {
 const placeOf = (id: string, key: string): string => JSON.stringify([id, key]);
 
 /**
- * Returns the log that appends each row to the file at `path`, or prints the row if `path` is undefined. With
- * `--resume`, `kept` has the rows that the file already contains. Throws a UsageError if these rows are of
- * another command or have other columns.
+ * Returns a writer for the rows of a list (`--list`). The writer appends each row to the file at `path`, or
+ * prints the row if `path` is undefined. With `--resume`, the writer's field `kept` has the rows that the
+ * file already contains. Throws a UsageError if these rows are of another command or have other columns.
  */
 function dynamicRows(
   path: string | undefined,
@@ -230,8 +233,9 @@ function dynamicRows(
 }
 
 /**
- * Runs the command on the program of a list entry, appends the row of results to `log`, and returns the row.
- * If `log` already has the row, the command is not run.
+ * Runs the command on the program of a list entry, writes the row of results with the writer `log`, and
+ * returns the row. If `log.kept` already has the row, the command is not run, and the row of `log.kept` is
+ * returned.
  */
 async function rowOf(
   entry: ListEntry,

@@ -13,8 +13,8 @@ const property = (text: string): string => data(text).replaceAll(":", "%3A").rep
 const fromHere = (file: string): string => (isAbsolute(file) ? relative(process.cwd(), file) : file);
 
 /**
- * Formats a report as GitHub Actions annotations, one a line, for each failed test and each diagnostic. A
- * last line has the counts of results.
+ * Formats a report as lines for GitHub Actions: an annotation for each failed test and each diagnostic, and
+ * one for hints on Ascend cores (TC912), if any. The last line has the counts of results.
  */
 export function github(report: SuiteReport): string {
   const failures = report.results.flatMap(({ status, id, backend, code, message = "", file, line = 1 }) => {

@@ -152,9 +152,8 @@ export function boundInputs(
 }
 
 /**
- * Returns an example of the text after `--bind` that gives an extent to each symbolic dim of the graph's
- * inputs, for example `batch=1`. Dims that already have an extent are left out; returns undefined if none
- * remains.
+ * Returns an example of the text after `--bind`, such as `batch=1`, that gives an extent to each symbolic dim
+ * of the graph's inputs. Dims that already have an extent are left out; returns undefined if none remains.
  */
 export function missingBindings(
   { inputs, initializers }: OnnxGraph,

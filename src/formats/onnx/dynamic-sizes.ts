@@ -107,9 +107,9 @@ function symbolsOfDomain(map: AccessMap, named: readonly (string | null)[]): rea
 type Typed = Pick<Operand, "type">;
 
 /**
- * Returns a copy of the access map for dynamic sizes. If the extent of an index operand equals the extent of
- * the indexed dim, the copy omits it: the extent is then the dim's size at run time. Any other extent stays
- * constant.
+ * Returns a copy of the access map for dynamic sizes. An index operand keeps its constant extent only if the
+ * extent differs from the extent of the dim that it indexes. Otherwise the dim's size at run time is the
+ * extent.
  */
 function withDynamicBounds(
   map: AccessMap,

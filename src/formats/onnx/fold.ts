@@ -53,7 +53,10 @@ export interface Folded {
    * empty.
    */
   readonly hints: readonly Diagnostic[];
-  /** Absent where programs have no prices, or a node cannot be a kernel of its own. */
+  /**
+   * Estimated cycles with and without the merge. Absent if no costs are estimated, or if a node cannot be a
+   * kernel of its own.
+   */
   readonly cycles?: FoldCycles;
 }
 

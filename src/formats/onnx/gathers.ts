@@ -65,7 +65,8 @@ export interface OnnxSurvey {
 
 /**
  * Access program into which a gather and the adjacent view operators, gathers and arithmetic are merged.
- * `reads` has the names of the model's tensors that the program reads, and `inputs` has the constant values.
+ * `reads` has the names of the model's tensors that the program reads. `inputs` has the values of those
+ * inputs that are constant in the model.
  */
 export interface OnnxFolded {
   /** Program. Its name is a symbol of the text form, unique in the model. */
@@ -76,9 +77,15 @@ export interface OnnxFolded {
   readonly reads: Readonly<Record<string, string>>;
   /** Values of the inputs that are constant in the model, by input name. */
   readonly inputs: Readonly<Record<string, TensorValue>>;
-  /** Absent where the fold was not weighed, or a node cannot be a kernel of its own. */
+  /**
+   * Estimated cycles with and without the merge. Absent if no costs are estimated, or if a node cannot be a
+   * kernel of its own.
+   */
   readonly cycles?: FoldCycles;
-  /** TC910 where it sums floats, whose order ONNX leaves open. */
+  /**
+   * Hint (TC910) if the program sums floats, because ONNX does not define the order of the additions; else
+   * empty.
+   */
   readonly hints: readonly Diagnostic[];
 }
 
@@ -435,8 +442,8 @@ function attributes(where: string, visited: Visited, operator: Operator): Record
 }
 
 /**
- * Returns the integer or string attribute `name` of a node, with a default for an absent attribute. Throws a
- * CompileError (TC014) if the attribute is of the wrong kind, exceeds 32 bits, or refers to a function
+ * Returns the integer or string attribute `name` of a node, or `otherwise` if the attribute is absent. Throws
+ * a CompileError (TC014) if the attribute is of the wrong kind, exceeds 32 bits, or refers to a function
  * parameter.
  */
 function attributeOf(where: string, node: OnnxNode, name: string, otherwise: number | string): AttrValue {

@@ -19,7 +19,7 @@ import { common, contradict, constantElements, merged, type TrackedValue } from 
 export interface Visited {
   readonly node: OnnxNode;
   readonly inputs: readonly (TrackedValue | undefined)[];
-  /** Opset of ONNX's own operators where the node is. */
+  /** Opset of ONNX's default domain in the graph or function that contains the node. */
   readonly opset?: number;
 }
 

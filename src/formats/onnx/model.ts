@@ -42,12 +42,12 @@ export interface OnnxTensor {
 export type OnnxAttribute =
   | { readonly kind: "int"; readonly value: bigint }
   | { readonly kind: "ints"; readonly values: readonly bigint[] }
-  /** Little-endian f32: a constant's bits must survive. */
+  /** Values as the bytes of little-endian f32, so that the bits of a constant are kept. */
   | { readonly kind: "float" | "floats"; readonly bytes: Uint8Array }
   | { readonly kind: "string" | "strings"; readonly values: readonly string[] }
   | { readonly kind: "tensor"; readonly tensor: OnnxTensor }
   | { readonly kind: "graphs"; readonly graphs: readonly OnnxGraph[] }
-  /** Within a function: the value of the function's own attribute. */
+  /** Reference, in the body of a function, to the function's own attribute `name`. */
   | { readonly kind: "reference"; readonly name: string }
   | { readonly kind: "other" };
 

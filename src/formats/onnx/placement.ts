@@ -14,11 +14,11 @@ export interface PlacedProgram {
 }
 
 /**
- * Placement of one ONNX node: the merged programs that compute the node, and whether the node must also run
- * alone.
+ * Placement of one ONNX node: the needed programs that compute the node (`into`), and whether the node must
+ * also run alone (`needed`). {@link placementOf} decides which programs are needed.
  */
 export interface Placed {
-  /** Gathers of the needed programs that compute the node. */
+  /** Gathers whose programs are needed and compute the node. */
   readonly into: readonly OnnxNode[];
   /**
    * True if the node must also run alone, because other nodes, or a graph that returns its output, use the
@@ -28,9 +28,10 @@ export interface Placed {
 }
 
 /**
- * Returns the placement of each node that a merged program computes: the needed programs that contain the
- * node, and whether the node must also run alone. A merged program is not needed if every reader of its
- * output computes that output itself. `uses` lists every node of the model, in order.
+ * Returns the placement of each node that a merged program computes. A program is needed if a graph returns
+ * its output, or if no node reads the output. A program is also needed if a node that reads the output runs
+ * alone, or in a needed program that does not compute the output itself. `uses` lists every node of the
+ * model, in order.
  */
 export function placementOf(
   programs: readonly PlacedProgram[],

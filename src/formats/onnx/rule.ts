@@ -66,8 +66,8 @@ export const always =
     dataTypeCode(dtype);
 
 /**
- * Returns a type rule that reads the element type from an integer attribute (an ONNX type code). A second
- * rule gives the type if the attribute is absent or 0 (no type).
+ * Returns a type rule that reads the element type (an ONNX type code) from the integer attribute `name`. If
+ * the attribute is absent or 0, the rule `otherwise` gives the type.
  */
 export const typeNamed =
   (name: string, otherwise: TypeRule = () => undefined): TypeRule =>
@@ -150,8 +150,8 @@ export function normalized(given: readonly number[], rank: number): readonly num
 }
 
 /**
- * Returns the `axis` attribute of a node as a number from 0 to `rank - 1`, with a default for an absent
- * attribute. Returns undefined if the axis is out of range.
+ * Returns the `axis` attribute of a node as a number from 0 to `rank - 1`. `otherwise`: axis if the attribute
+ * is absent. Returns undefined if the axis is out of range.
  */
 export const axisOf = (node: OnnxNode, otherwise: number, rank: number): number | undefined =>
   normalized([int(node, "axis") ?? otherwise], rank)?.[0];

@@ -3,7 +3,7 @@ import type { Left } from "./infer.js";
 import type { OnnxNode } from "./model.js";
 import type { TrackedValue } from "./value.js";
 
-/** ONNX node of a model, with the nodes that read the outputs. */
+/** ONNX node of a model, with the nodes that read its outputs. */
 export interface OnnxUse {
   /** Name in the text form, unique in the model. For a gather, the name of its program. */
   readonly name: string;

@@ -111,8 +111,9 @@ export const convTransposeDims: DimsRule = (input) => {
 };
 
 /**
- * Returns the output shape of MaxUnpool, the inverse of MaxPool, from input 2 or from kernel shape, strides
- * and pads. Returns undefined if the dims of input 0 are unknown.
+ * Returns the output shape of MaxUnpool, the inverse of MaxPool. Input 2 gives the shape; without input 2,
+ * the shape follows from kernel shape, strides and pads. Returns undefined if the dims of input 0 are
+ * unknown.
  */
 export const maxUnpoolDims: DimsRule = (input) => {
   const { node, inputs } = input;

@@ -12,9 +12,9 @@ import type { ModulePlan } from "./plan.js";
 export type ReadIndex = (operand: SizedOperand, table: number, position: number) => Promise<bigint> | bigint;
 
 /**
- * Resolves to an error (TC601) for the first rejected index value among those that the points in `range`
- * read; undefined if all are accepted. `range` has two row-major positions in a tensor of shape `points`, the
- * end excluded. Default of `points`: the output shape.
+ * Resolves to an error (TC601) for the first rejected index value that the points in `range` read; undefined
+ * if none is rejected. `points`: extents of the domain, by default the output shape. `range`: row-major
+ * numbers of the first point and of the end, which is excluded.
  */
 export async function badIndexIn(
   { sites, reduced }: ModulePlan,

@@ -65,8 +65,8 @@ const refused =
 export const buffersRefused = refused("buffers");
 
 /**
- * Returns the caller's buffer. Throws a GatherError (TC702) if the buffer is absent, too small or not a
- * storage buffer.
+ * Returns the caller's buffer of operand `key`. Throws a GatherError (TC702) if the buffer is absent, has
+ * fewer than `needed` bytes, or is not a storage buffer.
  */
 export function bufferFor(buffer: GPUBuffer | undefined, key: string, needed: number): GPUBuffer {
   if (buffer === undefined || buffer.size < needed || (buffer.usage & storageUsage) === 0)

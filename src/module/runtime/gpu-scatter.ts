@@ -26,8 +26,9 @@ export { GatherError };
 type Arrays = Readonly<Record<string, HostArray>>;
 
 /**
- * Creates the scatter of a WebGPU module. Rejects with a GatherError if the device is lost (TC504), or if a
- * device limit is below the limit that the kernel requires (TC502).
+ * Resolves to the object that runs the scatter of a WebGPU module: a {@link Gather}, as for all modules.
+ * Rejects with a GatherError if the device is lost (TC504), or if a device limit is below the limit that the
+ * kernel requires (TC502).
  */
 export const create = async (device: GPUDevice, plan: GpuScatterPlan): Promise<Gather> => {
   const work = workOfModule(device);

@@ -74,12 +74,15 @@ export interface FixedPlan extends GpuPlan {
   readonly bytes: readonly number[];
 }
 
-/** Index value that a point of a scatter reads, for the position to write or for the written value. */
+/**
+ * Index value that a point of a scatter reads. The value determines the element to write, or the value that
+ * is written.
+ */
 export interface ScatterIndex extends IndexFunction {
   /**
-   * Numbers of the index values in the coordinates of this index value. Present only if the point needs this
-   * index value for the written value alone: if one of them selects no element, the point writes the fill
-   * bits.
+   * Numbers (0-based) of the index values from which the coordinates of this index value are computed.
+   * Present only if this index value affects the written value alone. If one of the listed index values
+   * selects no element, the point writes the fill bits.
    */
   readonly needs?: readonly number[];
 }

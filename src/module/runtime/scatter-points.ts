@@ -37,7 +37,8 @@ export async function badPointIn(
 
 /**
  * Resolves to an error (TC607) for the first point that writes an element which an earlier point wrote;
- * undefined if there is none. No index value may be out of range.
+ * undefined if no element is written twice. To be called only if {@link badPointIn} finds no rejected index
+ * value.
  */
 export async function duplicateIn(
   { points, sites, telling = points }: CpuScatterPlan,

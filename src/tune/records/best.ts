@@ -13,7 +13,7 @@ import type { CandidateRecord, TaskRecord, TuneRecord } from "./record.js";
 export interface BestRecord {
   readonly task: TaskRecord;
   readonly best: CandidateRecord;
-  /** Absent when the default was not costed. */
+  /** Default schedule; absent if it was not costed. */
   readonly default?: CandidateRecord;
   readonly beatsDefault: boolean;
   /**
@@ -21,7 +21,7 @@ export interface BestRecord {
    * objective `ms`.
    */
   readonly ratio?: number;
-  /** Devices that the ratio is about. */
+  /** Devices on which the times of the ratio were measured. */
   readonly devices: readonly string[];
 }
 

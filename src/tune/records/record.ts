@@ -59,10 +59,7 @@ export interface CandidateRecord extends Partial<Omit<Roofline, "clock">> {
   readonly candidate: string;
   /** Schedule that ran, after the user's passes. */
   readonly schedule: ResolvedSchedule;
-  /**
-   * The one that was chosen, where passes of the user's made another one of it: what the compiler is given to
-   * make it again.
-   */
+  /** Chosen schedule, before the user's passes; absent if equal to `schedule`. */
   readonly given?: ResolvedSchedule;
   readonly status: Candidate["status"];
   readonly code?: Code;

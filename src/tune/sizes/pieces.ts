@@ -48,9 +48,9 @@ function isNearer(a: Distance, b: Distance): boolean {
 }
 
 /**
- * Estimated cycles by which one schedule candidate is chosen for each range of sizes. `cycles` has the cycles
- * of each candidate at each size, and `least` the fewest cycles at each size. `isRequested` is true for a
- * size that the user requested.
+ * Data for choosing one schedule candidate for each range of sizes. `cycles` has the estimated cycles of each
+ * candidate at each size, and `least` the fewest cycles at each size. `isRequested` is true for a size that
+ * the user requested.
  */
 export interface Choice {
   readonly cycles: Cycles;
@@ -60,8 +60,9 @@ export interface Choice {
 
 /**
  * Returns at most `pieces` ranges that together contain all sizes, each with one schedule candidate. The
- * ranges have the least worst slowdown (cycles divided by the fewest cycles) at the requested sizes. If
- * several have 1.05 or less, the other sizes decide. Returns undefined if no choice is legal.
+ * choice has the least worst slowdown (cycles divided by the fewest cycles) at the requested sizes. Slowdowns
+ * up to 1.05 count as equal; the slowdowns at the other sizes then decide. Returns undefined if no choice is
+ * legal.
  */
 export function piecesOf(choice: Choice, pieces: number): readonly SizeRange[] | undefined {
   interface Plan extends Distance {
@@ -99,8 +100,8 @@ interface Near extends Distance {
 /**
  * Returns a function that chooses one schedule candidate for the sizes with indices `from` to `to`
  * (inclusive). The candidate has the least worst slowdown (cycles divided by the fewest cycles) at the
- * requested sizes. If several have 1.05 or less, the other sizes decide. The function returns undefined if no
- * candidate is legal at all of the sizes.
+ * requested sizes. Slowdowns up to 1.05 count as equal; the slowdowns at the other sizes then decide. The
+ * function returns undefined if no candidate is legal at every size of the range.
  */
 export function nearestOf(choice: Choice): (from: number, to: number) => Near | undefined {
   // By the first size, and by the sizes behind it as far as was asked for.
@@ -139,8 +140,8 @@ export function nearSome(choice: Choice, count: number): readonly number[] {
 const all = ({ cycles }: Choice): readonly Near[] => cycles.map((_, candidate) => ({ ...none, candidate }));
 
 /**
- * Returns `near`, the rating of a schedule candidate over a range of sizes, extended by the size with index
- * `k`, as a list of one. Returns an empty list if the candidate is not legal at that size.
+ * Extends the rating of a schedule candidate, `near`, to one more size, which has index `k`. Returns a list
+ * with the new rating, or an empty list if the candidate is not legal at the new size.
  */
 function longerBy(near: Near, { cycles, least, isRequested }: Choice, k: number): readonly Near[] {
   const here = at(at(cycles, near.candidate), k);

@@ -37,8 +37,8 @@ import { cyclesUnder } from "../cycles-under.js";
 import { nearestOf, nearSome, piecesOf, type Choice, type Cycles } from "./pieces.js";
 
 /**
- * Options of {@link tuneSizes}: the sizes, the largest number of size ranges with a schedule each, and the
- * options of the search at each size.
+ * Options of {@link tuneSizes}: the sizes, the largest number of size ranges (each gets one schedule), and
+ * the options of the search at each size.
  */
 export interface SizesOptions
   extends CompileOptions, Pick<TuneOptions, "budget" | "seed" | "signal" | "onProgress"> {
@@ -113,11 +113,13 @@ const [kept, between] = [4, 4] as const;
 
 /**
  * Searches the schedules of a program at several sizes of the one symbol left unbound by `bind`. Resolves to
- * the best schedule at each size, the best single schedule, and a schedule for each range of sizes.
+ * the best schedule at each size, the best single schedule for all sizes, and one schedule for each range of
+ * sizes.
  *
- * Rejects with a CompileError if the number of unbound symbols is not 1 (TC702), a size is invalid (TC107),
- * or no tile is legal at a size, or no found schedule at all sizes (TC402). If `signal` aborts, rejects with
- * the reason of the abort, without a partial result.
+ * Rejects with a CompileError if the number of unbound symbols is not 1 (TC702), or if a size is invalid
+ * (TC107). Rejects with TC402 if no tile is legal at a size, or if no schedule found is legal at every size
+ * up to the symbol's upper bound. If `signal` aborts, rejects with the reason of the abort, without a partial
+ * result.
  */
 export async function tuneSizes(program: Func, options: SizesOptions): Promise<SizesResult> {
   throwIfErrors([
