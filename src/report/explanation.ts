@@ -535,9 +535,11 @@ function nextStep({ comparison, cycles, floor, framework, schedule }: Explanatio
   if (better !== undefined)
     return `${better.flags}: about ${withCommas(better.cycles)} cycles${callText(framework, better, schedule, ", ")}`;
   if (floor.ratio <= nearLowerBound) return "nothing: no schedule is more than 5 % faster";
-  const least = Math.min(cycles, ...ofThisMachine(comparison, schedule).map((other) => other.cycles));
+  const [fastest] = [...ofThisMachine(comparison, schedule)].sort((a, b) => a.cycles - b.cycles);
   const tried =
-    least < cycles ? `the fastest takes ${withCommas(least)} cycles, listed below` : "this is the fastest";
+    fastest !== undefined && fastest.cycles < cycles
+      ? `the fastest takes ${withCommas(fastest.cycles)} cycles: ${fastest.flags}`
+      : "this is the fastest";
   return `tilec tune, with the same program and flags, searches further; of the schedules compared below, ${tried}`;
 }
 
