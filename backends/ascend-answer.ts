@@ -268,7 +268,7 @@ function weighed(map: AccessMap, types: readonly DType[], bounds: Bounds): reado
   ];
 }
 
-/** Returns the first fault in words. */
+/** Returns the first fault in words; undefined for an empty list. */
 const firstOf = ([fault]: readonly Fault[]): string | undefined =>
   fault === undefined ? undefined : `${fault.what}: ${fault.why}`;
 

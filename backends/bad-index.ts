@@ -18,9 +18,9 @@ export interface IndexTable extends Pick<Operand, "type"> {
 }
 
 /**
- * Location of an index value that an output element needs. The fields name the index operand, the dim along
- * which the value selects, and the position of the value in an input. `rule`: out-of-range rule of the index
- * operand.
+ * Location of an index value that an output element (a point, for a scatter) needs. The fields name the index
+ * operand, the dim along which the value selects, and the position of the value in an input. `rule`:
+ * out-of-range rule of the index operand.
  */
 export interface IndexLocation {
   readonly index: number;
@@ -41,15 +41,15 @@ export interface IndexLocation {
     | undefined;
   /** Out-of-range rule of the index operand; absent for the policy `any`. */
   readonly rule?: NamingRule | undefined;
-  /** Coordinates of the output element. */
+  /** Coordinates of the output element, or of the scatter's point. */
   readonly point: readonly number[];
   /** Position of the reduction element that needs the value; absent outside a reduction. */
   readonly r?: number | undefined;
 }
 
 /**
- * Index operand of one output element after the value was read: the location, the value, and whether the
- * out-of-range policy rejects the value.
+ * Index operand of one output element (of one point, for a scatter) after the value was read: the location,
+ * the value, and whether the out-of-range policy rejects the value.
  */
 export interface ResolvedIndex {
   readonly at: IndexLocation;
@@ -122,16 +122,17 @@ export interface IndexFunctions {
 export type IndexRead = readonly [table: number, position: number];
 
 /**
- * Generator that resolves the index operands of one output element. The generator yields the position of each
- * index value to read, and gets the value as the argument of `next`. The returned list of resolved index
- * operands ends early if an index value is rejected, or leaves the output element without a source.
+ * Generator that resolves the index operands of one output element (of one point, for a scatter). The
+ * generator yields the position of each index value to read, and gets the value as the argument of `next`.
+ * The returned list of resolved index operands ends early if an index value is rejected, or leaves the
+ * element or point without a source.
  */
 export type IndexResolution = Generator<IndexRead, readonly ResolvedIndex[], bigint>;
 
 /**
- * Resolves the index operands of one output element, in order. The generator yields the position of each
- * index value to read, gets the value by `next`, and returns the resolved index operands. `dims`: coordinates
- * that the index functions take, by default `point`.
+ * Resolves the index operands of one output element (of one point, for a scatter), in order. The generator
+ * yields the position of each index value to read, gets the value by `next`, and returns the resolved index
+ * operands. `dims`: coordinates that the index functions take, by default `point`.
  */
 export function* resolvingIndices(
   { operands, steps, reduced, numbers, scatter }: IndexFunctions,
@@ -187,9 +188,9 @@ export function* resolvingIndices(
 }
 
 /**
- * Resolves to the first index operand that is out of range in output elements `from` to `end` (exclusive,
- * row-major); undefined if there is none. `resolving`: returns the generator for one element. `read`: returns
- * an index value.
+ * Resolves to the first index operand that is out of range in the output elements (the points, for a scatter)
+ * `from` to `end`, exclusive, in row-major order; undefined if there is none. `resolving`: returns the
+ * generator for one element. `read`: returns an index value.
  */
 export async function findBadIndex(
   resolving: (point: readonly number[]) => IndexResolution,

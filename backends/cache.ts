@@ -29,7 +29,7 @@ export class BoundedCache<Key, Value> {
     return this.entries.size;
   }
 
-  /** Returns the value, which counts as used, and stays. */
+  /** Returns the value of a key, which counts as used and stays in the cache; undefined if there is none. */
   get(key: Key): Value | undefined {
     const entry = this.entries.get(key);
     if (entry === undefined) return undefined;
@@ -50,7 +50,10 @@ export class BoundedCache<Key, Value> {
     }
   }
 
-  /** Hands a value back: as long as it is out, nothing evicts it. `set` puts it back. */
+  /**
+   * Removes the value of a key and returns it; undefined if there is none. The cache does not free the value;
+   * `set` puts it back.
+   */
   take(key: Key): Value | undefined {
     return this.remove(key)?.value;
   }

@@ -36,8 +36,9 @@ export function* indexPointSteps(mapped: MappedInputs, addresses: MapAddresses):
 }
 
 /**
- * Checks the index values of a tile program with an empty output; yields 0 regularly. Does nothing for
- * programs with output elements. Throws a RunError (TC601) for the first index out of range.
+ * Checks the index values of a gather's tile program with an empty output; yields 0 regularly. Does nothing
+ * for a program with output elements, for a scatter, and if the map differs between tiles. Throws a RunError
+ * (TC601) for the first index out of range.
  */
 export function* emptyOutputSteps(tile: TileFunc, inputs: HostInputs): Generator<number, void> {
   if (elementCount(outputOf(tile).type.shape) > 0) return;

@@ -22,8 +22,8 @@ import { at, invariant } from "../ir/types.js";
 export const int128Limit = 2 ** 126;
 
 /**
- * Step that computes the value of one index operand for an output element: a read of an input, or a sum of
- * index values.
+ * Step that computes the value of one index operand for an output element (for a point, in a scatter): a read
+ * of an input, or a sum of index values.
  */
 export interface IndexStep {
   readonly index: number;
@@ -113,9 +113,9 @@ interface Reader extends Exact {
 }
 
 /**
- * Resolver of the index operands of one output element at a time. Each index operand is resolved after the
- * operands that it needs. The first index value that is rejected or selects no element ends the resolution
- * for the output element.
+ * Resolver of the index operands of one output element (of one point, for a scatter) at a time. Each index
+ * operand is resolved after the operands that it needs. The first index value that is rejected or selects no
+ * element ends the resolution for the element.
  */
 export class IndexWalk {
   /** Values of the element's index operands that are read so far; coordinates are made from them. */

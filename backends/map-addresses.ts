@@ -10,8 +10,8 @@ import { indexReader, inputTensor } from "./memory.js";
 import type { MappedInputs } from "./resolved-indices.js";
 
 /**
- * Cursor over an access map on whole tensors. The cursor selects one output element and gives the coordinates
- * of all elements that the output element is computed from.
+ * Cursor over an access map on whole tensors. The cursor selects one output element (one point, for a
+ * scatter) and gives the coordinates of all elements from which the element or the point's value is computed.
  */
 export interface MapAddresses {
   /**

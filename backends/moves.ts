@@ -9,7 +9,8 @@ import { ubBuffers } from "../ir/regions.js";
 
 /**
  * Name of the method by which a kernel carries out a statement, in a printed plan. `elided` moves no bytes.
- * `copy`, `rows`, `groups`, `words` and `packed` name the unit in which bytes are moved.
+ * `copy`, `rows`, `across`, `groups`, `words` and `packed` name the unit in which bytes are moved; `computed`
+ * computes elements. `table` and `sites` look up index values, and `barrier` makes lanes wait.
  */
 export type How =
   | "elided"

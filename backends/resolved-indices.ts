@@ -50,8 +50,9 @@ export interface MappedInputs extends MappedOperands {
 }
 
 /**
- * Resolves the index operands of one output element, and returns them. Yields the position of each index
- * value to read, and takes the value as the argument of `next`, as {@link resolvingIndices} does.
+ * Resolves the index operands of one output element (of one point, for a scatter), and returns them. Yields
+ * the position of each index value to read, and takes the value as the argument of `next`, as {@link
+ * resolvingIndices} does.
  */
 export function indicesAt(
   { map: stated, operands, tile }: MappedOperands,
@@ -142,8 +143,8 @@ export function indexOutOfRange(mapped: MappedInputs, outputElement: number): Ru
 }
 
 /**
- * Returns the error (TC601) for the first out-of-range index operand of an output element. Throws an
- * InternalError if no index operand is out of range.
+ * Returns the error (TC601) for the first out-of-range index operand of an output element, or of a point of a
+ * scatter. Throws an InternalError if no index operand is out of range.
  */
 export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunError {
   const bad = resolvedIndices(mapped, [...point]).find(({ rejected }) => rejected);
@@ -157,8 +158,8 @@ export const pointOf = ({ operands }: Pick<MappedOperands, "operands">, outputEl
   coordinates(outputElement, outputOf({ operands }).type.shape);
 
 /**
- * Returns the index operands of one output element with values from the host tensors. The list ends with the
- * first value that selects no element or is rejected.
+ * Returns the index operands of one output element (of one point, for a scatter) with values from the host
+ * tensors. The list ends with the first value that selects no element or is rejected.
  */
 export function resolvedIndices(mapped: MappedInputs, point: readonly number[]): readonly ResolvedIndex[] {
   const walk = indicesAt(mapped, point);

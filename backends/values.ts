@@ -59,7 +59,7 @@ export interface HostValue extends HostTensor {
 
 /**
  * Wraps an array as a host tensor, normally without a copy. Throws a CompileError: TC702 for a wrong type or
- * length, TC104 for an unknown element type, TC502 for more than 4 GiB.
+ * length, TC104 for an unknown element type, TC502 for more than 4 GiB if `mayBeLarge` returns false.
  */
 export function toHost(
   name: string,

@@ -176,7 +176,8 @@ interface HandKernel {
 
 /**
  * Returns a {@link Subject} (implementation to measure) that runs the WGSL in `code` on the GPU, with
- * workgroups of 256 invocations.
+ * workgroups of 256 invocations. Each run makes `launches` launches and resolves to the milliseconds per
+ * launch.
  */
 function handKernel(
   device: GPUDevice,

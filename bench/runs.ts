@@ -6,7 +6,7 @@ import type { Row } from "./rows.js";
 /**
  * Runs the benchmark `runs` times, each in a new process, and combines the rows. A combined row has the
  * median of the median times and the minimum of the least times, in milliseconds. Throws an Error if the runs
- * do not have the same set of rows.
+ * do not have the same set of rows; ends the process if a run prints nothing.
  */
 export function rowsOfRuns(runs: number): Row[] {
   const all = Array.from({ length: runs }, (_, run) => {

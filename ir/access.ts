@@ -250,7 +250,9 @@ export const isMove = ({ value }: Pick<AccessMap, "value">): boolean => value.ki
 export const dataCoords = ({ reads }: Pick<AccessMap, "reads">): readonly Linear[] =>
   reads.find(({ table }) => table === gatheredTable)?.at ?? [];
 
-/** Returns the position of the reduction dim r in coordinates, which equals the number of output dims. */
+/**
+ * Returns the position of the reduction dim r in coordinates, which equals the number of dims of the domain.
+ */
 export const reductionDim = ({ domain }: Pick<AccessMap, "domain">): number => domain.length;
 
 /**
@@ -510,8 +512,8 @@ export const outputDims = (map: AccessMap): ReadonlySet<number> => factsOf(map).
 export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
 
 /**
- * Returns the extents over which index values are read and checked: the output's extents, if the output has
- * elements. For an empty output, dims on which no index value depends have extent 1.
+ * Returns the extents over which index values are read and checked: the extents of the domain, if it has
+ * points. For an empty domain, dims on which no index value depends have extent 1.
  */
 export const indexPoints = (map: AccessMap): Shape => pointsAlong(indexed(map), map.domain);
 

@@ -124,8 +124,8 @@ export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
   });
 
 /**
- * Returns the access map of a tile program in coordinates of the whole tensors, not of the tiles. Undefined
- * if the program has no gather or store, or if its tiles have different access maps.
+ * Returns the access map of a gather's tile program in coordinates of the whole tensors, not of the tiles.
+ * Undefined for a scatter, if the program has no gather or store, or if its tiles have different access maps.
  */
 export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefined {
   const { gather } = task;

@@ -14,7 +14,10 @@ export interface UbAccess {
   readonly updates?: true;
 }
 
-/** Returns the buffers that a tile program allocates in the unified buffer (UB), by name. */
+/**
+ * Returns the buffers that a tile program allocates in the unified buffer (UB) at the top level of its body,
+ * by name.
+ */
 export function ubBuffers(func: TileFunc): ReadonlyMap<string, UbBuffer> {
   const buffers = new Map<string, UbBuffer>();
   for (const stmt of func.body) if (stmt.op === "alloc") buffers.set(stmt.buffer.name, stmt.buffer);

@@ -17,7 +17,10 @@ import {
 import type { Target } from "./target.js";
 import type { Shape } from "./types.js";
 
-/** Whole numbers, one for each output dim: `[8, 64]` in a text, `8,64` as a flag. */
+/**
+ * Whole numbers, one for each dim of the output (of the domain, for a scatter): `[8, 64]` in a text, `8,64`
+ * as a flag.
+ */
 interface ListForm {
   readonly form: "list";
   /** Description of the value that the library's option takes, in words. */

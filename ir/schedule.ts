@@ -70,16 +70,16 @@ export type Rotation = (typeof rotations)[number];
  * compiler chooses the value of an absent entry.
  */
 export interface Schedule {
-  /** Extents over the output dims, in elements. */
+  /** Extents over the output dims (over the domain, for a scatter), in elements. */
   readonly tile?: Shape;
   /**
-   * Extents over the output dims, in elements, that one step of PyPTO's outer loop gets. A view is split into
-   * tiles.
+   * Extents over the output dims (over the domain, for a scatter), in elements, that one step of PyPTO's
+   * outer loop gets. A view is split into tiles.
    */
   readonly view?: Shape;
   readonly profile?: Profile;
   readonly residency?: Residencies | "auto";
-  /** A permutation of the output dims, outermost loop first. */
+  /** A permutation of the output dims (of the domain's dims, for a scatter), outermost loop first. */
   readonly order?: readonly number[];
   /**
    * Copies of what the loops move (ir/tiling/copies.ts): 2 is double buffering. What stays in place keeps

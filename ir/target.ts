@@ -20,8 +20,9 @@ export type Isa = (typeof isas)[number];
 export type TargetKind = "ascend" | "webgpu" | "cpu";
 
 /**
- * Hardware resource for which rows of a tile in the unified buffer (UB) compete. `banks`: memory banks of
- * 32-bit words. `cache-sets`: cache sets; lines whose addresses differ by a large power of two share a set.
+ * Hardware resource for which rows of a tile in the unified buffer (UB) compete. `nothing`: rows do not
+ * compete. `banks`: memory banks of 32-bit words. `cache-sets`: cache sets; lines whose addresses differ by a
+ * large power of two share a set.
  */
 export type SharedByRows = "nothing" | "banks" | "cache-sets";
 

@@ -130,7 +130,8 @@ export const canonicalizeAccess = definePass({
 
 /**
  * Returns a schedule for the last `rank` dims of the framework's output: tile, view and order lose the
- * leading dims that the program lacks. `output`: shape of the framework's output.
+ * leading dims that the program lacks. A list that does not have one entry for each dim of `output` is
+ * unchanged. `output`: shape of the framework's output.
  */
 function trimmed(schedule: Schedule, output: Shape, rank: number): Schedule {
   const extra = output.length - rank;

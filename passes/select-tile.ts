@@ -178,8 +178,8 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
 }
 
 /**
- * Returns the schedule for one residency: the user's tile, legal or not, with the best buffers, or the best
- * legal one.
+ * Returns the schedule for one residency: the user's tile, legal or not, with the best buffers, or else the
+ * best legal schedule. Undefined if the user sets no tile and no tile is legal.
  */
 const complete = (tiling: Tiling, against?: number): Tiling | undefined =>
   tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling, against) : withBuffers(tiling);
@@ -204,8 +204,8 @@ export function spokenOf(
 
 /**
  * Returns the residencies that the compiler may choose for a program, the preferred one first. A residency
- * that the user sets is the only one; `auto` allows all. `typed`: true to treat the schedule as if
- * the user set a tile or view.
+ * that the user sets is the only one; `auto` allows all that the target and the operator support. `typed`:
+ * true to treat the schedule as if the user set a tile or view.
  */
 export function residenciesOf(
   func: AccessFunc,

@@ -37,8 +37,8 @@ export interface DimBounds extends TileBounds {
 }
 
 /**
- * Partition of one output dim into tiles, in elements. `limit`: the extent to partition. `step`: size of a
- * tile.
+ * Partition of one dim of the output (of the domain, for a scatter) into tiles, in elements. `limit`: the
+ * extent to partition. `step`: size of a tile.
  */
 export interface Cut {
   readonly limit: number;
@@ -77,8 +77,8 @@ const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
   ]);
 
 /**
- * Returns the bounds of a tile along output dim `dim`, in elements, and the ranges of the loops over views
- * and over the tiles of a view.
+ * Returns the bounds of a tile along dim `dim` of the output (of the domain, for a scatter), in elements. The
+ * result also has the ranges of the loops over views and over the tiles of a view.
  */
 export function dimBounds(
   dim: number,
@@ -105,7 +105,8 @@ const isMultiple = (extent: Linear, of: number): boolean => isConstant(extent) &
 
 /**
  * Returns the statements `inner` inside the loops over views and tiles in `loops`, outermost first; `inner`
- * itself if there are no loops. `bounds`: for each output dim, the ranges of its loops.
+ * itself if there are no loops. `bounds`: for each dim of the output (of the domain, for a scatter), the
+ * ranges of its loops.
  */
 export function nest(
   loops: readonly Loop[],

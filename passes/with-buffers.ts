@@ -7,8 +7,8 @@ import { doubled } from "./space/variants.js";
 
 /**
  * Returns the variant of a tiling with the fewest estimated cycles: without double buffers, or with double
- * buffers for some or all tiles. Returns the tiling itself if the user sets buffers, the output is empty, or
- * the schedule is illegal.
+ * buffers for some or all tiles. Returns the tiling itself if the user sets buffers, the output (the domain,
+ * for a scatter) is empty, or the schedule is illegal.
  */
 export function withBuffers(tiling: Tiling): Tiling {
   if (elementCount(tiling.extents) === 0 || !isLegal(tiling)) return tiling;

@@ -21,7 +21,8 @@ import { at, type Shape } from "../ir/types.js";
 
 /**
  * Returns a tiling of the user's schedule, completed with `residency` and with fixed defaults, without a
- * search. The default tile is the whole output.
+ * search. The default tile has the full extents of the output (of the domain, for a scatter), and the view's
+ * extent along dims that a PyPTO rule fixes.
  */
 export function withDefaults(func: AccessFunc, residency: Residencies, target: Target): Tiling {
   const { schedule } = func;
@@ -50,7 +51,7 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
 
 /**
  * Returns the user's schedule without its profile, completed with fixed defaults: one copy of each tile, and
- * a tile and a view that cover the whole output.
+ * a tile and a view of the full `extents`.
  */
 export function plainSchedule(
   { profile: _, ...stated }: Schedule,

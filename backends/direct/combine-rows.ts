@@ -38,7 +38,7 @@ function numbersIn(units: RowArray): UnitArray {
 
 /**
  * Adds rows of f32 updates to rows of a scatter's output; NaN sums become the canonical NaN. Takes the
- * parameters of {@link writeRows}.
+ * parameters of {@link writeRows}; `begin` is the parameter `from`.
  */
 function addFloats(
   source: RowArray,
@@ -83,7 +83,7 @@ function oneNaN(bits: UnitArray, values: Float32Array, first: number, end: numbe
 
 /**
  * Adds rows of 32-bit integer updates to rows of a scatter's output, modulo 2^32. Takes the parameters of
- * {@link writeRows}.
+ * {@link writeRows}; `begin` is the parameter `from`.
  */
 function addWords(
   source: RowArray,

@@ -16,7 +16,8 @@ export interface Elided {
 
 /**
  * Returns a tile program whose gather reads and writes tensors in place, without the loads and the store
- * around the gather. `stays`: returns true for the index of an input that must still be loaded.
+ * around the gather; unchanged without a gather. `stays`: returns true for the index of an input that must
+ * still be loaded.
  */
 export function elide(func: TileFunc, stays: (table: number) => boolean): Elided {
   const task = taskOfTile(func);

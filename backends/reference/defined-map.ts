@@ -33,8 +33,8 @@ export function effective(operator: Operator, operands: readonly Operand[]): rea
 }
 
 /**
- * Returns the access map over whole tensors of a tile program, and the operands of the map. Throws a
- * CompileError (TC702) if the map differs between tiles.
+ * Returns the access map over whole tensors of a gather's tile program, and the operands of the map. Throws a
+ * CompileError (TC702) if the map differs between tiles, and for a scatter.
  */
 export function mapOfTile(tile: TileFunc): DefinedMap {
   const map = mapOverTensors(tile, taskOfTile(tile));

@@ -30,7 +30,8 @@ export type CallPlan = DirectPlan | ScatterPlan;
 
 /**
  * Returns the plan by which calls of a kernel run on the caller's arrays in place; undefined if calls use
- * WebAssembly. A gather on several threads always uses WebAssembly.
+ * WebAssembly. A gather on several threads always uses WebAssembly. A scatter uses WebAssembly only on
+ * several threads or if it computes or combines values, and never if it writes in place.
  */
 export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions = {}): CallPlan | undefined {
   if (!hasScatter(tile.body)) return threads === 1 ? directPlanOf(tile) : undefined;

@@ -103,8 +103,8 @@ export interface Simulated {
 
 /**
  * Simulates a kernel on typed arrays and returns the output with a report of traffic and cycles. Throws a
- * RunError (TC601 to TC606) for an invalid operation, and a CompileError for arguments (TC702) and tensors
- * (TC502).
+ * RunError (TC601 to TC606) for an invalid operation. Throws a CompileError for invalid arguments (TC702),
+ * and for a tensor of more than 4 GiB that is not read in place (TC502).
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
   const hosts = hostsOf(kernel, inputs, options);

@@ -44,7 +44,7 @@ export function counterOf(counters: Counters, operand: Operand): Counter {
 
 /**
  * Returns the report of an execution: traffic and statement counts, cycles by the cost model, and locality of
- * the index values.
+ * the index values. `locality` is absent if the program has no index tensor.
  */
 export function summarize(
   func: TileFunc,

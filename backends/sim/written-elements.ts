@@ -44,7 +44,10 @@ export class WrittenElements {
     this.points.set(element, [least, next]);
   }
 
-  /** Notes that a task writes elements; returns the first of them that another task wrote. */
+  /**
+   * Records that a task writes the elements `first` to `end` (exclusive). Returns the first of them that
+   * another task wrote, and records no later one; undefined if there is none.
+   */
   otherTask(first: number, end: number, task: number): number | undefined {
     for (let element = first; element < end; element++) {
       const owner = this.tasks[element] ?? 0;

@@ -58,7 +58,7 @@ export function emitFor(
 
 /**
  * Emits the WebAssembly kernel of a plan. Throws a CompileError (TC502) if the tensors do not fit a 32-bit
- * memory, or if index arithmetic exceeds the supported width.
+ * memory, or if index arithmetic exceeds 2^53.
  */
 export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
   const context = new WasmContext(plan);

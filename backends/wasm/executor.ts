@@ -161,8 +161,8 @@ export class FastExecutor {
   }
 
   /**
-   * Hands over the memory of the executor, grown for another program. Throws a CompileError (TC702) for a
-   * program of other tensors or another kind of memory.
+   * Hands over the memory of the executor, grown for another program. Throws a CompileError: TC702 for a
+   * program of other tensors, another kind of memory or running threads; TC502 if the memory cannot grow.
    */
   private handOver({ layout, pages, shared }: SizedCode): WebAssembly.Memory {
     if (this.running.count > 0) {

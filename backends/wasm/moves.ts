@@ -16,7 +16,7 @@ import type { ValuePlan } from "../../ir/values/index.js";
 
 /**
  * Returns the plan of a program's code in printable form. `moves`: the method by which each statement moves
- * data. `figures`: tasks, slices, and bytes of unified buffer per thread.
+ * data. `figures`: tasks, bytes of unified buffer per thread, and slices of a task or joined tasks, if any.
  */
 export const movesOf = (plan: WasmPlan): MovePlan => {
   const slices = plan.nest.tasks / taskOfTile(plan.source).nest.tasks;

@@ -136,8 +136,8 @@ export function planCpuScatter(func: TileFunc, place: (region: Region) => Placed
 }
 
 /**
- * Returns what a scatter has that there is no code for: a value that may lack an element, and terms that have
- * index values of their own.
+ * Returns the part of a scatter for which there is no WebAssembly code: a value that may lack an element, or
+ * reduction elements with index values of their own. Undefined if there is code for the scatter.
  */
 function withoutCode(map: AccessMap, steps: readonly IndexStep[]): string | undefined {
   const lacks = steps.some(({ isOfValue, rule }) => isOfValue === true && rule?.mayBeNone === true);

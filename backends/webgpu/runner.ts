@@ -104,8 +104,9 @@ export interface RunnerOptions {
 }
 
 /**
- * Runner of kernels on a WebGPU device. All methods throw or reject with a RunError (TC504) for a lost
- * device. Exceeded limits (TC502) and wrong arguments (TC702) give a CompileError.
+ * Runner of kernels on a WebGPU device. All methods throw or reject with a RunError (TC504) for a lost device
+ * or a lack of memory. Exceeded limits (TC502) and wrong arguments (TC702) give a CompileError; a kernel that
+ * the device finds invalid gives an InternalError.
  */
 export interface Runner {
   readonly device: GPUDevice;

@@ -125,8 +125,8 @@ function alongOne(
 }
 
 /**
- * Returns the elements of the rows that a term follows along a dim: 1 of the dim itself, more of what an
- * earlier join left of it.
+ * Returns the number of elements in the rows that a term follows along a dim: 1 for the dim itself, more for
+ * a div or mod that an earlier join left. Undefined for any other term.
  */
 function rowsIn(of: Atom, inner: number, mayBeApart: boolean): number | undefined {
   if (of.kind === "dim") return 1;

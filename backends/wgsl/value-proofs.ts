@@ -150,7 +150,10 @@ function proveStep(step: ValueStep, grid: GridResult, grids: readonly GridResult
   }
 }
 
-/** Returns the proof of a result that f32 holds as a normal number or 0. */
+/**
+ * Returns the proof of a result that f32 represents as a normal number or 0; undefined if the bounds do not
+ * prove it.
+ */
 function exact(grid: GridResult): StepProof | undefined {
   if (!grid.ok || !isNormal(grid.grid)) return undefined;
   const { digits, lsb } = grid.grid;

@@ -77,7 +77,8 @@ export const programLowering = (func: TileFunc, target: Target): GatherLowering 
 
 /**
  * Returns the cycles and the timeline of a program, by simulating every statement. The cycles equal those of
- * {@link cyclesOf}.
+ * {@link cyclesOf}. The timeline is cut at 20,000 events, 2,000 tiles in the unified buffer (UB) and 4,000
+ * output tiles.
  */
 export function walkOf(func: TileFunc, target: Target): Walked {
   const tasks = countTasks(func.body);

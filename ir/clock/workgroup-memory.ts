@@ -38,7 +38,7 @@ export const idleFactor = (bytes: number, tile: Shape, target: Target): number =
 
 /**
  * Returns the factor, at least 1, by which a tile program's global memory transfers slow down because too few
- * lanes are in flight.
+ * lanes are in flight. The factor is 1 for a program without workgroup memory or without a gather.
  */
 export function programIdleFactor(func: TileFunc, target: Target): number {
   const buffers = [...ubBuffers(func).values()];

@@ -34,8 +34,8 @@ export interface PlacedCoord {
 }
 
 /**
- * Returns every coordinate of an access map, with the indexed operand and dim. `operands`: the inputs,
- * followed by the output if written coordinates are wanted.
+ * Returns the coordinates of an access map, with the indexed operand and dim. Coordinates beyond an operand's
+ * rank are omitted. `operands`: the inputs, followed by the output if written coordinates are wanted.
  */
 export function coordinatesOf(
   map: Forms,

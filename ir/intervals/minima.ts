@@ -134,9 +134,9 @@ export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<numb
 }
 
 /**
- * Returns the largest offset of a loop up to which a minimum provably keeps its value. The result is negative
- * if nothing can be proved. `forms`: the minimum's expressions that depend on the loop. `offsets`: current
- * offsets of all loops.
+ * Returns the largest offset of a loop up to which a minimum provably keeps its value; Infinity if `forms` is
+ * empty. The result is negative if nothing can be proved. `forms`: the minimum's expressions that depend on
+ * the loop. `offsets`: current offsets of all loops.
  */
 export function unchangedUpTo(forms: readonly Falling[], offsets: LoopOffsets): number {
   let limit = Infinity;

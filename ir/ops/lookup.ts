@@ -22,8 +22,8 @@ export function commonName(def: OpDef, operators: Operators = opDefs): string {
 }
 
 /**
- * Finds an operator of a dialect by a name. The name in the framework's tests comes first, then the
- * operator's own name, then the dialect's first operator of this kind.
+ * Returns the operator of a dialect that has a name; undefined if there is none. The name in the framework's
+ * tests comes first, then the operator's own name, then the dialect's first operator of this kind.
  */
 function operatorNamed(dialect: string, name: string, operators: Operators): OpDef | undefined {
   const inDialect = operators.filter((def) => dialectOf(def) === dialect);
@@ -87,7 +87,7 @@ export const attributeFlags = attributeFlagsOf(opDefs) as ReadonlyMap<AttributeK
 
 /**
  * Map from the camel-case framework name of an attribute to the key of the attribute's flag. PyPTO's `dim`,
- * for example, maps to `axis`.
+ * for example, maps to `axis`. Names that are flags themselves are omitted.
  */
 export const attributeAliases: ReadonlyMap<string, AttributeKey> = new Map(
   opDefs

@@ -67,8 +67,8 @@ export const dynamicFormOf = ({ dynamicForm, operands, body }: TileFunc): Dynami
   dynamicForm?.bound.operands === operands && dynamicForm.bound.body === body ? dynamicForm : undefined;
 
 /**
- * Returns the names of a tile program's runtime parameters without duplicates: symbols, and bounds of index
- * operands that depend on sizes.
+ * Returns the names of a tile program's runtime parameters without duplicates: symbols, and bounds of a
+ * gather's index operands that depend on sizes.
  */
 export function runtimeParamNames(func: TileFunc): string[] {
   const bounds = (taskOfTile(func).gather?.stmt.map.indices ?? []).flatMap(({ dynamic }) =>

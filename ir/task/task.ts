@@ -8,12 +8,12 @@ import { isGather, statementsOf, type Located } from "./statements.js";
 
 /**
  * Parts of a tile program, as returned by {@link taskOfTile}: parallel loops, gather, loads for the gather,
- * and store of the gather's result.
+ * and store of the gather's result. For a scatter, only the parallel loops.
  */
 export interface Task {
   /** Parallel loops whose iterations are tasks, and the statements of a task. */
   readonly nest: ParallelNest;
-  /** Absent in a program without a gather: the output has no elements. */
+  /** Absent for a scatter, and for a gather whose output has no elements. */
   readonly gather?: Located<GatherStmt>;
   /**
    * Loads of the UB buffers that the gather reads, by buffer name. A load is the only one of the buffer, and
@@ -30,7 +30,8 @@ export interface Task {
 const tasks = derivedOnce(newTask);
 
 /**
- * Returns the parallel loops, gather, loads and store of a tile program. The program need not be verified.
+ * Returns the parallel loops, gather, loads and store of a tile program. For a scatter, returns only the
+ * parallel loops, with an empty map of loads. The program need not be verified.
  */
 export function taskOfTile(func: TileFunc): Task {
   checkArgument("taskOfTile", "tile program", func);
@@ -38,8 +39,9 @@ export function taskOfTile(func: TileFunc): Task {
 }
 
 /**
- * Returns the parallel loops, gather, loads and store of a tile program. A load or store is omitted if a
- * second statement loads to, or stores from, the same buffer.
+ * Returns the parallel loops, gather, loads and store of a tile program; only the parallel loops if there is
+ * no gather. A load or store is omitted if a second statement loads to, or stores from, the same buffer, or
+ * if it is not in the place that {@link Task} states.
  */
 function newTask(func: TileFunc): Task {
   const all = statementsOf(func);

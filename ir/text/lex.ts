@@ -43,8 +43,8 @@ export interface Lexed {
 }
 
 /**
- * Returns the tokens, comments and lexical errors of a text. `file`: name of the text in diagnostics. `from`:
- * line and column at which the text begins, from 1.
+ * Returns the tokens, comments and lexical errors of a text; reading stops at the fifth error. `file`: name
+ * of the text in diagnostics. `from`: line and column at which the text begins, from 1.
  */
 export function lex(text: string, file: string, from: Pick<Span, "line" | "column"> = start): Lexed {
   const tokens: Token[] = [];

@@ -90,9 +90,9 @@ const block = 8;
 const beyond = 2 ** 26;
 
 /**
- * Returns a function that generates the `flat` programs that fit the unified buffer (UB); programs with few
- * long chunks come first. If the gather cannot be `flat`, returns the reason as text instead. A `flat`
- * program gathers a tile as one long row.
+ * Returns a function that generates the `flat` programs that fit the free unified buffer (UB), if any;
+ * programs with few long chunks come first. If the gather cannot be `flat` even with unlimited space, returns
+ * the reason as text instead. A `flat` program gathers a tile as one long row.
  */
 export function flatPrograms(facts: LoweringFacts, target: Target): (() => Generator<FlatProgram>) | string {
   const form = formOf(facts, target);

@@ -206,7 +206,8 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
 
 /**
  * Returns the bytes of the unified buffer (UB) that a kernel takes: the tile's bytes without PyPTO's scratch
- * memory, plus the lowering's buffers `adds`.
+ * memory, plus the lowering's buffers `adds`. Under the budget rule `spec`, these buffers do not count
+ * towards the total.
  */
 export function withAdded({ parts, ...need }: Footprint, adds: readonly Added[]): Footprint {
   const kept = parts.filter(({ use }) => use !== "scratch");

@@ -4,8 +4,10 @@ import { pinnedTiles, requiredView } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Returns the tile that the tiling rules check: the schedule's tile, limited to the view and the output's
- * extents. An extent that the PyPTO rule profile fixes is limited to {@link requiredView} instead.
+ * Returns the tile that the tiling rules check: the schedule's tile, limited to the view and to the extents
+ * of the output (of the domain, for a scatter). An extent that the PyPTO rule profile fixes is limited to
+ * {@link requiredView} instead. An extent that follows the dims is limited to the reduction elements that one
+ * chunk takes.
  */
 export function judgedTile({ gather, schedule, cut, reductionTile }: Tiling): Shape {
   const pins = pinnedTiles(gather, schedule);

@@ -13,7 +13,9 @@ import type { TiledGather } from "./tiled.js";
 
 /** Loop of a schedule along one dim, over the views or over the tiles of a view. */
 export interface Loop {
-  /** Output dim of the loop; for a loop over a reduction, the number of output dims. */
+  /**
+   * Dim of the output (of the domain, for a scatter); for a loop over a reduction, the number of these dims.
+   */
   readonly dim: number;
   readonly kind: "view" | "tile";
   readonly mode: "parallel" | "serial";
@@ -67,8 +69,8 @@ export function meanTrips(
 }
 
 /**
- * Returns the number of tiles along one output dim; 0 for an extent of 0. Every view is split into tiles
- * separately. `extent`, `view`, `tile`: sizes in elements.
+ * Returns the number of tiles along one dim; 0 for an extent of 0. Every view is split into tiles separately.
+ * `extent`, `view`, `tile`: sizes in elements.
  */
 export function tilesAlong(extent: number, view: number, tile: number): number {
   if (extent === 0) return 0;

@@ -22,7 +22,7 @@ export interface PackedStep {
 }
 
 interface Packing {
-  /** By output dim; undefined where any entry does. */
+  /** By dim of the domain; undefined where any entry does. */
   readonly steps: readonly (PackedStep | undefined)[];
   /** Step of the reduction elements that one chunk takes in. */
   readonly reduction?: PackedStep;
@@ -34,7 +34,10 @@ interface Packing {
 
 const packingsOf = derivedOnce((_: AccessFunc["operands"]) => new Map<AccessFunc["map"], Packing>());
 
-/** Returns the constraints on a gather's tiles from packed elements (several elements in a byte). */
+/**
+ * Returns the constraints on the tiles of a gather or scatter from packed elements (several elements in a
+ * byte).
+ */
 export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const packings = packingsOf(operands);
   const existing = packings.get(map) ?? packing({ operands, map });
@@ -43,8 +46,9 @@ export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map"
 }
 
 /**
- * Computes the constraints on a gather's tiles from packed elements (several elements in a byte). The result
- * has the steps of tile extents, and the operands whose reads or rows do not start at byte boundaries.
+ * Computes the constraints on the tiles of a gather or scatter from packed elements (several elements in a
+ * byte). The result has the steps of tile extents, and the operands whose reads or rows do not start at byte
+ * boundaries.
  */
 function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const steps: (PackedStep | undefined)[] = Array.from({ length: map.domain.length }, () => undefined);
@@ -117,8 +121,8 @@ export const entryUpTo = (entry: number, limit: number, step: number): number =>
   entry >= limit ? entry : Math.min(limit, Math.max(step, step * Math.floor(entry / step)));
 
 /**
- * Returns the smallest permitted extent of a tile along an output dim, in elements. The extent is above 1
- * only for packed element types (several elements in a byte).
+ * Returns the smallest permitted extent of a tile along a dim of the output (of the domain, for a scatter),
+ * in elements. The extent is above 1 only for packed element types (several elements in a byte).
  */
 export const leastEntry = (gather: Pick<AccessFunc, "operands" | "map">, dim: number): number =>
   packingOf(gather).steps[dim]?.step ?? 1;

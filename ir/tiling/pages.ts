@@ -11,8 +11,9 @@ import { replaced } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Tile extent (`entry`, in elements) along one output dim that makes tiles cross page boundaries. Pages are
- * the blocks into which a `div` or `mod` in a coordinate divides a dim.
+ * Tile extent (`entry`, in elements) along one dim of the output (of the domain, for a scatter) that makes
+ * tiles cross page boundaries. Pages are the blocks into which a `div` or `mod` in a coordinate divides a
+ * dim.
  */
 export interface Straddled {
   readonly dim: number;
@@ -24,8 +25,8 @@ export interface Straddled {
 }
 
 /**
- * Returns the page sizes along each output dim, in elements; dims without pages are omitted. A `div` or `mod`
- * by n in a coordinate divides a dim into pages of n elements.
+ * Returns the page sizes along each dim of the output (of the domain, for a scatter), in elements; dims
+ * without pages are omitted. A `div` or `mod` by n in a coordinate divides a dim into pages of n elements.
  */
 function pagesOf(map: AccessMap): ReadonlyMap<number, readonly number[]> {
   const blocks = new Map<number, number[]>();
@@ -40,7 +41,10 @@ function pagesOf(map: AccessMap): ReadonlyMap<number, readonly number[]> {
   return blocks;
 }
 
-/** Returns the dim that a form is, from a page's start on. */
+/**
+ * Returns the dim that a linear expression counts from the start of a page: the dim itself plus a multiple of
+ * `page`. Undefined for any other expression.
+ */
 function countedFrom(form: Linear, page: number): number | undefined {
   const [only] = form.terms;
   const [dim] = dimsOf(form);
@@ -49,8 +53,9 @@ function countedFrom(form: Linear, page: number): number | undefined {
 }
 
 /**
- * Returns the output dims along which tiles cross page boundaries. Each has the tile's extent, the page
- * sizes, and the nearest legal extents without crossing.
+ * Returns the dims of the output (of the domain, for a scatter) along which tiles cross page boundaries. Each
+ * has the tile's extent, the page sizes, and the nearest legal extents without crossing: at most one smaller
+ * and one larger.
  */
 export function straddledPages(tiling: Tiling): readonly Straddled[] {
   const { gather, tile, schedule } = tiling;

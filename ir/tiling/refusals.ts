@@ -83,7 +83,7 @@ export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule, targ
 
 /**
  * Returns the command-line flags that change schedule `from` into schedule `to`. The flag for the tile is
- * always included.
+ * included also if the tile is the same, unless the tile is empty.
  */
 export function suggestionText(from: Schedule, to: Schedule): string {
   const flags = suggested.flatMap(({ key, flag }) => {

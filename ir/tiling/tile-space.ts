@@ -17,9 +17,9 @@ export type TakesTile = (tile: Shape) => boolean;
  * fixes, the extent of a tile is a multiple of a step, or the extent of the view.
  */
 export class TileSpace {
-  /** Largest extent of a tile along each output dim, in elements. */
+  /** Largest extent of a tile along each dim of the output (of the domain, for a scatter), in elements. */
   readonly limits: Shape;
-  /** Output dims that a tile may cut, outermost first. */
+  /** Dims that a tile may cut, outermost first. */
   readonly free: readonly number[];
   private smallest: Tiling | undefined;
 
@@ -33,17 +33,20 @@ export class TileSpace {
     return (this.smallest ??= smallestInView(this.base));
   }
 
-  /** Returns what entries along an output dim are multiples of, so that tiles start at bytes. */
+  /**
+   * Returns the number of elements of which extents along dim `d` are multiples, so that tiles start at
+   * bytes.
+   */
   step(d: number): number {
     return leastEntry(this.base.gather, d);
   }
 
-  /** Returns how many entries a tile may have along an output dim. */
+  /** Returns how many extents a tile may have along dim `d`. */
   count(d: number): number {
     return Math.ceil(at(this.limits, d) / this.step(d));
   }
 
-  /** Returns all entries that a tile may have along an output dim, ascending. */
+  /** Returns all extents that a tile may have along dim `d`, ascending. */
   all(d: number): readonly number[] {
     return Array.from({ length: this.count(d) }, (_, k) =>
       Math.min((k + 1) * this.step(d), at(this.limits, d)),

@@ -59,10 +59,10 @@ export const domainOf = (func: Pick<AccessFunc, "map" | "operands">): Shape =>
   isScatter(func.map) ? func.map.domain : outputOf(func).type.shape;
 
 /**
- * Returns the largest extent that a tile may have along each output dim, in elements: the output's extent.
- * For a framework's gather, the limit of a dim that data and output have in common is the longer extent.
- * Source: hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22),
- * TiledGatherElementOperation.
+ * Returns the largest extent that a tile may have along each dim of the output (of the domain, for a
+ * scatter), in elements: the dim's extent. For a framework's gather, the limit of a dim that data and output
+ * have in common is the longer extent. Source: hicann/pypto
+ * framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), TiledGatherElementOperation.
  */
 export function entryLimits(gather: AccessFunc): Shape {
   const { map, framework } = gather;

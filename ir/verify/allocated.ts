@@ -9,9 +9,9 @@ import { alignUp } from "../types.js";
 import { ubBuffers } from "../regions.js";
 
 /**
- * Returns a diagnostic (TC202) for each buffer in the unified buffer (UB) with an invalid address; an empty
- * list if all are valid. An address is invalid if missing, misaligned, beyond the budget, or inside another
- * buffer.
+ * Returns a diagnostic (TC202) for each fault in the addresses of buffers in the unified buffer (UB); an
+ * empty list if there is none. Faults: an address is missing, is misaligned, or is such that the buffer
+ * exceeds the budget or overlaps another buffer.
  */
 export function verifyAllocated(func: TileFunc, target: Target): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];

@@ -49,7 +49,8 @@ interface FormIntervals {
 
 /**
  * Returns the violations of rules V1 and V2 that occur for some size of the function's symbols (dynamic
- * extents). V1: coordinates are inside the tensor. V2: the operand of `div` or `mod` is never negative.
+ * extents). V1: coordinates are inside the tensor. V2: the operand of `div` or `mod` is never negative. If
+ * the map breaks a rule that does not depend on sizes, only these violations are returned.
  */
 export function verifyEverySize(func: AccessFunc): Diagnostic[] {
   const { symbolic, opSpan } = func;

@@ -160,8 +160,8 @@ const isBound = (value: number): boolean => Number.isInteger(value) && value >= 
 
 /**
  * Returns the violations of rules A9, V3 and V4 by an access map. A9: a coordinate uses only dims and index
- * values that exist. V3: a sum with policy `wrap` states a modulus. V4: every policy has an extent to check
- * against.
+ * values that exist. V3: a sum with policy `wrap` states a modulus. V4: index value 0 keeps the coordinates
+ * of an index operand with a policy inside the tensor.
  */
 function order({ map }: Shaped): Fault[] {
   const fault = (message: string): Fault => ({ rule: "A9", message });

@@ -160,7 +160,10 @@ function variablesInScope({ all }: Program): Diagnostic[] {
   });
 }
 
-/** Returns a variable of some forms that is that of no loop. */
+/**
+ * Returns the first variable in `forms` that is not the variable of a loop in `loops`; undefined if there is
+ * none.
+ */
 function firstUnknown(forms: readonly Linear[], loops: readonly ForStmt[]): string | undefined {
   for (const form of forms)
     for (const name of loopVariables(form)) if (!loops.some((loop) => loop.iv === name)) return name;
@@ -264,7 +267,7 @@ function spaces({ func, all }: Program): Diagnostic[] {
 
 /**
  * Returns a diagnostic (T5) for each pair of element types that differ. A pair is the source and destination
- * of a load or store, or a gather region and the region's operand.
+ * of a load or store, or a region of a gather or scatter and the region's operand.
  */
 function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
   const dtype = (name: string) => typeOfBuffer(func, buffers, name)?.dtype;
@@ -630,7 +633,8 @@ function readsLoaded({ func }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T13) if some element of the output is not written exactly once; else an empty list.
+ * Returns a diagnostic (T13) if some element of a gather's output is not written exactly once; else an empty
+ * list. The rule does not apply to a scatter.
  */
 function coverage({ func, all }: Program): Diagnostic[] {
   const { gather, store } = taskOfTile(func);

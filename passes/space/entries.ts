@@ -8,7 +8,10 @@ import { alignUp, meanBytes } from "../../ir/types.js";
 /** Whole blocks along the last dim, by what they hold of the data. */
 const someBlocks = [1, 2, 3, 4, 6, 8];
 
-/** Returns candidate tile sizes along output dim `d`, in elements, ascending. The last size is `limit`. */
+/**
+ * Returns candidate tile sizes along dim `d` of the output (of the domain, for a scatter), in elements,
+ * ascending. The last size is `limit`.
+ */
 export function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
   const { gather, schedule, target, extents } = tiling;
   const entries = new Set<number>();
@@ -35,8 +38,8 @@ export function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
 }
 
 /**
- * Returns the number of elements that must divide the tile extents along output dim `d`. Tiles then begin at
- * whole bytes and at whole vector accesses.
+ * Returns the number of elements that must divide the tile extents along dim `d` of the output (of the
+ * domain, for a scatter). Tiles then begin at whole bytes and at whole vector accesses.
  */
 export function laneMultiple(d: number, { gather, target, extents }: Tiling): number {
   const least = leastEntry(gather, d);
@@ -54,8 +57,9 @@ function leastRow(d: number, { gather, residency, target, extents }: Tiling): nu
 }
 
 /**
- * Returns the tile size along output dim `d`, in elements, that splits `limit` elements into at most `count`
- * tiles. The size is rounded up to a multiple of {@link laneMultiple}, and is at most `limit`.
+ * Returns the tile size along dim `d` of the output (of the domain, for a scatter), in elements, that splits
+ * `limit` elements into at most `count` tiles. The size is rounded up to a multiple of {@link laneMultiple},
+ * and is at most `limit`.
  */
 export function shareOf(d: number, limit: number, count: number, tiling: Tiling): number {
   const share = Math.max(leastRow(d, tiling), Math.ceil(limit / count));

@@ -9,8 +9,8 @@ const accessElements = ({ gather, target }: Tiling): number =>
   Math.min(4, Math.max(1, target.vectorBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype)));
 
 /**
- * Returns the maximum number of output elements that a task should compute; Infinity if there is no limit.
- * The limit keeps the work of each lane short and leaves tasks for every core.
+ * Returns the maximum number of output elements that a task should compute; Infinity for a scatter, and if
+ * the target sets no limit. The limit keeps the work of each lane short and leaves tasks for every core.
  */
 export function longestTask(tiling: Tiling): number {
   // Points that follow one another stay in one task, however many.

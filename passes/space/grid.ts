@@ -2,7 +2,10 @@
 import { replaced, type TakesTile } from "../../ir/tiling/index.js";
 import type { Shape } from "../../ir/types.js";
 
-/** Axis of a grid of tiles: an output dim, and the ascending tile sizes to try along the dim, in elements. */
+/**
+ * Axis of a grid of tiles: a dim of the output (of the domain, for a scatter), and the ascending tile sizes
+ * to try along the dim, in elements.
+ */
 export interface GridAxis {
   readonly dim: number;
   readonly entries: readonly number[];

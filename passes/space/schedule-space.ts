@@ -31,18 +31,22 @@ export class ScheduleSpace extends TileSpace {
   }
 
   /**
-   * Returns the tile entries worth trying along an output dim, ascending; the last is all that a view leaves.
+   * Returns the tile extents worth trying along a dim of the output (of the domain, for a scatter),
+   * ascending. The last extent is the whole view. The list is empty for a dim that is not free.
    */
   entries(d: number): readonly number[] {
     return this.entriesAlong.get(d) ?? [];
   }
 
-  /** Returns what the entries along an output dim are multiples of, but for the last. */
+  /**
+   * Returns the number of elements of which tile extents along a dim are multiples, except for the last
+   * extent.
+   */
   multiple(d: number): number {
     return laneMultiple(d, this.base);
   }
 
-  /** Returns the entry that makes so many tiles of an output dim. */
+  /** Returns the tile extent that splits a dim into at most `count` tiles. */
   share(d: number, count: number): number {
     const limit = at(this.limits, d);
     return shareOf(d, limit, Math.min(count, limit), this.base);

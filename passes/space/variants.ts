@@ -27,8 +27,8 @@ export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
 
 /**
  * Returns the schedules with the tile of `tiling`, in all loop orders of {@link reordered}, that take at most
- * `availableUb` bytes of unified buffer (UB). `bothDirections`: true to include also each order with its
- * parallel loops reversed.
+ * `availableUb` bytes of unified buffer (UB). Of schedules with the same loops, views and buffers, only the
+ * first is returned. `bothDirections`: true to include also each order with its parallel loops reversed.
  */
 export function variantsInEveryOrder(tiling: Tiling, availableUb: number, bothDirections = false): Tiling[] {
   const nests = new Map<string, Tiling>();
@@ -62,7 +62,7 @@ const nestOf = ({ schedule, loops }: Tiling): string => {
 /**
  * Returns a tiling, followed by its variants in other loop orders that reuse the loaded data. Returns only
  * the tiling for a scatter, or if the user sets the order. `bothDirections`: true to include also each order
- * with its parallel loops reversed.
+ * with its parallel loops reversed; if false, data in global memory gives only the tiling.
  */
 export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
   const { gather, schedule, residency, tile, extents } = tiling;
@@ -117,8 +117,8 @@ const taskElements = (tiling: Tiling): number => elementCount(tiling.extents) / 
 
 /**
  * Returns the variants of a tiling with double buffers for all, or for some, of the tiles that a loop reloads
- * or stores; the variant with all comes first. Empty if the user sets buffers or the target has no double
- * buffers. A variant may exceed `availableUb` bytes.
+ * or stores; the variant with all comes first. A variant may exceed `availableUb` bytes. Empty if the user
+ * sets buffers, the target has no double buffers, or no loop changes a tile.
  */
 export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
   const { gather, target } = tiling;

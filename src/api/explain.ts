@@ -167,7 +167,9 @@ export interface Explanation extends Roofline {
 
 /**
  * Returns the verdict of every rule on a program and its schedule, with traffic, estimated cycles and UB
- * bytes. Throws a CompileError if the program breaks a dialect rule or is a tile program.
+ * bytes. Throws a CompileError for invalid options, for a tile program, and if the program breaks a dialect
+ * rule. Schedule entries of invalid shape or value (TC302, TC303) and an invalid access map (TC201) are
+ * thrown too.
  */
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
   throwIfErrors(checkCompile(program, options));

@@ -105,8 +105,8 @@ export const formatTileCount = ({ profile, stands, count, possible, reason }: Ti
   (reason === undefined ? "" : `, because ${reason}`);
 
 /**
- * Result of {@link legalTiles}: the number of legal tiles of a program, and the compiler's candidates among
- * the legal tiles, fastest first.
+ * Result of {@link legalTiles}: the number of legal tiles of a program, if counted, and the compiler's
+ * candidates among the legal tiles, fastest first: at most 1,000 for each residency.
  */
 export interface LegalTiles {
   readonly name: string;
@@ -168,9 +168,9 @@ const maxVisits = 2_000_000;
 const maxListed = 1_000;
 
 /**
- * Returns the number of legal tiles of a program, and the compiler's candidates among the legal tiles,
- * fastest first. A tile that the program states is ignored. Throws a CompileError for an invalid program or
- * schedule, or for a tile program.
+ * Returns the number of legal tiles of a program, if there are not too many to count, and the compiler's
+ * candidates among the legal tiles, fastest first. A tile that the program states is ignored. Throws a
+ * CompileError for an invalid program or schedule, or for a tile program.
  */
 export function legalTiles(program: Func, options: LegalOptions = {}): LegalTiles {
   throwIfErrors([...checkProgram(program), ...checkOptions("legalTiles", options, legalFields)]);
@@ -345,8 +345,9 @@ function countLegal(space: TileSpace, step: (done: number, total: number) => voi
 const single = (start: Tiling, tile: Shape): Tiling => start.with({ tile, buffers: 1 });
 
 /**
- * Returns the legal tiles from which the pass select-tile chooses, each with its fastest schedule. If there
- * are too many, the tiles have only extents that are powers of two or whole dims.
+ * Returns at most 1,000 legal tiles from which the pass select-tile chooses, each with its fastest schedule.
+ * If the space has more tiles, only extents that are powers of two or whole dims are used. Tiles beyond the
+ * maximum length of a task are omitted, unless the smallest tile is beyond it too.
  */
 function candidatesOf(space: ScheduleSpace): Tiling[] {
   const { start } = space;

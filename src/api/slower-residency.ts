@@ -70,7 +70,10 @@ export function slowerResidency(
   return [hint("TC907", message, { span: given.opSpan, hint: named.flags })];
 }
 
-/** Returns the same tile, where one is stated, or the best one. */
+/**
+ * Returns the schedule under another residency: with the stated tile, or else with the best tile. Undefined
+ * if that schedule is illegal.
+ */
 function remedyUnder(given: AccessFunc, residency: Residencies, { target }: Tiling): Remedy | undefined {
   if (given.schedule.tile === undefined)
     return remedyTo(given, { ...unpinnedSchedule(given), residency }, target);

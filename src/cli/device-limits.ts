@@ -19,8 +19,8 @@ const example = "--limits maxStorageBuffersPerShaderStage=10, --limits device.js
 
 /**
  * Parses the value of `--limits` (`default`, a list `name=value`, or a JSON file) and returns the stated
- * limits. Throws a UsageError for an invalid limit, and a CompileError (TC010) for a file that cannot be
- * read.
+ * limits. Limits in a file that do not apply to kernels are omitted. Throws a UsageError for an invalid
+ * limit, and a CompileError (TC010) for a file that cannot be read.
  */
 export function parseLimits(text: string): Partial<WgslLimits> {
   if (text.trim() === "default") return defaultLimits;

@@ -104,7 +104,8 @@ const figuresOf = (cost: CostOrRefusal | undefined): ProgramCost | undefined =>
 
 /**
  * Resolves to the two sides of a comparison: two programs, or one program compiled by two pipelines. Rejects
- * with a UsageError for other combinations of programs and `--pipeline`.
+ * with a UsageError for other combinations of programs and `--pipeline`, and for `--target` without
+ * `--pipeline`.
  */
 async function sidesOf(
   file: string | undefined,

@@ -164,8 +164,8 @@ function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string
 }
 
 /**
- * Returns the bytes that a schedule moves for the indices that `--indices-like` names, or else for those that
- * came with the program.
+ * Returns the bytes that a schedule moves for the indices that `--indices-like` names. Without the flag: for
+ * the index pattern of a Spatter benchmark configuration; undefined for a program from any other source.
  */
 const movementOf = (kernel: Kernel, loaded: LoadedProgram, like: string | undefined): Movement | undefined =>
   like === undefined ? movementByPattern(kernel, loaded) : movementLike(kernel, like);
@@ -308,7 +308,7 @@ async function gpuStatsOf({ name, tile, target }: Kernel) {
   return { stats, text: renderGpuStats(name, stats, target) };
 }
 
-/** Returns the section of docs/diagnostics.md that a code has. */
+/** Returns the section of docs/diagnostics.md for a code; undefined if the page has no such section. */
 function diagnosticPage(code: string): string | undefined {
   const text = readFileSync(packageFile("docs/diagnostics.md"), "utf8");
   const sections = text.split(/^(?=## TC\d+)/m);

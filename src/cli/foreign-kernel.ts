@@ -70,7 +70,8 @@ interface LoadedForeign {
 
 /**
  * Loads a kernel that tilec did not generate (`--kernel` or `--command`) as a backend, with tests. Undefined
- * without the two flags. Rejects with a UsageError for flags that cannot be combined.
+ * without the two flags. Rejects with a UsageError for flags that cannot be combined, or for several program
+ * files.
  */
 export async function loadForeign(
   files: readonly string[],

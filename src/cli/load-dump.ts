@@ -22,7 +22,7 @@ import { UsageError } from "./usage-error.js";
 
 /**
  * Loads the gathers of a PyPTO dump, or only the gather at the location of `--case`. Throws a CompileError if
- * no gather can be read, and a UsageError if the location has no gather.
+ * no gather can be read. Throws a UsageError if the dump has no gather, or none at the location.
  */
 export function loadDump(
   dump: unknown,

@@ -319,7 +319,10 @@ function operatorFlags(
   return { op: operator.name, attrs };
 }
 
-/** Returns the attribute that an operator of a config calls by a second name of a flag. */
+/**
+ * Returns the attribute that an operator of a config calls by a second name of a flag; undefined if there is
+ * none.
+ */
 const byAlias = (attrs: ReadonlyMap<string, NamedAttr>, flag: string): NamedAttr | undefined =>
   [...attrs].find(([key]) => attributeAliases.get(camelCase(key)) === flag)?.[1];
 
@@ -379,7 +382,7 @@ export function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
 
 /**
  * Loads each stablehlo.gather of an MLIR text, or only the gather of `--func`. Throws a CompileError if no
- * gather can be read, and a UsageError if no gather has the name of `--func`.
+ * gather can be read. Throws a UsageError if the text has no gather, or none with the name of `--func`.
  */
 function fromMlir(file: string, flags: ProgramFlags, refuse: Refuse): LoadedProgram[] {
   const gathers = findMlirGathers(readProgramText(file), file);

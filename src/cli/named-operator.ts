@@ -19,8 +19,8 @@ export const plainDialect = "onnx";
 
 /**
  * Returns the operator that `--op` and `--dialect` (`given`) name: `--op gather --dialect onnx` is `--op
- * onnx.gather`. Throws a UsageError for an unknown or ambiguous operator. `keys`: attributes that the user
- * gave, by which operators of one name are told apart.
+ * onnx.gather`. Throws a UsageError for an unknown or ambiguous operator, or if the two flags name different
+ * dialects. `keys`: attributes that the user gave, by which operators of one name are told apart.
  */
 export function operatorNamed(
   op: string,

@@ -239,7 +239,10 @@ const fixedIndices = (listed: ListedGather): Pick<PlannedNode, "indices"> => {
   return indices.length === 0 ? {} : { indices };
 };
 
-/** Returns the diagnostic that says why there is no program. */
+/**
+ * Returns the first error among the diagnostics of a gather without a program, or else the first diagnostic.
+ * Undefined for an empty list.
+ */
 const reported = (diagnostics: readonly Diagnostic[]): Diagnostic | undefined =>
   diagnostics.find(({ severity }) => severity === "error") ?? diagnostics[0];
 

@@ -251,7 +251,8 @@ function exported(records: readonly TuneRecord[], to: Format): string {
 
 /**
  * Returns the only table among the records (the result of a search over the sizes of a symbol), and the name
- * of the searched program. Throws a UsageError if there is no table or more than one.
+ * of the searched program; `gather` if the records lack the table's task. Throws a UsageError if there is no
+ * table or more than one.
  */
 function onlyTable(
   records: readonly TuneRecord[],

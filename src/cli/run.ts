@@ -307,8 +307,8 @@ interface DrawRun {
 }
 
 /**
- * Compiles one gather and runs the kernel on the backends that the flags name. Resolves to the exit code, the
- * JSON document, the report as text and the outputs. `quiet`: true for no progress display.
+ * Compiles one gather or scatter and runs the kernel on the backends that the flags name. Resolves to the
+ * exit code, the JSON document, the report as text and the outputs. `quiet`: true for no progress display.
  */
 async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {}): Promise<DrawResult> {
   const backends = parseBackends(flags.backend, flags.project);
@@ -450,8 +450,8 @@ const runOf = (outcome: Outcome): BackendRun | undefined =>
 
 /**
  * Runs a kernel on each backend with one set of inputs, and compares the outcomes with one another and with
- * `definition`. Rejects with a RunError if a backend rejects an index value under `unchecked`, or if a single
- * backend without `definition` rejects the inputs.
+ * `definition`. Rejects with a RunError if a backend rejects an index value of a gather under `unchecked`, or
+ * if a single backend without `definition` rejects the inputs.
  */
 async function runDraw(
   kernel: Kernel,
@@ -834,6 +834,7 @@ function assignments(
 /**
  * Returns the inputs of a run: values by operand key, the seed of random inputs, and the source of every
  * input as text (`origin`). Throws a CompileError (TC702) if an input has no value and no seed is given.
+ * Throws a UsageError if two `--input` flags name one operand, or if `--seed` has no effect.
  */
 function inputsFor(
   loaded: LoadedProgram,

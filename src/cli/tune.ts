@@ -583,7 +583,8 @@ const bestAboveSafe = ({ gather, target, passes, best }: TuneResult): Diagnostic
 
 /**
  * Returns the diagnostics about candidates that failed: an error (TC610) for each wrong output, and one
- * diagnostic for each reason why candidates did not run.
+ * diagnostic for each reason why candidates did not run. A candidate that timed out has a warning if its
+ * files were kept.
  */
 function faults(
   { candidates, counts, objective }: TuneResult,

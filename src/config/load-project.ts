@@ -208,7 +208,8 @@ const withOrigin =
 
 /**
  * Returns the targets of a config file; paths of target files are relative to the config's folder. Throws a
- * ConfigError for a missing or invalid target file, or for two targets with the same name.
+ * ConfigError for a missing or invalid target file, for two targets with the same name, or for the name of a
+ * built-in target.
  */
 function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): readonly Target[] {
   const custom = targets.map((target, k) => {

@@ -41,7 +41,7 @@ export async function unpackSwiftShader(): Promise<SwiftShader> {
 
 /**
  * Returns the folder of `@sparticuz/chromium`, whose `exports` name no file that stays the same over its
- * versions.
+ * versions. Undefined if the package is not installed.
  */
 const packageFolder = (): string | undefined =>
   (createRequire(import.meta.url).resolve.paths("@sparticuz/chromium") ?? [])

@@ -71,9 +71,9 @@ export interface MalformedCase {
 }
 
 /**
- * Returns all test cases of a JSON file's text; a malformed test case has diagnostics instead of a program.
- * `operators`: operators that test cases may name. Throws a CompileError (TC013) if the text is not JSON or
- * has the wrong structure.
+ * Returns all test cases of a JSON file's text; a malformed test case has diagnostics instead of a program,
+ * for at most ten problems. `operators`: operators that test cases may name. Throws a CompileError (TC013) if
+ * the text is not JSON or has the wrong structure.
  */
 export function readCaseList(text: string, file: string, operators?: Operators): (Case | MalformedCase)[] {
   checkArgument("readCaseList", "text", text);
@@ -243,8 +243,9 @@ function operatorOf(
 }
 
 /**
- * Returns the tensors of a test case in the order of the operator's inputs. Throws a CompileError (TC013) if
- * the tensor names do not match the inputs.
+ * Returns the tensors of a test case in the order of the operator's inputs. If the only tensors are `data`
+ * and `indices`, returns these two, whatever the operator's names. Throws a CompileError (TC013) if the
+ * tensor names do not match the inputs.
  */
 function inputsOfOperator(
   operator: OpDef | undefined,

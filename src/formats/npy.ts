@@ -52,7 +52,7 @@ const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 
 /**
  * Returns the tensor in the bytes of a .npy file. `name`: file name in diagnostics. Throws a CompileError
- * (TC011) if the bytes are not a complete .npy file.
+ * (TC011) if the bytes are not a complete .npy file, or if tilec does not support the element type or rank.
  */
 export function readNpy(file: Uint8Array, name: string): TensorValue {
   checkArgument("readNpy", "bytes", file);

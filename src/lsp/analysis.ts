@@ -109,7 +109,10 @@ export function fixOf(
   return { title: diagnostic.hint ?? "", range, text: after };
 }
 
-/** Returns the line of the function that a line is in. */
+/**
+ * Returns the line, from 0, at which the function around a line begins; undefined if no function begins at or
+ * before the line.
+ */
 function headBefore(lines: readonly string[], line: number): number | undefined {
   for (let k = Math.min(line, lines.length - 1); k >= 0; k--) if (/^\s*func\b/.test(lines[k] ?? "")) return k;
   return undefined;
@@ -146,7 +149,9 @@ function wordAt(
   return result === undefined ? undefined : { word: result[0], start: result.index };
 }
 
-/** Returns the function whose text holds a line. */
+/**
+ * Returns the last function that begins at or before a line, which counts from 0; undefined if there is none.
+ */
 function funcAt({ funcs }: { readonly funcs: readonly Func[] }, line: number): Func | undefined {
   return [...funcs].reverse().find(({ span }) => span !== undefined && span.line - 1 <= line);
 }

@@ -73,8 +73,8 @@ export function emitModule(
 
 /**
  * Returns the JavaScript code and type declarations of a WebGPU module. `given`: the user's kernel, from
- * which `kernel` may have been compiled again for WebGPU. Throws a CompileError (TC502) if the program
- * exceeds a device limit.
+ * which `kernel` may have been compiled again for WebGPU. Throws a CompileError: TC502 if the program exceeds
+ * a device limit or has no code for all sizes, TC505 for a scatter without WebGPU code.
  */
 function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf, arithmetic: Arithmetic): EmittedModule {
   const program = moduleProgram(kernel);

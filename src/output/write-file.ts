@@ -145,8 +145,8 @@ function placeOf(file: string): Place {
 }
 
 /**
- * Returns the descriptor that `/dev/stdout` and its like lead to. It is written where it stands, as the rest
- * of the output is.
+ * Returns the descriptor of this process that a path such as `/dev/fd/1` names; undefined for any other path.
+ * The command writes to the descriptor at its present position.
  */
 function descriptorAt(path: string): number | undefined {
   const [, owner, number] = /^(?:\/proc\/(\d+)|\/dev)\/fd\/(\d+)$/.exec(path) ?? [];

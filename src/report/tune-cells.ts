@@ -31,7 +31,10 @@ export type TileCell = Place &
     | { readonly kind: "refused"; readonly refused: RefusedTiles }
   );
 
-/** Data of a search's heat map: cells by tile extents along at most two output dims, and by residency. */
+/**
+ * Data of a search's heat map: cells by residency, and by tile extents along at most two dims of the output
+ * (of the domain, for a scatter).
+ */
 export interface TileCells {
   /** Output dims of the two axes. `y` is absent if at most one dim has several extents. */
   readonly x: number;
@@ -57,7 +60,10 @@ export interface RefusedResidency {
   readonly refused: RefusedTiles;
 }
 
-/** Returns the data of a search's heat map. Undefined for a scalar output. */
+/**
+ * Returns the data of a search's heat map. Undefined for a scalar output (for a domain without dims, for a
+ * scatter).
+ */
 export function tileCells(result: TuneResult): TileCells | undefined {
   const rank = domainOf(result.gather).length;
   if (rank === 0) return undefined;

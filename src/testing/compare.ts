@@ -226,8 +226,8 @@ function outsideItsTensors(thrown: unknown): Diagnostic {
 }
 
 /**
- * Returns an error (TC610) if `outcome` rejects an index value that the kernel leaves unchecked. Undefined
- * for an output or for any other policy.
+ * Returns an error (TC610) if `outcome` rejects an index value that a gather's kernel leaves unchecked.
+ * Undefined for a scatter, for an output, and for any other policy.
  */
 function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagnostic | undefined {
   const map = taskOfTile(tile).gather?.stmt.map;

@@ -117,7 +117,9 @@ export function indexRanges(defined: DefinedMap, table: number): (position: numb
   return moves ? rangeAt : () => everyone;
 }
 
-/** Returns the output dim that a coordinate is. */
+/**
+ * Returns the output dim that is by itself a coordinate; undefined if the coordinate is any other expression.
+ */
 function soleDim(coord: Linear): number | undefined {
   const of = soleAtom(coord);
   return of?.kind === "dim" ? of.dim : undefined;

@@ -117,8 +117,8 @@ const limitField: Field = {
 };
 
 /**
- * Throws a CompileError (TC702) if `limits` has a name that is not in `figures`, or a value below 0. Throws
- * the same error if `limits` has none of the names in `needs`.
+ * Throws a CompileError (TC702) if `limits` has a name that is not in `figures`, or a value that is not a
+ * finite number of at least 0. Throws the same error if `limits` has none of the names in `needs`.
  */
 function checkLimits(
   matcher: string,

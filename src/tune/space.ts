@@ -34,8 +34,8 @@ export interface SpaceEntry {
 }
 
 /**
- * Search space of a gather: the legal schedules, the smallest refused tiles, and the counts of examined,
- * refused and too long tiles. A tile is too long if it has too many elements for one task.
+ * Search space of a gather or scatter: the legal schedules, the smallest refused tiles, and the counts of
+ * examined, refused and too long tiles. A tile is too long if it has too many elements for one task.
  */
 export interface SearchSpace {
   /**
@@ -68,8 +68,9 @@ const maxRefused = 200;
 export const idOf = (schedule: ResolvedSchedule): string => contentHash(printSchedule(schedule));
 
 /**
- * Collects the search space of a gather: the schedules that a search may choose from, and the refused tiles.
- * The generator returns the search space, and yields the number of schedules collected so far as progress.
+ * Collects the search space of a gather or scatter: the schedules that a search may choose from, and the
+ * smallest refused tiles, at most 200 for each residency. The generator returns the search space, and yields
+ * the number of schedules collected so far as progress.
  */
 export function* spaceOf(
   gather: AccessFunc,

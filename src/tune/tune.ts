@@ -37,9 +37,10 @@ import { searchExact } from "./search-exact.js";
 import { idOf, spaceOf } from "./space.js";
 
 /**
- * Searches the schedules of a gather, and resolves to the best schedule, the default schedule, and the
- * outcome of every candidate. Rejects with a CompileError for an invalid program, for a tile program, and if
- * no tile is legal (TC402).
+ * Searches the schedules of a gather or scatter, and resolves to the best schedule, the default schedule, and
+ * the outcome of every candidate. Rejects with a CompileError for an invalid program, for a tile program, and
+ * if no tile is legal (TC402). If the signal aborts before the default schedule is costed, rejects with the
+ * signal's reason.
  *
  * For the objectives `cycles` and `bytes`, equal programs, options and seeds give equal results on every
  * machine.

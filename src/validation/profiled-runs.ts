@@ -94,7 +94,8 @@ const max = 2 ** 53;
 
 /**
  * Parses a CSV profile file of msprof and returns one summary for each kernel, in file order. Throws a
- * CompileError (TC019) if the file is empty, lacks a required column or has an invalid line.
+ * CompileError (TC019) if the file is empty, lacks a required column, has an invalid line, or states two
+ * block counts for one kernel.
  */
 export function parseProfile(text: string, file: string): readonly ProfiledKernel[] {
   const [head, ...lines] = fieldsOf(text.replace(/^\uFEFF/, ""), file);

@@ -10,8 +10,9 @@ import { domainOf } from "../tiled.js";
 import type { Tiling } from "../tiling.js";
 
 /**
- * Returns the smallest legal extent of the view, in elements, along a dim that a PyPTO profile fixes. For a
- * dim shared by data and index, that is the larger of their extents.
+ * Returns the smallest legal extent of the view, in elements, along a dim that a PyPTO profile or operator
+ * fixes: the extent of the output (of the domain, for a scatter). For a dim shared by data and index, it is
+ * the larger of the two extents.
  */
 export function requiredView(gather: AccessFunc, dim: number): number {
   const points = at(domainOf(gather), dim);
@@ -47,8 +48,8 @@ export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
 }
 
 /**
- * Returns the free dims: output dims along which no PyPTO profile or operator fixes the extent of the tile. A
- * tile may be smaller than the tensor along a free dim.
+ * Returns the free dims of the output (of the domain, for a scatter): dims along which no PyPTO profile or
+ * operator fixes the extent of the tile. A tile may be smaller than the tensor along a free dim.
  */
 export function freeDims({
   gather,

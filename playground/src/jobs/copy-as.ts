@@ -114,7 +114,8 @@ console.log(compile(program).text("tile"));
 
 /**
  * Returns a conformance test case of an operator as JSON text. The test case lists the input elements if the
- * program compiles and all inputs are small. Larger inputs are generated from the seed.
+ * program compiles and no input has more than 4,096 elements; else inputs are generated from the seed. For a
+ * refused program, the test case expects the error category.
  */
 function caseFile(func: SourceFunc, def: OpDef, given: WithInputs["inputs"], seed: number): string {
   const compiled = tryCompile(func);

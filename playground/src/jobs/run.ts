@@ -45,7 +45,8 @@ type Hosts = Readonly<Record<string, HostValue>>;
 
 /**
  * Runs a program on the reference, the simulator and WebGPU, and compares the outputs bit for bit. Rejects
- * with a CompileError if the program is refused or the tensors exceed 512 MiB.
+ * with a CompileError if the program is refused or the tensors exceed 512 MiB, and with the signal's reason
+ * if the run is stopped.
  */
 export async function runAll(
   { inputs: given, seed, ...asked }: WithInputs,

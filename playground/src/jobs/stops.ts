@@ -23,7 +23,10 @@ export interface Stop {
   readonly legal: boolean;
 }
 
-/** Slider positions for the tile and for the view: one list for each output dim, in ascending order. */
+/**
+ * Slider positions for the tile and for the view: one list for each dim of the output (of the domain, for a
+ * scatter), in ascending order.
+ */
 export type Stops = Readonly<Record<"tile" | "view", readonly (readonly Stop[])[]>>;
 
 /**

@@ -101,7 +101,10 @@ export function SpaceMapView({ asked, space, tile, onCell }: Props) {
 const cellsIn = (place: HTMLElement | null): readonly SVGAElement[] =>
   Array.from(place?.querySelectorAll<SVGAElement>("figure a") ?? []);
 
-/** Returns the choice that a cell of the map stands for. Charts write links as SVG 1.1 has them. */
+/**
+ * Returns the choice that a cell of the map stands for; undefined if `link` is not the link of a cell. Charts
+ * write links as SVG 1.1 has them.
+ */
 function choiceOf(link: Element | null, map: SpaceMap | undefined): CellChoice | undefined {
   const [, k] = /^#cell-(\d+)$/.exec(link?.getAttribute("xlink:href") ?? "") ?? [];
   return k === undefined ? undefined : map?.choices[Number(k)];

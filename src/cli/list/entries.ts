@@ -78,7 +78,7 @@ export async function spatterList(file: string, flags: Flags): Promise<readonly 
 
 /**
  * Returns the programs of a `--list` file as list entries, in the order of the file. Rejects with a
- * CompileError if the file has no program or is not a list.
+ * UsageError if the file has no program, and with a CompileError if it is not a list.
  */
 export async function listEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const entries = distinct(await entriesOf(file, flags));

@@ -199,7 +199,10 @@ function placeOf(
   return scale[0] === 1 ? [constant(0)] : undefined;
 }
 
-/** Returns the one element of a tensor of 32 bits or fewer that the model fixes. */
+/**
+ * Returns the one element of a constant tensor as a number. Undefined if the value is not constant, has more
+ * or fewer elements than one, or is not a number in JavaScript.
+ */
 function fixedNumber(value: TrackedValue | undefined): number | undefined {
   const tensor = value?.constant?.();
   if (tensor === undefined || elementCount(tensor.type.shape) !== 1) return undefined;

@@ -189,7 +189,7 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ["TensorScatter", { op: "onnx.tensor_scatter", attributes: { axis: -2, mode: "linear" }, versions: [24] }],
 ]);
 
-/** Returns the operator of a node, if it is compiled. */
+/** Returns the gather or scatter operator of an ONNX node; undefined for any other node. */
 const operatorOf = ({ domain, op }: OnnxNode): Operator | undefined =>
   operators.get(domain === "" ? op : `${domain}.${op}`);
 
@@ -351,7 +351,8 @@ interface Around {
 
 /**
  * Returns the gather of an ONNX node, with a program if the shapes and types of the operands are known. A
- * gather without a program is `open` if a shape or type is unknown, and `refused` if the node breaks a rule.
+ * gather without a program is `open` if a shape or type is unknown, and `refused` if the node breaks a rule
+ * or is not supported.
  */
 function toGather({ where, name, hint, maxSizes }: Around, visited: Visited, operator: Operator): OnnxGather {
   const { node } = visited;
@@ -525,8 +526,8 @@ function brokenAtAnySize(
 
 /**
  * Returns the type of operand `k` of a gather, with the value if the operand is constant in the model.
- * Returns a diagnostic if the type is unknown. Throws a CompileError (TC014) if the operand is missing or
- * cannot be read.
+ * Returns a diagnostic if the type is unknown. Throws a CompileError (TC014) if the operand is missing,
+ * cannot be read, or has an unsupported element type.
  */
 function operand(
   { where, hint, maxSizes }: Place,

@@ -82,8 +82,9 @@ const tensors =
   };
 
 /**
- * Returns the test case of one data set: the gather of the model, the inputs, and the expected output. Throws
- * a CompileError (TC014) if the model does not have exactly one gather, or if inputs or output are missing.
+ * Returns the test case of one data set: the gather of the model, the inputs, and the expected output if the
+ * data set has one. Throws a CompileError (TC014) if the model does not have exactly one gather, if an input
+ * is missing, or if the gather's output is not an output of the model.
  */
 function toCase(id: string, model: OnnxModel, read: Tensors): Case {
   const { graph } = model;

@@ -89,7 +89,7 @@ function impliedOutput(subscripts: readonly (readonly string[])[]): readonly str
 
 /**
  * Returns batch, heads, steps and the size of a head, of an operand of Attention in four dims or packed in
- * three.
+ * three. Undefined if the dims are unknown, or are packed and the number of heads is unknown.
  */
 function headsOf(dims: readonly Dim[] | undefined, heads: number | undefined): readonly Dim[] | undefined {
   if (dims === undefined || dims.length === 4) return dims;

@@ -101,8 +101,8 @@ const countOf = (dims: readonly number[]): number =>
 
 /**
  * Decodes the elements of a tensor from `raw_data` or from the field for the element type, for example
- * `int32_data`. Throws a CompileError (TC014) if the number of elements does not match `type`, or if two
- * fields have elements.
+ * `int32_data`. Throws a CompileError (TC014) if the number of elements does not match `type`, if two fields
+ * have elements, or for more than 2^24 strings.
  */
 function elements(tensor: OnnxTensor, type: TensorType, count: number, where: string): TensorValue {
   const fields = survey(tensor, fieldOf(type.dtype), where);

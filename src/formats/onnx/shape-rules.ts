@@ -93,20 +93,32 @@ const larger = (a: bigint, b: bigint): bigint => (b > a ? b : a);
 const compare = (holds: (a: bigint, b: bigint) => boolean): ShapeRule =>
   elementwise((a, b = 0n) => truth(holds(a, b)), bool);
 
-/** Returns a scalar, or the extents of the input where each element has a loss of its own. */
+/**
+ * Returns the shape of a loss: a scalar, or the shape of the target if the attribute `reduction` is `none`.
+ * Undefined if that shape is unknown.
+ */
 const lossDims = ({ node, inputs: [, target] }: RuleInput): readonly Dim[] | undefined =>
   stringAttribute(node, "reduction") === "none" ? target?.dims : [];
 
-/** Returns the extents that an attribute lists. */
+/**
+ * Returns a rule for the extents that an attribute lists; the rule returns undefined if the attribute is
+ * absent.
+ */
 const listed =
   (name: string) =>
   ({ node }: RuleInput): readonly Dim[] | undefined =>
     ints(node, name);
 
-/** Returns the type of the mask of a Dropout: that of the data before opset 10. */
+/**
+ * Returns the element type of the mask of a Dropout: the type of the data before opset 10, and bool since.
+ * Undefined if the type is unknown.
+ */
 const maskType = (input: RuleInput): number | undefined => (input.opset < 10 ? typeOf(0) : bool)(input);
 
-/** Returns the extents of the statistics of a layer: 1 from the first normalized dim on. */
+/**
+ * Returns the extents of the statistics of a layer: 1 from the first normalized dim on. Undefined if the
+ * input's dims are unknown.
+ */
 const layerDims = ({ node, inputs: [x] }: RuleInput): readonly Dim[] | undefined => {
   const axis = int(node, "axis") ?? -1;
   const { dims } = x ?? {};
@@ -347,7 +359,8 @@ const table: ReadonlyMap<string, ShapeRule> = new Map(Object.entries(shapeRules)
 
 /**
  * Infers the tracked values (data type, shape, known elements) of a node's outputs. The outputs of an
- * operator without a shape rule are unknown.
+ * operator without a shape rule are unknown. Returns an empty list if an attribute refers to a function
+ * parameter.
  */
 export function inferOutputs(input: RuleInput): readonly TrackedValue[] {
   // Within a function, an attribute may be what the caller gives: nothing follows from it.

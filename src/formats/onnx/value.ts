@@ -144,8 +144,8 @@ export function merged(declared: TrackedValue | undefined, inferred: TrackedValu
 }
 
 /**
- * Returns the declared dims, with symbolic dims replaced by inferred extents if known. Returns the inferred
- * dims if no dims are declared.
+ * Returns the declared dims, with symbolic dims replaced by inferred extents if known; unchanged if the ranks
+ * differ. Returns the inferred dims if no dims are declared.
  */
 function mergedDims(
   declared: readonly Dim[] | undefined,

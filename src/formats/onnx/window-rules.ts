@@ -64,7 +64,8 @@ export const globalPoolDims: DimsRule = ({ inputs: [x] }) => x?.dims?.map((dim, 
 
 /**
  * Returns a rule for the output shape of a convolution of input 0 with the weights in input `w`: batch,
- * output features and spatial extents. An unknown extent is "".
+ * output features and spatial extents. An unknown extent is "". The rule returns undefined if the dims of
+ * both inputs are unknown.
  */
 export const convDims =
   (w = 1): DimsRule =>
@@ -177,8 +178,8 @@ export const col2ImDims: DimsRule = (input) => {
 };
 
 /**
- * Returns the scale factor of each dim of an image, from an input or an attribute of Resize or Upsample.
- * Returns undefined if the factors are unknown.
+ * Returns the scale factor of each dim of an image, from the attribute `scales` if the node has it (Upsample
+ * before opset 9), else from an input. Returns undefined if the factors are unknown.
  */
 function scalesOf(input: RuleInput): readonly number[] | undefined {
   const { node, inputs, opset } = input;

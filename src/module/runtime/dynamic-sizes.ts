@@ -6,7 +6,8 @@ import type { ModulePlan } from "./plan.js";
 
 /**
  * Returns the operands of a module for given sizes of the dynamic dims, with the values of all symbols.
- * Throws a GatherError (TC107) if a size is missing, unknown or invalid.
+ * Throws a GatherError (TC107) if a size is missing, unknown or invalid, or if a size of 0 leaves an operand
+ * empty although the output has elements.
  */
 export function sizedAt(plan: ModulePlan, sizes: Numbers = {}): Sized {
   const { name, symbols = [], numbers = () => ({}) } = plan;

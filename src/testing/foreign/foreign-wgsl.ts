@@ -87,8 +87,8 @@ export function declarationsOf({ wgsl, bind, entry, uniform = {} }: ForeignWgsl)
 
 /**
  * Prepares a WGSL kernel for a program on a device and returns a function that runs the kernel on inputs.
- * Throws a CompileError (TC702) for an operand without a binding and for invalid sizes. Throws a RunError
- * (TC611) if the device refuses the kernel.
+ * Throws a CompileError (TC702) for an operand without a binding or of strings, and for invalid sizes. Throws
+ * a RunError (TC611) if the device refuses the kernel.
  */
 export async function openWgsl(
   described: ForeignWgsl,
