@@ -70,9 +70,8 @@ function helpOf(command: string, about: string, flags: Readonly<Record<string, F
     ([name, { type, help }]) => [type === "string" ? `--${name} VALUE` : `--${name}`, help] as const,
   );
   const width = Math.max(...rows.map(([flag]) => flag.length));
-  const head = Object.keys(flags).length === 1 ? "" : " -- [flags]";
   return [
-    `npm run ${command}${head}`,
+    `npm run ${command} -- [flags]`,
     `  ${about}`,
     "",
     ...rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`),

@@ -1,21 +1,21 @@
 /**
- * npm run docs:tables: puts the tables of the documentation into its pages; those of the names given, or all.
- * Without `--write` they are printed.
+ * npm run docs:tables: puts the tables of the documentation into its pages. Without `--write`, prints them.
  */
-import { parseArgs } from "node:util";
+import { fail, parseFlags } from "./flags.js";
 import { markdownTable } from "./markdown-table.js";
 import { tableNames, tableOf, writeTable } from "./tables.js";
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { write: { type: "boolean", default: false } },
+const { only, write } = parseFlags("docs:tables", "the tables of the documentation", {
+  only: { type: "string", help: `these tables alone, separated by commas: ${tableNames.join(", ")}` },
+  write: { type: "boolean", default: false, help: "put the tables into their pages, and print none" },
 });
-const unknown = positionals.find((name) => tableNames.every((known) => known !== name));
-if (unknown !== undefined) throw new Error(`there is no table ${unknown}: ${tableNames.join(", ")}`);
+const chosen = only?.split(",");
+const unknown = chosen?.find((name) => tableNames.every((known) => known !== name));
+if (unknown !== undefined) fail(`there is no table ${unknown}`, `there are ${tableNames.join(", ")}`);
 for (const name of tableNames) {
   const { page, make } = tableOf(name);
-  if (positionals.length === 0 ? page === undefined : !positionals.includes(name)) continue;
+  if (chosen === undefined ? page === undefined : !chosen.includes(name)) continue;
   const text = markdownTable(await make());
-  if (values.write) writeTable(name, text);
+  if (write) writeTable(name, text);
   else console.log(text);
 }

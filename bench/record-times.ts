@@ -14,6 +14,13 @@ import { kept } from "../src/tune/search-ms.js";
 import { seeded } from "../src/tune/seeded.js";
 import type { SearchSpace } from "../src/tune/space.js";
 import type { MeasuredTask, OpenMeasurer } from "../src/tune/index.js";
+import { parseFlags } from "./flags.js";
+
+parseFlags(
+  "bench:record-times",
+  "times of every candidate of seven gathers, into test/tune/recorded.json",
+  {},
+);
 
 /**
  * The shapes of the benchmarks' first seven workloads, each dim so much smaller that a run takes about a

@@ -37,7 +37,9 @@ const heatMap = [
 const documented = (isMeasured: boolean): readonly Artifact[] =>
   tableNames.flatMap((name): readonly Artifact[] => {
     const { measured: times = false, slow = false } = tableOf(name);
-    return times !== isMeasured || (slow && flags.quick) ? [] : [[`${name}.md`, printTables, [name]]];
+    return times !== isMeasured || (slow && flags.quick)
+      ? []
+      : [[`${name}.md`, printTables, ["--only", name]]];
   });
 
 const deterministic: readonly Artifact[] = [

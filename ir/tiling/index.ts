@@ -30,7 +30,6 @@ export {
   footprintNotes,
   noLegalTile,
   otherRemedies,
-  otherStoreRemedies,
   refusals,
   shapeRefusals,
   suggestionText,

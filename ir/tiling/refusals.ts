@@ -1,6 +1,7 @@
 /**
  * The diagnostics that refuse a schedule: rule, arithmetic in bytes, operand at fault, nearest legal tile.
  */
+import { eitherOf } from "../counted.js";
 import { defined } from "../defined.js";
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
@@ -218,7 +219,7 @@ function cutGatherDim(
   const [nearest] = nearestLegal(tiling);
   const hint =
     nearest === undefined
-      ? `no tile is legal here: ${smallestArithmetic(tiling)}; ${remediesText(remedies(tiling))}`
+      ? `no tile is legal here: ${smallestArithmetic(tiling)}; ${remediesText(tiling, remedies)}`
       : suggestionText(schedule, nearest.schedule);
   const later = laterProfiles(schedule.profile ?? defaultProfile).find((profile) =>
     isLegal(tiling.with({ profile })),
@@ -284,7 +285,7 @@ function brokenStore(
   const [nearest] = near;
   const isOrder = first.rule === "point-order";
   const flags = near.map((one) => suggestionText(schedule, one.schedule));
-  const none = `no tile is legal here: ${smallestArithmetic(tiling)}; ${remediesText(remedies(tiling), true)}`;
+  const none = `no tile is legal here: ${smallestArithmetic(tiling)}; ${remediesText(tiling, remedies)}`;
   const hints = [...(nearest === undefined ? [none] : flags), ...(isOrder ? ["duplicates = unique"] : [])];
   return error("TC301", broken.map(({ rule, detail }) => `${rule}: ${detail}`).join("; "), {
     span: gather.opSpan,
@@ -354,9 +355,8 @@ export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
     const extent = at(shape, dim);
     return `${isWrite ? "stored dim" : "gather dim"} ${dim} is ${extent}; the largest that would fit is ${n}`;
   });
-  const others = remedies(tiling);
-  const [remedy] = others;
-  const { bytes, planned } = smallest(tiling).footprint;
+  const [remedy] = remedies(tiling);
+  const bytes = leastBytes(tiling);
   return error(
     "TC402",
     [
@@ -366,12 +366,12 @@ export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
     {
       span: gather.opSpan,
       notes: [whyNone(tiling)],
-      hint: remediesText(others, tiling.scatter !== undefined),
+      hint: remediesText(tiling, remedies),
       data: {
         profile: profileName(schedule),
         target: target.name,
         budget: schedule.ubBytes,
-        bytes: bytes > ubCapacity(tiling) ? bytes : planned,
+        bytes,
         largestGatherDim: largest.map((entry) => entry.largest),
         ...(remedy === undefined ? {} : suggestionData(remedy.tiling)),
       },
@@ -379,21 +379,28 @@ export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
   );
 }
 
-/**
- * Hint for a gather without a legal tile under any PyPTO rule profile or residency (memory of the operands).
- */
-export const otherRemedies =
-  "gather along a shorter dim, use a narrower element type, or raise the budget with --ub-bytes";
+/** Returns the bytes of the unified buffer (UB) that the smallest tile needs, before or after allocation. */
+function leastBytes(tiling: Tiling): number {
+  const { bytes, planned } = smallest(tiling).footprint;
+  return bytes > ubCapacity(tiling) ? bytes : planned;
+}
 
 /**
- * Hint for a scatter without a legal tile under any PyPTO rule profile or residency (memory of the operands).
+ * Returns a hint for a program without a legal tile under any PyPTO rule profile or residency: other
+ * operands, or the size of a unified buffer (UB) in which the smallest tile fits.
  */
-export const otherStoreRemedies =
-  "store along a shorter dim, use a narrower element type, promise duplicates = unique, or raise the budget with --ub-bytes";
+export function otherRemedies(tiling: Tiling): string {
+  const { schedule, scatter } = tiling;
+  const ubBytes = schedule.ubBytes - ubCapacity(tiling) + leastBytes(tiling);
+  return eitherOf([
+    ...(scatter === undefined
+      ? ["gather along a shorter dim"]
+      : ["store along a shorter dim", "promise duplicates = unique"]),
+    ...(ubBytes > schedule.ubBytes ? [`plan for a core with more UB: --ub-bytes ${ubBytes}`] : []),
+  ]);
+}
 
-const remediesText = (lowerings: ReturnType<Remedies>, isWrite = false): string =>
-  lowerings.length > 0
-    ? lowerings.map(({ flags }) => flags).join(" or ")
-    : isWrite
-      ? otherStoreRemedies
-      : otherRemedies;
+function remediesText(tiling: Tiling, remedies: Remedies): string {
+  const others = remedies(tiling);
+  return others.length > 0 ? others.map(({ flags }) => flags).join(" or ") : otherRemedies(tiling);
+}

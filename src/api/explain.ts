@@ -18,7 +18,6 @@ import {
   nearestLegal,
   dynamicSymbols,
   otherRemedies,
-  otherStoreRemedies,
   printMap,
   statedOrSmallest,
   programLowerBound,
@@ -318,7 +317,7 @@ const infeasible = (tiling: Tiling): Infeasible => {
     otherwise:
       refusals(ruleSet.deviceLimits, tiling)[0]?.hint ??
       refusals(ruleSet.residency, tiling)[0]?.hint ??
-      (tiling.scatter === undefined ? otherRemedies : otherStoreRemedies),
+      otherRemedies(tiling),
   };
 };
 

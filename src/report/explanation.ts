@@ -173,15 +173,14 @@ const fewBytes = 0.2;
 
 /**
  * Returns text on what limits the speed of a legal schedule: too few tasks for the cores, or else the busiest
- * pipe. The rate of global memory follows, if known. The last part is the unit that sets the lower bound,
- * unless named before.
+ * pipe. The rate of global memory follows, if known.
  */
 function limitText(explanation: Explanation): string {
   const { bottleneck, machine, traffic, schedule } = explanation;
   const { pipe, share } = bottleneck;
   const percent = `${Math.round(100 * share)} %`;
   const idle = idleText(explanation);
-  const rest = [...lineIf(formatRate(explanation, machine)), ...lineIf(otherLimitText(explanation))];
+  const rest = lineIf(formatRate(explanation, machine));
   if (idle !== undefined && traffic.tasks > 0 && 2 * traffic.tasks < schedule.cores && share < busyEnough) {
     const where =
       pipe === "gm" ? "" : traffic.tasks === 1 ? " on that core" : ` on the other ${traffic.tasks}`;
@@ -192,27 +191,25 @@ function limitText(explanation: Explanation): string {
     isCopied && share > fullPipe && usedBandwidth(explanation) < fewBytes
       ? `the number of ${pipeWords[pipe]}, not their bytes: `
       : "";
-  return [`${many}${pipeText(pipe)}, busy ${percent} of the time`, ...lineIf(idle), ...rest].join("; ");
+  const waits = share < busyEnough ? " and waiting the rest, for other pipes or for latency" : "";
+  return [`${many}${pipeText(pipe)}, busy ${percent} of the time${waits}`, ...lineIf(idle), ...rest].join(
+    "; ",
+  );
 }
 
-/** The part of the machine that each limit of a lower bound is, and its pipes. */
-const lowerBoundUnits: Readonly<
-  Record<LowerBoundLimit, { readonly text: string; readonly pipes: readonly ClockResult["bottleneck"][] }>
-> = {
-  "global memory": { text: "global memory", pipes: ["gm"] },
-  dma: { text: "loads and stores", pipes: ["MTE2", "MTE3"] },
-  vector: { text: "the vector unit", pipes: ["V"] },
-  scalar: { text: "the scalar unit", pipes: ["S"] },
-  launch: { text: "the start of tasks", pipes: [] },
+/** The part of the machine that each limit of a lower bound is. */
+const lowerBoundUnits: Readonly<Record<LowerBoundLimit, string>> = {
+  "global memory": "the bandwidth of global memory",
+  dma: "loads and stores",
+  vector: "the vector unit",
+  scalar: "the scalar unit",
+  launch: "the start of tasks",
 };
 
-/**
- * Returns a text with what sets the lower bound, which holds for any schedule; undefined if that is the pipe
- * that limits this one.
- */
-function otherLimitText({ bottleneck: { pipe }, floor: { limit, cycles } }: Explanation): string | undefined {
-  const { text, pipes } = lowerBoundUnits[limit];
-  return cycles === 0 || pipes.includes(pipe) ? undefined : `the lower bound is set by ${text}`;
+/** Returns the lower bound in cycles, what sets it, and how far the schedule in use is above it. */
+function lowerBoundText({ cycles, limit, ratio }: Explanation["floor"]): string {
+  const cause = cycles === 0 ? "" : `, set by ${lowerBoundUnits[limit]}`;
+  return `${withCommas(cycles)} cycles for any schedule${cause}; this one takes ${formatTimes(ratio)} that`;
 }
 
 /**
@@ -241,10 +238,7 @@ function renderLegalSummary(explanation: Explanation): string[] {
   return [
     ...labelled("estimated", estimate.join("; ")),
     ...labelled("range", cyclesRange && rangeText(cyclesRange)),
-    ...labelled(
-      "lower bound",
-      `${withCommas(floor.cycles)} cycles for any schedule; this one takes ${formatTimes(floor.ratio)} that`,
-    ),
+    ...labelled("lower bound", lowerBoundText(floor)),
     ...labelled("limited by", limitText(explanation)),
     ...conditionsOf(explanation).flatMap((condition) => labelled("but", condition)),
     ...labelled("try", nextStep(explanation)),
@@ -535,12 +529,18 @@ function nextStep({ comparison, cycles, floor, framework, schedule }: Explanatio
   if (better !== undefined)
     return `${better.flags}: about ${withCommas(better.cycles)} cycles${callText(framework, better, schedule, ", ")}`;
   if (floor.ratio <= nearLowerBound) return "nothing: no schedule is more than 5 % faster";
-  const [fastest] = [...ofThisMachine(comparison, schedule)].sort((a, b) => a.cycles - b.cycles);
-  const tried =
-    fastest !== undefined && fastest.cycles < cycles
-      ? `the fastest takes ${withCommas(fastest.cycles)} cycles: ${fastest.flags}`
-      : "this is the fastest";
-  return `tilec tune, with the same program and flags, searches further; of the schedules compared below, ${tried}`;
+  const compared = ofThisMachine(comparison, schedule);
+  const [fastest] = [...compared].sort((a, b) => a.cycles - b.cycles);
+  if (fastest !== undefined && fastest.cycles < cycles)
+    return `${fastest.flags}: about ${withCommas(fastest.cycles)} cycles; tilec tune searches further`;
+  const others = compared.length - 1;
+  const known =
+    others === 0
+      ? ""
+      : others === 1
+        ? "; the other schedule below is no faster"
+        : `; none of the ${others} other schedules below is faster`;
+  return `tilec tune, without --tile: at most ${formatTimes(floor.ratio)} faster, by the lower bound${known}`;
 }
 
 /** Returns the compared schedules in the UB size that the user has. */

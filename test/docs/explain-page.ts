@@ -35,11 +35,11 @@ const sections: readonly Section[] = [
       },
       {
         lines: /^lower bound /,
-        says: "The least cycles of any legal schedule of this program on this target. A ratio near 1 means that no search helps.",
+        says: "The least cycles of any legal schedule of this program on this target, and what sets them. A ratio near 1 means that no search helps.",
       },
       {
         lines: /^limited by /,
-        says: "The part of the machine that is busy longest under this schedule: loads from global memory (MTE2), the vector unit (V), stores (MTE3), the scalar unit (S), or global memory, which all cores share. Cores without a task come first if they are more than half of all and that part is busy for less than 70 % of the time, else they follow it. The bytes moved over the time stand beside the bandwidth of global memory. If loads or stores are busy for over 90 % of the time and move few bytes, the line says that their number is the limit. Where another part sets the lower bound, the line names it.",
+        says: "The part of the machine that is busy longest under this schedule: loads from global memory (MTE2), the vector unit (V), stores (MTE3), the scalar unit (S), or global memory, which all cores share. Cores without a task come first if they are more than half of all and that part is busy for less than 70 % of the time, else they follow it. The bytes moved over the time stand beside the bandwidth of global memory. If loads or stores are busy for over 90 % of the time and move few bytes, the line says that their number is the limit.",
       },
       {
         lines: /^but /,
@@ -47,7 +47,7 @@ const sections: readonly Section[] = [
       },
       {
         lines: /^try /,
-        says: "One thing to type next: flags that are faster by a tenth or more, a search, or nothing.",
+        says: "One thing to type next: flags of a faster schedule with its cycles, a search with the most that it can bring, or nothing where the lower bound is within 5 %.",
       },
     ],
   },

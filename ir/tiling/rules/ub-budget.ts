@@ -32,9 +32,9 @@ export const ubBudget: Rule = {
       rule: "ub-budget",
       pass: need.bytes <= capacity,
       get detail() {
-        const parts = footprint.parts.length + footprint.written.length;
+        const count = footprint.parts.length + footprint.written.length;
         const sum = compared(bytes, this.pass);
-        return parts === 0 ? `nothing is copied to UB: ${sum}` : `${sumText(footprint)} = ${sum}`;
+        return count === 0 ? `nothing is copied to UB: ${sum}` : `${sumText(footprint)} = ${sum}`;
       },
       get meaning() {
         return this.pass ? undefined : largestEntry(tiling);
