@@ -50,8 +50,8 @@ export interface IndexStep {
 
 /**
  * Returns, for each index operand of a map, the step that computes its value, in order of evaluation.
- * `forms`: linear expressions, one for each index operand: the address of its value if it reads a tensor,
- * else the sum.
+ * `forms`: one linear expression for each index operand: the address of the value if the operand reads a
+ * tensor, else the value.
  */
 export const indexSteps = (
   map: AccessMap,

@@ -6,8 +6,8 @@ import type { CompileSide } from "./compile-side.js";
 import type { Side } from "./side.js";
 
 /**
- * Types of the objects that measure a tilec build: the fast executor (`sim`), the WebGPU kernels on Dawn
- * (`webgpu`), and the compiler (`compile`).
+ * Types of the measuring objects, by the part of a tilec build that an object measures. `sim`: the fast
+ * executor. `webgpu`: the WebGPU kernels on Dawn. `compile`: the compiler.
  */
 export interface Sides {
   readonly sim: Side;

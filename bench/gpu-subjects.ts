@@ -91,8 +91,8 @@ export async function timed(
 
 /**
  * Resolves to four implementations of a workload to measure on the GPU ({@link Subject}): tilec's kernel, a
- * plain kernel, a hand-written kernel, and a copy. Each run makes `launches` launches and resolves to the
- * milliseconds per launch.
+ * kernel without tiles, a hand-written kernel, and a copy of the output's bytes. Each run makes `launches`
+ * launches and resolves to the milliseconds per launch.
  */
 export async function gpuSubjects(
   library: GpuLibrary,

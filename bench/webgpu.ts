@@ -72,8 +72,8 @@ async function foldsOnDawn(): Promise<readonly Row[]> {
 }
 
 /**
- * Measures tilec's kernel, a plain kernel, a hand-written kernel and a copy of the output's bytes on Dawn in
- * Node. Resolves to one row of times for each implementation and selected workload.
+ * Measures tilec's kernel, a kernel without tiles, a hand-written kernel and a copy of the output's bytes on
+ * Dawn in Node. Resolves to one row of times for each implementation and selected workload.
  */
 async function onDawn(): Promise<Row[]> {
   const { device } = await openDawn();

@@ -162,8 +162,9 @@ interface CopiedDim {
 }
 
 /**
- * Returns the statements (`body`) that copy part of a scatter's base (initial values of the output) to the
- * output. `buffer`: the buffer in the unified buffer (UB) for the copy.
+ * Returns the code that copies part of a scatter's base (initial values of the output) to the output. The
+ * result has two fields: the buffer in the unified buffer (UB) through which the part is copied, and the
+ * statements.
  */
 function copied(
   tiling: ScatterTiling,

@@ -13,8 +13,8 @@ import { indexReader, indexWords, type HostTensor, type IndexReader, type IndexW
 export const blockRows = 1024;
 
 /**
- * Array of differences between addresses in the data, in the units in which rows are moved. The integers have
- * 32 bits if all addresses fit; else the elements are doubles.
+ * Array of differences between addresses in the data, in the units in which rows are moved. The elements are
+ * 32-bit integers if all addresses in the data fit into 32 bits; else doubles.
  */
 export type AddressOffsets = Int32Array | Float64Array;
 

@@ -18,8 +18,9 @@ export type RowArray = UnitArray | BigUint64Array;
 export const shortRowUnits = 48;
 
 /**
- * Copies rows `first` to `end` (exclusive) of a block; a row has `row` array elements. Row k is read at `base
- * + addresses[k]`. Rows are written contiguously from `into`; all offsets count array elements.
+ * Copies rows `first` to `end` (exclusive), of `row` array elements each, from `source` to `target`. In
+ * `source`, row k is at offset `base + addresses[k]`; in `target` the rows are contiguous, with row `first`
+ * at offset `into`. All offsets count array elements.
  */
 export function moveRows(
   source: RowArray,

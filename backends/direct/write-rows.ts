@@ -8,8 +8,9 @@ import { asInteger, type AddressOffsets } from "./block.js";
 import { shortRowUnits, type RowArray } from "./move-rows.js";
 
 /**
- * Writes rows `first` to `end` (exclusive) of a block; a row has `row` array elements. Row k is written at
- * `base + addresses[k]`. Rows are read contiguously from `from`; all offsets count array elements.
+ * Copies rows `first` to `end` (exclusive), of `row` array elements each, from `source` to `target`. In
+ * `source` the rows are contiguous, with row `first` at offset `from`; in `target`, row k is at offset `base
+ * + addresses[k]`. All offsets count array elements.
  */
 export function writeRows(
   source: RowArray,

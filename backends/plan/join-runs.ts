@@ -20,14 +20,14 @@ import {
 import { at } from "../../ir/types.js";
 
 /**
- * Returns the program with all chunks of the gather's reduction joined into one chunk; unchanged without
- * chunks. The result is cached.
+ * Returns the program with all chunks of the gather's reduction elements joined into one chunk. A program
+ * whose gather has no chunks is returned unchanged. The result is cached.
  */
 export const joinRuns = derivedOnce(joined);
 
 /**
- * Returns the program with all chunks of the gather's reduction joined into one chunk; unchanged without
- * chunks.
+ * Returns the program with all chunks of the gather's reduction elements joined into one chunk. A program
+ * whose gather has no chunks is returned unchanged.
  */
 function joined(func: TileFunc): TileFunc {
   const { gather } = taskOfTile(func);

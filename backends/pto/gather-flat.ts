@@ -325,8 +325,9 @@ function emitChunk(
 }
 
 /**
- * Returns the length of the valid part of a chunk along one dim, in rows or 32-bit words. The valid part is
- * inside the output tile. `each`: rows or words for one element of the dim.
+ * Returns the length of the valid part of a chunk of the output tile along one dim, in rows or 32-bit words.
+ * The valid part is inside the tile, which may be smaller at the end of the output. `each` of the dim: rows
+ * or words for one element.
  */
 function validExtent({ dims, sizes }: Chunk, { dim: d, extent, each }: ChunkDim): Extent {
   const size = at(sizes, d);
@@ -434,8 +435,8 @@ function emitWiden(
 }
 
 /**
- * Emits instructions that combine (OR) a chunk's out-of-range flags with the flags of earlier chunks. Only
- * the valid part of the chunk counts.
+ * Emits instructions that combine (OR) the out-of-range flags of a chunk of the tile with the flags of
+ * earlier chunks. Only the valid part of the chunk counts.
  */
 function emitSee(
   context: PtoContext,

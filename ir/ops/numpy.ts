@@ -141,7 +141,8 @@ function checkMasks(inputs: OpInputs, items: readonly SubscriptItem[]): void {
 
 /**
  * Returns the inputs and the subscript of numpy.index with boolean masks replaced by index arrays, one for
- * each dim of a mask. Throws a RuleError for a mask that does not fit the data.
+ * each dim of a mask. Throws a RuleError for a mask without dims (TC102), or whose extents differ from the
+ * masked dims of x (TC103).
  */
 function expandMasks(inputs: OpInputs): ExpandedMasks {
   const subscripted = subscriptedOf(inputs);

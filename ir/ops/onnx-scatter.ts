@@ -108,7 +108,10 @@ function alongAxis(given: OpInputs, who: string, policy: IndexPolicy, combine: C
   return elementsScatter(data, indices, along, policy, combine);
 }
 
-/** Returns the scatter by index tuples. Throws a RuleError if data and indices do not fit. */
+/**
+ * Returns the scatter by index tuples. Throws a RuleError (TC103) if an index tuple has more coordinates than
+ * the data has dims.
+ */
 function byTuples(given: OpInputs, _: string, policy: IndexPolicy, combine: Combine): Scatter {
   const [data, indices] = [given.data.shape, given.indices.shape];
   checkTuple(given, data, indices, 0);

@@ -421,8 +421,9 @@ export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchD
 }
 
 /**
- * Throws a RuleError (TC103) if the indices do not fit the data in a dim other than `axis`. `exact`: true if
- * the extents must be equal, as in DirectML (decision D4); false if extents of the indices may be smaller.
+ * Throws a RuleError (TC103) if indices and data have incompatible extents along a dim other than `axis`.
+ * `exact`: true if the extents must be equal, as in DirectML (decision D4); false if the indices may have the
+ * smaller extent. `who`: name of the operator.
  */
 export function checkElements(inputs: OpInputs, axis: number, exact: boolean, who: string): void {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];

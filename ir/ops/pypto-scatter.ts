@@ -45,7 +45,8 @@ const cacheTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "i16", "i8"];
 
 /**
  * Returns the scatter that writes each source row to the slot of a cache that an index selects. A slot is one
- * row of a rank-2 cache, or one token of a paged rank-4 cache. Throws a RuleError if the source does not fit.
+ * row of a rank-2 cache, or one token of a paged rank-4 cache. Throws a RuleError if the source has another
+ * type than the cache (TC104) or a wrong shape (TC103).
  */
 function slotScatter(inputs: OpInputs, who: string): Omit<Scatter, "combine"> {
   const [input, slots] = [inputs.data.shape, inputs.indices.shape];

@@ -388,7 +388,7 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
 
 /**
  * True if an attribute accepts later versions, and `value` (such as `4.2`) is a version later than the last
- * word that the attribute lists.
+ * version that the attribute lists.
  */
 function isLater({ words, later }: Extract<AttrSpec, { kind: "word" }>, value: string): boolean {
   const numbersOf = (version: string): number[] => version.split(".").map(Number);

@@ -26,8 +26,8 @@ export interface SlicesWrite {
 
 /**
  * Returns the resolved operator that writes or combines slices of a source (input 2) into slices of the data.
- * Input 1 selects the slices along dim `along`. Throws a RuleError if an input does not fit. `who`: name of
- * the operator.
+ * Input 1 selects the slices along dim `along`. Throws a RuleError if the type, rank or shape of an input is
+ * not valid. `who`: name of the operator.
  */
 export function slicesScatter(
   inputs: OpInputs,

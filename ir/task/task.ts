@@ -61,8 +61,8 @@ function newTask(func: TileFunc): Task {
 }
 
 /**
- * True if a store follows a gather in program order. For a gather of reduction chunks, the store must follow
- * the loop over the chunks.
+ * True if a store follows a gather in program order. For a gather that combines chunks of reduction elements
+ * in a loop, the store must follow the loop.
  */
 function isAfter(store: Located, gather: Located<GatherStmt>): boolean {
   if (store.body === gather.body) return store.place > gather.place;

@@ -90,9 +90,10 @@ const block = 8;
 const beyond = 2 ** 26;
 
 /**
- * Returns a function that generates the `flat` programs that fit the free unified buffer (UB), if any;
- * programs with few long chunks come first. If the gather cannot be `flat` even with unlimited space, returns
- * the reason as text instead. A `flat` program gathers a tile as one long row.
+ * Returns a function that generates the `flat` programs whose buffers fit into the free unified buffer (UB),
+ * if any. A `flat` program gathers a tile as one long row, in one or more chunks; programs with few long
+ * chunks come first. If the gather cannot be `flat` even with unlimited UB, returns the reason as text
+ * instead.
  */
 export function flatPrograms(facts: LoweringFacts, target: Target): (() => Generator<FlatProgram>) | string {
   const form = formOf(facts, target);
@@ -107,8 +108,8 @@ export function flatPrograms(facts: LoweringFacts, target: Target): (() => Gener
 }
 
 /**
- * Returns the facts about a `flat` gather that are equal for all chunks, such as strides and index rules. If
- * the gather cannot be `flat`, returns the reason as text instead.
+ * Returns the facts about a `flat` gather that are equal for all chunks of a tile, such as strides and index
+ * rules. If the gather cannot be `flat`, returns the reason as text instead.
  */
 function formOf(facts: LoweringFacts, target: Target): Form | string {
   const { map, inputs, output, tile, ragged } = facts;
@@ -254,8 +255,8 @@ function* cutsOf(form: Form): Generator<Cut> {
 }
 
 /**
- * Yields numbers of chunks to try: 1 to 16, 20, 24 and so on to 32, 40, 48 and so on, and `max`. Among many
- * chunks, one more costs little.
+ * Yields the numbers of chunks into which to try to split a tile: 1 to 16, 20, 24 and so on to 32, 40, 48 and
+ * so on, and `max`. The steps grow because one chunk more costs little if there are many.
  */
 function* chunkCounts(max: number): Generator<number> {
   for (let n = 1; n < max; n += n < 16 ? 1 : 2 ** (Math.floor(Math.log2(n)) - 2)) yield n;
@@ -361,8 +362,8 @@ function sizedOf(form: Form, cut: Cut): Sized {
 }
 
 /**
- * Returns the lengths of one chunk's output (`length`), stored index values (`raw`) and resolved index values
- * (`resolved`), in words.
+ * Returns the lengths, in words, of one chunk of a tile: of the output, of the index values as stored, and of
+ * the resolved index values. The result also has facts about the chunk, for example the extents.
  */
 function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
   const { tile, output, data, each, rules, indexPitch, positions, spreadFirst } = form;
@@ -413,9 +414,9 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
 }
 
 /**
- * Returns the ranges of words that address computation uses in the buffer `addresses`, and the buffer's size
- * in bytes. A range that the chunk does not need is undefined. The range `other` may be in the output's tile
- * instead.
+ * Returns the ranges of words that address computation for one chunk of a tile uses in the buffer
+ * `addresses`, and the buffer's size in bytes. A range that the chunk does not need is undefined. The range
+ * `other` may be in the output's tile instead.
  */
 function addressRuns(form: Form, sized: Sized) {
   const { resolved, length, same, mutable, needsOther, otherInOutput } = sized;
@@ -696,8 +697,8 @@ function outOfRangeDims(form: Form, { extents, index }: Sized): readonly ChunkDi
 }
 
 /**
- * Returns the words of the data tile that the addresses of a chunk may name, from the chunk's start to the
- * end of a block.
+ * Returns the length, in words, of the range of the data tile from which a chunk of the output tile may read,
+ * rounded up to whole blocks of the unified buffer (UB).
  */
 function spanOf(form: Form, sized: Sized): number {
   const { rules, strides, target, wordBytes } = form;
@@ -745,8 +746,8 @@ interface Filling {
 }
 
 /**
- * Appends to `seeds` the scalar writes, and to `steps` the vector instructions, that fill a buffer. Each word
- * of the buffer is a linear function of the word's coordinates in a chunk.
+ * Appends to `seeds` the scalar writes, and to `steps` the vector instructions, that fill a buffer for one
+ * chunk of a tile. Each word of the buffer is a linear function of the word's coordinates in the chunk.
  */
 function fill(
   { each, output, tile }: Form,

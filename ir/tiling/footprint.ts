@@ -119,7 +119,7 @@ export function operandRowBytes(
 
 /**
  * Returns the extents of the scratch of one vector gather: two index rows, each a whole number of blocks
- * (D6).
+ * (decision D6 in docs/specifications.md).
  */
 function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
   const lanes = Math.max(1, target.blockBytes / meanBytes(dtype));

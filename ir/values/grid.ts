@@ -203,8 +203,9 @@ function inexact(op: Operation, grid: ValueGrid, type: ValueType): string | unde
 }
 
 /**
- * Returns the bounds of each step (operation in evaluation order), or the reason why there are no bounds.
- * `reduced`: bounds of the reduction's result; undefined if no step uses the reduction.
+ * Returns the bounds of the value that each step (one operation, in evaluation order) computes, or the reason
+ * why the value has no bounds. `reduced`: bounds of the reduction's result; undefined if no step uses the
+ * reduction.
  */
 export function gridsOf(steps: readonly ValueStep[], reduced?: GridResult): readonly GridResult[] {
   const grids: GridResult[] = [];
@@ -213,14 +214,15 @@ export function gridsOf(steps: readonly ValueStep[], reduced?: GridResult): read
 }
 
 /**
- * Returns the bounds of the last step (operation in evaluation order), or the reason why there are no bounds.
- * No step may use a reduction.
+ * Returns the bounds of the value that the last step (one operation, in evaluation order) computes, or the
+ * reason why the value has no bounds. No step may use a reduction.
  */
 export const gridOfLast = (steps: readonly ValueStep[]): GridResult => at(gridsOf(steps), steps.length - 1);
 
 /**
- * Returns the bounds of a step (operation in evaluation order), or the reason why there are no bounds.
- * `before`: bounds of earlier steps. `reduced`: bounds of the reduction's result.
+ * Returns the bounds of the value that a step (one operation, in evaluation order) computes, or the reason
+ * why the value has no bounds. `before`: bounds of the values of earlier steps. `reduced`: bounds of the
+ * reduction's result.
  */
 function gridOfStep(
   step: ValueStep,

@@ -290,7 +290,10 @@ export interface MagnitudeOf {
   readonly reduced?: Magnitude;
 }
 
-/** Returns the bounds of each step (operation in evaluation order), indexed by step number. */
+/**
+ * Returns the bounds of the value that each step (one operation) computes, in evaluation order. `of`: gives
+ * the bounds of the elements that are read, and of the reduction's result.
+ */
 export function magnitudes(steps: readonly ValueStep[], of: MagnitudeOf): readonly Magnitude[] {
   const results: Magnitude[] = [];
   for (const step of steps) results.push(magnitudeOfStep(step, results, of));
@@ -298,8 +301,9 @@ export function magnitudes(steps: readonly ValueStep[], of: MagnitudeOf): readon
 }
 
 /**
- * Returns the bounds of a step (operation in evaluation order). `operands`: bounds of earlier steps, by step
- * number. `of`: bounds of reads and of the reduction's result.
+ * Returns the bounds of the value that a step (one operation, in evaluation order) computes. `operands`:
+ * bounds of the values of earlier steps, by step number. `of`: gives the bounds of the elements that are
+ * read, and of the reduction's result.
  */
 function magnitudeOfStep(step: ValueStep, operands: readonly Magnitude[], of: MagnitudeOf): Magnitude {
   switch (step.kind) {

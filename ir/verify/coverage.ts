@@ -38,8 +38,9 @@ export function uncovered(region: Region, { loops }: Located, shape: Shape): str
 }
 
 /**
- * True if the loops along a dim have the structure that lowering produces, which proves that every element is
- * written once. `offset`, `size`: range that one iteration writes. `extent`: extent of the dim.
+ * True if the loops that split an output dim have the structure that lowering produces, which proves that
+ * every element is written once. `offset`, `size`: range of elements along the dim that one iteration writes.
+ * `extent`: extent of the dim.
  */
 function proved(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): boolean {
   const [outer, inner, ...deeper] = loops;
@@ -65,9 +66,9 @@ const same = (a: Linear, b: Linear, loops: readonly ForStmt[]): boolean =>
   neverNegative(sub(a, b), loops).kind === "holds" && neverNegative(sub(b, a), loops).kind === "holds";
 
 /**
- * Evaluates all iterations of the loops along a dim; returns a message if some element is not written exactly
- * once, else undefined. Also returns a message if there are too many iterations. `offset`, `size`: range that
- * one iteration writes. `extent`: extent of the dim.
+ * Evaluates all iterations of the loops that split an output dim. Returns a message if some element is not
+ * written exactly once or if there are too many iterations; else undefined. `offset`, `size`: range of
+ * elements along the dim that one iteration writes. `extent`: extent of the dim.
  */
 function tried(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): string | undefined {
   const pieces: (readonly [start: number, end: number])[] = [];

@@ -211,8 +211,8 @@ function order({ map }: Shaped): Fault[] {
 }
 
 /**
- * Returns the violation (A9) by an access map over whole tensors that uses a loop variable or a minimum in a
- * coordinate. The list is empty if the map uses none.
+ * Returns the violation of rule A9 by an access map over whole tensors that uses a loop variable or a minimum
+ * in a coordinate. The list is empty if the map uses none.
  */
 function loopless({ map }: Shaped): Fault[] {
   const forms = formsOf(map);
@@ -241,7 +241,7 @@ function fill({ map, output }: Shaped): Fault[] {
 
 /**
  * Returns the violations of the type rules by an access map. Value and output are checked by {@link
- * valueFaults}; index tensors must have an integer type (A7).
+ * valueFaults}; index tensors must have an integer type (rule A7).
  */
 function types(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;

@@ -130,8 +130,8 @@ export function verifyTile(func: TileFunc): Diagnostic[] {
 const spanOf = ({ stmt }: Located): Span | undefined => stmt.span;
 
 /**
- * Returns a diagnostic (T1) for each buffer name or loop variable of a tile program that is defined more than
- * once.
+ * Returns a diagnostic (rule T1) for each buffer name or loop variable of a tile program that is defined more
+ * than once.
  */
 function namesOnce({ func, all }: Program): Diagnostic[] {
   const names = new Set(func.operands.map((operand) => operand.name));
@@ -148,7 +148,7 @@ function namesOnce({ func, all }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T1) for each statement of a tile program that uses a loop variable outside the
+ * Returns a diagnostic (rule T1) for each statement of a tile program that uses a loop variable outside the
  * variable's loop.
  */
 function variablesInScope({ all }: Program): Diagnostic[] {
@@ -172,7 +172,7 @@ function firstUnknown(forms: readonly Linear[], loops: readonly ForStmt[]): stri
 
 /**
  * Returns a diagnostic for each wrong buffer name in a statement. A region's buffer must be an operand or a
- * defined buffer (T1). A tile must be a buffer in the unified buffer (T5).
+ * defined buffer (rule T1). A tile must be in the unified buffer (rule T5).
  */
 function namesDefined({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => [
@@ -230,7 +230,8 @@ const loopsHold: Rule = ({ all }) =>
   );
 
 /**
- * Returns a diagnostic (T9) if the schedule has a negative number of UB bytes or no core; else an empty list.
+ * Returns a diagnostic (rule T9) if the schedule has a negative number of UB bytes or no core; else an empty
+ * list.
  */
 function targetsCores({ func }: Program): Diagnostic[] {
   const { ubBytes = 0, cores = 1 } = func.schedule;
@@ -245,8 +246,8 @@ function targetsCores({ func }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T5) for each statement that reads or writes the wrong memory. A load reads global
- * memory, a store writes the output, and a gather or scatter writes the output or a tile.
+ * Returns a diagnostic (rule T5) for each statement that reads or writes the wrong memory. A load reads
+ * global memory, a store writes the output, and a gather or scatter writes the output or a tile.
  */
 function spaces({ func, all }: Program): Diagnostic[] {
   const output = outputOf(func).name;
@@ -266,8 +267,8 @@ function spaces({ func, all }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T5) for each pair of element types that differ. A pair is the source and destination
- * of a load or store, or a region of a gather or scatter and the region's operand.
+ * Returns a diagnostic (rule T5) for each pair of element types that differ. A pair is the source and
+ * destination of a load or store, or a region of a gather or scatter and the region's operand.
  */
 function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
   const dtype = (name: string) => typeOfBuffer(func, buffers, name)?.dtype;
@@ -288,8 +289,8 @@ function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T3) for each region whose rank differs from the rank of the region's buffer. A load
- * or store whose region and tile differ in rank is also reported.
+ * Returns a diagnostic (rule T3) for each region whose rank differs from the rank of the region's buffer. A
+ * load or store whose region and tile differ in rank is also reported.
  */
 function ranksOfRegions({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => {
@@ -346,8 +347,8 @@ const mapRules: Rule = ({ func, all }) =>
   });
 
 /**
- * Returns the diagnostics of a scatter statement; an empty list for a valid statement. Wrong ranks (A1) are
- * reported first; a statement with valid ranks is checked with {@link verifyMap}.
+ * Returns the diagnostics of a scatter statement; an empty list for a valid statement. Wrong ranks (rule A1)
+ * are reported alone; a statement with valid ranks is checked with {@link verifyMap}.
  */
 function scatterRanks(stmt: ScatterStmt, func: TileFunc): Diagnostic[] {
   const { map, sizes, origin, from, span } = stmt;
@@ -387,8 +388,8 @@ function against(
 }
 
 /**
- * Returns a diagnostic (T3) for each region that may extend beyond the region's buffer in some iteration. A
- * load or store whose region may be larger than the tile is also reported.
+ * Returns a diagnostic (rule T3) for each region that may extend beyond the region's buffer in some
+ * iteration. A load or store whose region may be larger than the tile is also reported.
  */
 function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap((located) => {
@@ -412,8 +413,8 @@ function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T3) if a region may extend beyond the buffer along dim `k` in some iteration; else an
- * empty list. `extent`: the buffer's extent along dim `k`, in elements.
+ * Returns a diagnostic (rule T3) if a region may extend beyond the region's buffer along dim `k` in some
+ * iteration; else an empty list. `extent`: the buffer's extent along dim `k`, in elements.
  */
 function outside(region: Region, k: number, extent: number, { stmt, loops }: Located): Diagnostic[] {
   const [offset, size] = [at(region.offsets, k), at(region.sizes, k)];
@@ -433,8 +434,8 @@ function outside(region: Region, k: number, extent: number, { stmt, loops }: Loc
 }
 
 /**
- * Returns a diagnostic (T2) for each buffer in the unified buffer (UB) that is not written by exactly one
- * statement.
+ * Returns a diagnostic (rule T2) for each buffer in the unified buffer (UB) that is not written by exactly
+ * one statement.
  */
 function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
   const writers = new Map<string, number>();
@@ -449,7 +450,7 @@ function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T8) if a tile program does not have exactly one gather or scatter; else an empty
+ * Returns a diagnostic (rule T8) if a tile program does not have exactly one gather or scatter; else an empty
  * list. A program with an empty output may also have none.
  */
 function oneGather({ func, all }: Program): Diagnostic[] {
@@ -461,8 +462,8 @@ function oneGather({ func, all }: Program): Diagnostic[] {
 }
 
 /**
- * Returns the diagnostics (T7) for the operands and origins of a gather statement; an empty list if all are
- * valid. Operand k must be input k, in global memory or in a loaded tile.
+ * Returns the diagnostics (rule T7) for the operands and origins of a gather statement; an empty list if all
+ * are valid. Operand k must be input k, in global memory or in a loaded tile.
  */
 function readsInputs({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
@@ -488,8 +489,8 @@ const startOf = (region: Region, loaded: Region | undefined): Linear[] =>
   region.offsets.map((offset, k) => (loaded === undefined ? offset : add(at(loaded.offsets, k), offset)));
 
 /**
- * Returns a diagnostic (T10) for each region of a gather that is larger along some dim than the part that the
- * tile reads; an empty list if there is none.
+ * Returns a diagnostic (rule T10) for each region of a gather that is larger along some dim than the part
+ * that the tile reads; an empty list if there is none.
  */
 function followedSizes({ func }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);
@@ -514,8 +515,8 @@ function followedSizes({ func }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T11) for each coordinate that may lie outside the region that a gather reads. The
- * code is TC301 if the coordinate depends on index values.
+ * Returns a diagnostic (rule T11) for each coordinate that may lie outside the region that a gather reads.
+ * The code is TC301 if the coordinate depends on index values.
  */
 function fullLoad({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
@@ -615,7 +616,9 @@ const walk = (name: string, lower: Linear, upper: Linear): ForStmt => ({
   body: [],
 });
 
-/** Returns a diagnostic (T12) for each region of a gather that includes elements that no load has filled. */
+/**
+ * Returns a diagnostic (rule T12) for each region of a gather that includes elements that no load has filled.
+ */
 function readsLoaded({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
   if (task.gather === undefined) return [];
@@ -633,8 +636,8 @@ function readsLoaded({ func }: Program): Diagnostic[] {
 }
 
 /**
- * Returns a diagnostic (T13) if some element of a gather's output is not written exactly once; else an empty
- * list. The rule does not apply to a scatter.
+ * Returns a diagnostic (rule T13) if some element of a gather's output is not written exactly once; else an
+ * empty list. The rule does not apply to a scatter.
  */
 function coverage({ func, all }: Program): Diagnostic[] {
   const { gather, store } = taskOfTile(func);
@@ -741,9 +744,9 @@ function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
 }
 
 /**
- * Returns the diagnostics (T15) for a gather that reduces elements chunk by chunk; an empty list for a valid
- * gather. T15: one task combines all elements in order, and the buffers for partial results have the right
- * types and sizes.
+ * Returns the diagnostics (rule T15) for a gather that combines its reduction elements in chunks; an empty
+ * list if the gather is valid or has no chunks. T15: one task combines all elements in order, and the buffers
+ * for partial results have the right types and sizes.
  */
 function elementsInOrder({ func, all, buffers }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);

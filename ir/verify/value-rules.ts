@@ -63,9 +63,9 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
 const combinedTypes: readonly DType[] = valueTypes;
 
 /**
- * Returns a list with the error (W3) if a scatter's combine (such as `add`) does not accept outputs of type
- * `output`. The list is empty for an f32 value and an f16 or bf16 output, whose types may differ. Undefined
- * in all other cases: the value must then have the output's type.
+ * Returns a list with the fault (rule W3) if a scatter's combine (such as `add`) does not accept outputs of
+ * type `output`. The list is empty for an f32 value and an f16 or bf16 output, whose types may differ.
+ * Undefined in all other cases: the value must then have the output's type.
  */
 function combineFault(
   { write: { combine } }: AccessMap,
@@ -121,8 +121,8 @@ const nodes = (value: Expression): readonly Expression[] => {
 };
 
 /**
- * Returns the violations of the type rules by one node of an expression: casts (B3), types of operands (B2)
- * and types of reductions (B8). `reads`: the element type of each read.
+ * Returns the violations of the type rules by one node of an expression: casts (rule B3), types of operands
+ * (rule B2) and types of reductions (rule B8). `reads`: the element type of each read.
  */
 function faultOf(node: Expression, reads: readonly DType[]): ValueFault[] {
   switch (node.kind) {

@@ -40,8 +40,9 @@ export function fitsUb(tiling: Tiling, availableUb: number): boolean {
 }
 
 /**
- * Returns the bytes of unified buffer (UB) that a chosen tile may take. The result is the target's safe size
- * if `start` fits and the schedule sets no UB size; else the capacity.
+ * Returns the number of bytes of unified buffer (UB) that a chosen tile may take. The number is the target's
+ * `ubSafeBytes` (bytes that no library overwrites) if the schedule sets no UB size and the tiling `start`
+ * takes no more than that; else the capacity of UB.
  */
 export function availableUbOf(start: Tiling): number {
   const { target } = start;

@@ -217,16 +217,16 @@ export function tryCompile(program: Func, options: CompileOptions = {}): Compile
 }
 
 /**
- * Result of {@link compileTiled}: a kernel, or the diagnostics that reject the program. `tiling`: the gather
- * with its complete schedule; absent if the schedule is incomplete.
+ * Result of {@link compileTiled}: a kernel, or the diagnostics that reject the program. `tiling`: the result
+ * of applying the complete schedule to the gather or scatter; absent if the schedule is incomplete.
  */
 export type CompiledTiling =
   | { readonly ok: true; readonly kernel: Kernel; readonly tiling?: Tiling }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Compiles a program. Returns the kernel and the gather with its complete schedule (`tiling`), or the
- * diagnostics that reject the program.
+ * Compiles a program. Returns the kernel and the tiling (the result of applying the complete schedule), or
+ * the diagnostics that reject the program. The tiling is absent if the schedule is incomplete.
  */
 export function compileTiled(program: Func, options: CompileOptions): CompiledTiling {
   const wrong = checkCompile(program, options);

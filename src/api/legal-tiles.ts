@@ -374,7 +374,8 @@ function candidatesOf(space: ScheduleSpace): Tiling[] {
 
 /**
  * Returns the schedule with the lowest estimated cycles for a tile, over loop orders, views and buffers.
- * Schedule entries that the user stated do not vary. Returns `tiling` if no schedule fits.
+ * Schedule entries that the user stated do not vary. Returns `tiling` if no such schedule is in the search
+ * space `space`.
  */
 function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
   const estimate = estimatesOfTile();

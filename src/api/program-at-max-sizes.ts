@@ -4,8 +4,9 @@ import { lowered } from "../../passes/index.js";
 import type { Kernel } from "./compile.js";
 
 /**
- * Returns the gather of a kernel with its complete schedule. Throws an InternalError if the kernel was
- * compiled from a tile program.
+ * Returns the tiling of a kernel: the result of applying the complete schedule to the kernel's gather or
+ * scatter, on the kernel's target. Throws an InternalError if the kernel was compiled from a tile program,
+ * and so has no program at access level.
  */
 export function tilingOf({ access, target }: Kernel): Tiling {
   if (access === undefined || !isResolved(access.schedule))

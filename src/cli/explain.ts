@@ -296,8 +296,9 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
 }
 
 /**
- * Resolves to the operation and memory access counts of a kernel for a WebGPU device, as data and as text.
- * The data are undefined for a kernel that is never launched.
+ * Resolves to the operation and memory access counts of a kernel for a WebGPU device, as an object (`stats`)
+ * and as text (`text`). The object is undefined if the kernel dispatches no workgroups, as for an output
+ * without elements.
  */
 async function gpuStatsOf({ name, tile, target }: Kernel) {
   const [{ emitWgsl, kernelStats }, { renderGpuStats }] = await Promise.all([

@@ -51,8 +51,8 @@ export interface ProjectFlags {
 }
 
 /**
- * Command-line flags that describe a program and a schedule, parsed by the library `commander`. Values are
- * unparsed strings.
+ * Command-line flags that describe a program and a schedule, as the library `commander` returns them.
+ * Attributes and schedule entries are texts that tilec has not parsed yet.
  */
 export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | keyof Schedule, string>>> {
   readonly op?: string;

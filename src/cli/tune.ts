@@ -575,8 +575,9 @@ const defaultHint = ({ gather, target, passes, default: standard }: TuneResult):
   passes === undefined ? slowerResidency(gather, new Tiling(gather, standard.schedule, target)) : [];
 
 /**
- * Returns a hint if the best schedule takes more UB than the target's safe size. The default schedule exceeds
- * that size only where there is no choice.
+ * Returns a hint if the best schedule takes more bytes of unified buffer (UB) than the target's
+ * `ubSafeBytes`, above which a library may overwrite them. The default schedule takes more only where there
+ * is no choice.
  */
 const bestAboveSafe = ({ gather, target, passes, best }: TuneResult): Diagnostic[] =>
   passes === undefined ? aboveSafe(new Tiling(gather, best.schedule, target)) : [];

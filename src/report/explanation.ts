@@ -534,13 +534,13 @@ function nextStep({ comparison, cycles, floor, framework, schedule }: Explanatio
   if (fastest !== undefined && fastest.cycles < cycles)
     return `${fastest.flags}: about ${withCommas(fastest.cycles)} cycles; tilec tune searches further`;
   const others = compared.length - 1;
-  const known =
+  const rest =
     others === 0
       ? ""
       : others === 1
         ? "; the other schedule below is no faster"
         : `; none of the ${others} other schedules below is faster`;
-  return `tilec tune, without --tile: at most ${formatTimes(floor.ratio)} faster, by the lower bound${known}`;
+  return `tilec tune, without --tile: at most ${formatTimes(floor.ratio)} faster, by the lower bound${rest}`;
 }
 
 /** Returns the compared schedules in the UB size that the user has. */

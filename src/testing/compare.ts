@@ -155,8 +155,9 @@ export interface DrawComparison {
 }
 
 /**
- * Result of comparing a kernel with the kernel's definition on one draw of inputs: a difference, a rejected
- * index value, or a note on many fill elements. All fields are absent if the outputs are equal.
+ * Result of comparing a kernel with its definition on one draw of inputs. At most one field is present: a
+ * difference, an index value that the definition and all backends reject, or a message. The message says that
+ * the outputs are equal, but that more than half of their elements are fill elements.
  */
 export interface Compared {
   /** First difference between a backend's outcome and the definition. */

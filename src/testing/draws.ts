@@ -87,8 +87,8 @@ export function inputsInWords({ indices, seed }: Draw): string | undefined {
 
 /**
  * Returns the program that defines a kernel's output. The program is `definition` if given, else the
- * compiler's input, else the access map of the compiled kernel. Throws a CompileError (TC107, TC702) if
- * `definition` does not fit the kernel.
+ * compiler's input, else the access map of the compiled kernel. Throws a CompileError if `definition` has a
+ * symbol without a size (TC107) or operands that differ from the kernel's (TC702).
  */
 export function definitionOf(
   { source, tile, resolved, definition: began }: Kernel,

@@ -156,7 +156,8 @@ function checkNames(kernels: readonly EmittedKernel[]): void {
 
 /**
  * Returns a target whose parameters are fitted to the measured times of the given kernels. Throws a
- * CompileError (TC019) if the profile does not fit the kernels, or if no time can be predicted.
+ * CompileError (TC019) if the profile has no run of these kernels or no time that can be predicted, or if a
+ * kernel ran on another number of cores than its program states.
  */
 export function fitRuns(
   target: Target,

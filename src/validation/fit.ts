@@ -260,7 +260,8 @@ function least(loss: (value: number) => number, from: number): number {
 /**
  * Returns the value of the target parameter `figure` at which the predicted value of a measurement equals the
  * measured value. `value`: present value of the parameter; the search covers `value / 4` to `4 * value`.
- * Returns undefined if no value in this range fits.
+ * Returns undefined if the predicted value is above the measured value at both ends of this range, or below
+ * it at both ends.
  */
 function valueOfRow(
   { factorOf }: FitRow,

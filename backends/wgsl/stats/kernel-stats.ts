@@ -77,8 +77,8 @@ export interface DispatchStats {
 }
 
 /**
- * Returns the statistics of a kernel for one workgroup; undefined for a kernel that is never launched because
- * a dim of its dispatch is 0. Interprets the WGSL text lane by lane.
+ * Returns the statistics of a kernel for one workgroup. Undefined if the kernel dispatches no workgroups, as
+ * for an output without elements. Interprets the WGSL text lane by lane.
  */
 export function kernelStats(func: TileFunc, kernel: WgslKernel): KernelStats | undefined {
   const { dispatch, workgroupSize, workgroupBytes, bindings } = kernel;

@@ -13,8 +13,8 @@ import { median } from "../../../src/tune/median.js";
 import { plainKernel } from "./plain-kernel.js";
 
 /**
- * Times of one launch on the visitor's GPU, in nanoseconds: for tilec's kernel, and for a plain kernel (not
- * tiled).
+ * Times of one launch on the visitor's GPU, in nanoseconds: for tilec's kernel, and for a kernel without
+ * tiles that serves for comparison ({@link plainKernel}).
  */
 export interface LaunchTimes {
   /** Nanoseconds of one launch. */
@@ -32,8 +32,8 @@ const mostLaunches = 256;
 const samples = 5;
 
 /**
- * Measures one launch of tilec's kernel and of the plain (not tiled) kernel of the same gather on the GPU, in
- * nanoseconds. Resolves to undefined if the gather has no plain kernel.
+ * Measures one launch of tilec's kernel on the GPU, and one of the kernel without tiles for the same gather
+ * ({@link plainKernel}), in nanoseconds. Resolves to undefined if `plainKernel` does not support the gather.
  */
 export async function launchTimes(
   runner: Runner,

@@ -133,7 +133,7 @@ interface OnGpu {
 /**
  * Runs a kernel on the visitor's GPU, and once more if the device was lost. The status is `absent` without a
  * GPU, and `refused` for a launch that {@link tooLong} rejects. Launch times are present only if the output
- * has elements and the gather has a plain kernel.
+ * has elements and {@link launchTimes} can measure the gather.
  */
 async function onGpu(kernel: Kernel, inputs: Hosts, options: BackendOptions, again = true): Promise<OnGpu> {
   const backend = "webgpu";

@@ -21,8 +21,8 @@ import { constantElements, type TrackedValue } from "./value.js";
 export const truth = (holds: boolean): bigint => (holds ? 1n : 0n);
 
 /**
- * Returns the element, or undefined if it does not fit its type: ONNX does not define the result of an
- * overflow.
+ * Returns the element; undefined if the element is out of range for the type, because ONNX does not define
+ * the result of an overflow.
  */
 function fitting(type: number | undefined, element: bigint | undefined): bigint | undefined {
   if (element === undefined) return undefined;

@@ -46,8 +46,8 @@ const ellipsis = "...";
 const lettersOf = (subscript: string): readonly string[] => subscript.match(/\.\.\.|[A-Za-z]/g) ?? [];
 
 /**
- * Returns the output shape of Einsum for the equation of the node. Returns undefined if the equation does not
- * fit the inputs or a shape is unknown.
+ * Returns the output shape of Einsum for the equation of the node. Returns undefined if the equation and the
+ * inputs differ in number of inputs or in rank, or if the dims of an input are unknown.
  */
 export const einsumDims: DimsRule = ({ node, inputs }) => {
   const [left = "", right] = (stringAttribute(node, "equation") ?? "").replaceAll(/\s/g, "").split("->");

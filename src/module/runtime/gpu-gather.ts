@@ -82,8 +82,9 @@ export function bufferFor(buffer: GPUBuffer | undefined, key: string, needed: nu
 type PipelinePlan = GpuPlan & { readonly before?: readonly { readonly entryPoint: string }[] };
 
 /**
- * Creates the pipelines of a module on a device. Rejects with a GatherError if the device is lost (TC504), or
- * if a device limit is below the limit that the kernel requires (TC502).
+ * Creates the compute pipelines of a module on a device and returns them as one object ({@link Pipeline}).
+ * Rejects with a GatherError if the device is lost (TC504), or if a device limit is below the limit that the
+ * kernel requires (TC502).
  */
 export async function createPipeline(work: DeviceWork, plan: PipelinePlan): Promise<Pipeline> {
   const { device } = work;
