@@ -68,6 +68,9 @@ export interface ComparedSchedules {
 /** Ways to schedules; undefined where there is none. */
 type Named = readonly (readonly [name: string, way: Remedy | undefined])[];
 
+/** Name of the alternative without the entries that the user stated; absent if the user stated none. */
+export const compilersChoice = "the compiler's choice";
+
 /** A schedule is worth telling about when it takes less than this share of the cycles. */
 const worthTelling = 0.9;
 
@@ -104,7 +107,7 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): ComparedSc
     .filter((ubBytes) => ubBytes !== schedule.ubBytes)
     .map((ubBytes) => [`UB of ${ubBytes} B`, remedyTo(access, { ...unpinned, ubBytes }, target)]);
   const chosen: Named = Object.keys(access.schedule).some((entry) => !(entry in unchosen))
-    ? [["the compiler's choice", remedyTo(access, unchosen, target)]]
+    ? [[compilersChoice, remedyTo(access, unchosen, target)]]
     : [];
   const neighbours = neighbourSchedules(tiling)
     .map((other) => measured("a tile or order near it", { tiling: other, flags: flagsTo(access, other) }))

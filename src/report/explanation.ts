@@ -32,7 +32,7 @@ import type { Explanation } from "../api/explain.js";
 import { callOf, isTailAligned, type FrameworkWords } from "../api/framework-words.js";
 import { turnedText } from "../api/pages-verdict.js";
 import type { CyclesRange } from "../api/cycles-range.js";
-import type { Comparison } from "../api/comparison.js";
+import { compilersChoice, type Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
 
 /**
@@ -183,7 +183,7 @@ function limitText(explanation: Explanation): string {
   const rest = lineIf(formatRate(explanation, machine));
   if (idle !== undefined && traffic.tasks > 0 && 2 * traffic.tasks < schedule.cores && share < busyEnough) {
     const where =
-      pipe === "gm" ? "" : traffic.tasks === 1 ? " on that core" : ` on the other ${traffic.tasks}`;
+      pipe === "gm" ? "" : traffic.tasks === 1 ? " on that core" : ` on the ${traffic.tasks} working cores`;
     return [`too few tasks: ${idle}`, `busiest${where}: ${pipeText(pipe)}, ${percent}`, ...rest].join("; ");
   }
   const isCopied = pipe === "MTE2" || pipe === "MTE3";
@@ -540,7 +540,10 @@ function nextStep({ comparison, cycles, floor, framework, schedule }: Explanatio
       : others === 1
         ? "; the other schedule below is no faster"
         : `; none of the ${others} other schedules below is faster`;
-  return `tilec tune, without --tile: at most ${formatTimes(floor.ratio)} faster, by the lower bound${rest}`;
+  const command = compared.some(({ name }) => name === compilersChoice)
+    ? "tilec tune, without the flags of the schedule"
+    : "tilec tune";
+  return `${command}: at most ${formatTimes(floor.ratio)} faster, by the lower bound${rest}`;
 }
 
 /** Returns the compared schedules in the UB size that the user has. */

@@ -52,7 +52,7 @@ describe("what limits a schedule", () => {
     );
     const square = gatherElements({ data: ["f32", [512, 300]], indices: ["i32", [400, 300]], axis: 0 });
     expect(limit(square, { target: targets.ascendA2, tile: [512, 20] })).toMatch(
-      /^too few tasks: 15 tasks leave 33 of 48 cores idle; busiest on the other 15: /,
+      /^too few tasks: 15 tasks leave 33 of 48 cores idle; busiest on the 15 working cores: /,
     );
   });
 
