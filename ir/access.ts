@@ -423,7 +423,7 @@ function deriveFacts(map: AccessMap): MapFacts {
  * Returns the positions of the index operands on which `coords` depend, directly or through other index
  * operands.
  */
-function indicesNeeded({ indices }: Pick<AccessMap, "indices">, coords: readonly Linear[]): Set<number> {
+export function indicesNeeded({ indices }: Pick<Forms, "indices">, coords: readonly Linear[]): Set<number> {
   const needed = new Set(coords.flatMap(indicesOf));
   // An index operand names those before it alone.
   for (let s = indices.length - 1; s >= 0; s--) {
@@ -628,14 +628,18 @@ const dimsAfter = (coords: readonly Linear[], dependencies: readonly ReadonlySet
   );
 
 /**
- * Returns the length, in elements, of the coordinate range that a tile reads along one dim of an input. The
- * first parameter is the dependence of the dim on the output dims. `sizes`: extents of the tile, at least 1.
+ * Returns the length, in elements, of the coordinate range that a tile reads along one dim of an input; 0 for
+ * a tile that is empty along a dim. The first parameter is the dependence of the dim on the output dims.
+ * `sizes`: extents of the tile; one that is not a constant is at least 1.
  */
-export const spanOver = ({ form, spread }: Followed, sizes: readonly Linear[]): Linear =>
-  sumOf([
+export function spanOver({ form, spread }: Followed, sizes: readonly Linear[]): Linear {
+  const dims = dimsOf(form);
+  if (dims.some((d) => equalLinear(at(sizes, d), constant(0)))) return constant(0);
+  return sumOf([
     constant(1 + spread),
-    ...dimsOf(form).map((d) => scale(sub(at(sizes, d), constant(1)), Math.abs(stepAlong(form, "dim", d)))),
+    ...dims.map((d) => scale(sub(at(sizes, d), constant(1)), Math.abs(stepAlong(form, "dim", d)))),
   ]);
+}
 
 /**
  * Returns the length, in elements, of the coordinate range that a tile reads along one dim of an input; 0 for

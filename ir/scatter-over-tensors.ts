@@ -18,7 +18,27 @@ export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
   const scatter = all.find((located): located is Located<ScatterStmt> => located.stmt.op === "scatter");
   const around = scatter === undefined ? undefined : loopsAround(scatter);
   if (scatter === undefined || around === undefined) return undefined;
-  const { stmt } = scatter;
+  const map = placedMap(func, all, scatter.stmt);
+  if (map === undefined || loopVariablesIn(map)) return undefined;
+  return isInOrder({ map, operands: func.operands }, around, scatter.loops) ? map : undefined;
+}
+
+/**
+ * Returns the access map of a program's scatter in coordinates of the whole tensors. Loop variables remain
+ * where the coordinates of a point depend on the tile that has the point. Undefined if the program has no
+ * scatter, or if a tile in the unified buffer (UB) has parts of a tensor from several loads.
+ */
+export function scatterInIteration(func: TileFunc): AccessMap | undefined {
+  const all = statementsOf(func);
+  const scatter = all.find((located): located is Located<ScatterStmt> => located.stmt.op === "scatter");
+  return scatter && placedMap(func, all, scatter.stmt);
+}
+
+const loopVariablesIn = (map: AccessMap): boolean =>
+  formsOf(map).some((form) => loopVariables(form).size > 0);
+
+/** Returns the map of a scatter in coordinates of the whole tensors; see {@link scatterInIteration}. */
+function placedMap(func: TileFunc, all: readonly Located[], stmt: ScatterStmt): AccessMap | undefined {
   const first = firstTable(stmt, func.operands.length - 1);
   const offsetsOf = (table: number): readonly Linear[] | undefined => {
     const region = table === func.operands.length - 1 ? stmt.to : at(stmt.from, table - first);
@@ -27,11 +47,9 @@ export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
   const starts = func.operands.map((_, table) => (table < first ? [] : offsetsOf(table)));
   if (starts.includes(undefined)) return undefined;
   const placed = (form: Linear): Linear => overTensor(form, stmt.origin);
-  const map = mapForms(stmt.map, placed, ({ table, at: coords }) =>
+  return mapForms(stmt.map, placed, ({ table, at: coords }) =>
     coords.map((coord, k) => add(placed(coord), starts[table]?.[k] ?? constant(0))),
   );
-  const isDynamic = formsOf(map).some((form) => loopVariables(form).size > 0);
-  return isDynamic || !isInOrder({ map, operands: func.operands }, around, scatter.loops) ? undefined : map;
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   add,
   constant,
   dimsOf,
+  equalLinear,
   isConstant,
   iv,
   min,
@@ -59,9 +60,10 @@ export function inputRegion(
   const sizes = bounds.map(({ size }) => size);
   const along = extents.map((extent, k) => {
     const loop = followed[k];
-    return loop === undefined
-      ? { offset: constant(0), size: extent }
-      : { offset: firstOf(loop, bounds), size: spanOver(loop, sizes) };
+    if (loop === undefined) return { offset: constant(0), size: extent };
+    const size = spanOver(loop, sizes);
+    // An empty tile has no first coordinate.
+    return { offset: equalLinear(size, constant(0)) ? size : firstOf(loop, bounds), size };
   });
   return { offsets: along.map((b) => b.offset), sizes: along.map((b) => b.size) };
 }

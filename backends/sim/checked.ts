@@ -5,7 +5,7 @@
  * write over another operand and an output element written twice or never all stop the run and name the
  * statement. Memory is the tensors and one unified buffer, whatever the number of tiles.
  */
-import { fillBytes, gatheredTable, isMove, isRead, mapForms, type AccessMap } from "../../ir/access.js";
+import { fillBytes, gatheredTable, isMove, isRead } from "../../ir/access.js";
 import {
   gatherAddresses,
   outputPosition,
@@ -24,15 +24,7 @@ import {
   outputOf,
   type TileFunc,
 } from "../../ir/func.js";
-import {
-  constant,
-  evaluate,
-  isAffine,
-  loopForm,
-  indicesOf,
-  substitute,
-  type Linear,
-} from "../../ir/linear.js";
+import { constant, evaluate, isAffine, loopForm, indicesOf, type Linear } from "../../ir/linear.js";
 import { outOfRange } from "../../ir/policy.js";
 import { accessLookup, isParam, pipeOf, typeOfBuffer, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
@@ -97,16 +89,10 @@ import { readBits, writeBits } from "./bits.js";
 import { BurstRun } from "./counter.js";
 import { execution } from "../../ir/clock/execution.js";
 import { counterOf, newCounters, summarize, type Counters, type Counts } from "./summary.js";
+import { scatterInIteration } from "../../ir/scatter-over-tensors.js";
 import { scatterSteps } from "./scatter.js";
 import { peakOf, UbArena } from "./ub-arena.js";
 import { WrittenElements } from "./written-elements.js";
-
-/**
- * Returns the map of a tile of a scatter over the whole domain: its points count from where the tile starts,
- * which loops state.
- */
-const overDomain = (map: AccessMap): AccessMap =>
-  mapForms(map, (form) => substitute(form, (of) => (of.kind === "iv" ? constant(0) : undefined)));
 
 /** Result of a run on the checked executor: the output's bytes and a report. */
 export interface SimResult {
@@ -357,10 +343,10 @@ class Machine {
       scatter === undefined
         ? undefined
         : new WrittenElements(
-            { map: overDomain(scatter.map), operands: func.operands, inputs },
+            { map: scatterInIteration(func) ?? scatter.map, operands: func.operands, inputs },
             this.outputElements,
           );
-    this.toDo = scatter === undefined ? this.outputElements : elementCount(overDomain(scatter.map).domain);
+    this.toDo = scatter === undefined ? this.outputElements : elementCount(scatter.map.domain);
     this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
     this.position = elementCount(shape) === 0 ? undefined : outputPosition(func, taskOfTile(func));
   }
@@ -634,7 +620,7 @@ class Machine {
           };
         },
         rejected: (point) => {
-          scattered.reject(point);
+          scattered.reject(point, env);
         },
         wrote: (point, coords) => {
           scattered.write(point, toOutput(coords));

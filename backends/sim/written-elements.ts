@@ -1,7 +1,13 @@
 /** Elements that the points of a scatter write: by which task, and by which points. */
 import { coordinates } from "../memory.js";
 import { badIndexAt, duplicateWrite, type MappedInputs } from "../resolved-indices.js";
+import { mapForms } from "../../ir/access.js";
+import { constant, evaluate, iv, substitute, type Env, type Linear } from "../../ir/linear.js";
 import { strides } from "../../ir/types.js";
+
+/** Returns a linear expression with the loop variables replaced by their values. */
+const withLoops = (form: Linear, env: Env): Linear =>
+  substitute(form, (of) => (of.kind === "iv" ? constant(evaluate(iv(of.name), env)) : undefined));
 
 /**
  * Record of the output elements that a scatter writes: for each element, the task that writes the element,
@@ -13,10 +19,13 @@ export class WrittenElements {
   /** By element, the first two points that write it, in row-major order of the domain. */
   private readonly points = new Map<number, readonly [first: number, second: number]>();
   private readonly by: readonly number[];
-  /** The first point with an index out of range. */
-  private firstBad = Infinity;
+  /** The first point with an index out of range, with the loop variables of its iteration. */
+  private firstBad: { readonly number: number; readonly env: Env } | undefined;
 
-  /** `mapped`: the scatter, whose domain is the whole one. `elements`: those of the output. */
+  /**
+   * `mapped`: the scatter in coordinates of whole tensors, which loop variables may move. `elements`: those
+   * of the output.
+   */
   constructor(
     private readonly mapped: MappedInputs,
     elements: number,
@@ -29,9 +38,10 @@ export class WrittenElements {
     return point.reduce((sum, coord, d) => sum + coord * (this.by[d] ?? 0), 0);
   }
 
-  /** Notes a point with an index out of range. */
-  reject(point: readonly number[]): void {
-    this.firstBad = Math.min(this.firstBad, this.numberOf(point));
+  /** Notes a point with an index out of range. `env`: values of the loop variables. */
+  reject(point: readonly number[], env: Env): void {
+    const number = this.numberOf(point);
+    if (number < (this.firstBad?.number ?? Infinity)) this.firstBad = { number, env: new Map(env) };
   }
 
   /** Notes that a point writes an element. */
@@ -62,8 +72,13 @@ export class WrittenElements {
    * writes an element again.
    */
   judge(): void {
-    const { domain } = this.mapped.map;
-    if (this.firstBad !== Infinity) throw badIndexAt(this.mapped, coordinates(this.firstBad, domain));
+    const { map } = this.mapped;
+    const { domain } = map;
+    if (this.firstBad !== undefined) {
+      const { number, env } = this.firstBad;
+      const inIteration = mapForms(map, (form) => withLoops(form, env));
+      throw badIndexAt({ ...this.mapped, map: inIteration }, coordinates(number, domain));
+    }
     let again: { readonly point: number; readonly earlier: number; readonly element: number } | undefined;
     for (const [element, [earlier, point]] of this.points)
       if (point !== Infinity && point < (again?.point ?? Infinity)) again = { point, earlier, element };

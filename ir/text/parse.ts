@@ -43,6 +43,8 @@ import {
   constant,
   dim,
   div,
+  equalLinear,
+  index,
   isConstant,
   iv,
   min,
@@ -56,7 +58,7 @@ import {
 } from "../linear.js";
 import { lex, type Token } from "./lex.js";
 import { depthOf, maxDepth } from "./nesting.js";
-import { IndexList } from "./index-list.js";
+import { IndexList, type Mentions } from "./index-list.js";
 import { typedValue, type DraftValue } from "./value-text.js";
 import { ParseError, TokenReader } from "./token-reader.js";
 import { frameworks, type Framework } from "../framework.js";
@@ -165,13 +167,26 @@ interface DomainText {
   readonly sizes: readonly Linear[];
 }
 
+/** Definition of a name: its linear expression, and the mentions in its text. */
+interface Definition {
+  readonly form: Linear;
+  readonly mentions: Mentions;
+}
+
+/**
+ * Returns text for hints: a quotient that is 0 for each legal value of an index operand. `name`: name in the
+ * text. `extent`: extent in the text, if it is a number.
+ */
+const keptBy = (name = "s", extent?: number): string =>
+  extent === undefined ? `${name} div n with n the extent of ${name}` : `${name} div ${Math.max(2, extent)}`;
+
 /** Names that the text of a map can refer to. */
 interface MapScope {
   /** Names of the inputs in the text, by table. */
   readonly names: readonly string[];
   readonly outRank: number;
   readonly indices: IndexList;
-  readonly lets: Map<string, Linear>;
+  readonly lets: Map<string, Definition>;
 }
 
 const reservedWords: ReadonlySet<string> = new Set([
@@ -635,11 +650,25 @@ class Parser extends TokenReader {
     return { extents, symbols, sizes };
   }
 
-  /** Parses the coordinates of the element that a scatter writes: `-> (t, d1)`. */
+  /**
+   * Parses the coordinates of the element that a scatter writes: `-> (t, d1)`. Each index operand that they
+   * mention decides whether a point writes, so none may drop out of their sums.
+   */
   private writtenCoords(scope: MapScope): readonly Linear[] {
     this.punct("->");
+    const token = this.peek();
     this.punct("(");
-    return this.coords(scope, ")");
+    const [coords, mentions] = scope.indices.mentionedIn(() => this.coords(scope, ")"));
+    const lost = scope.indices.lostFrom(coords, mentions);
+    if (lost === undefined) return coords;
+    const named = [...scope.lets].find(([, { form }]) => equalLinear(form, index(lost)))?.[0];
+    const name = named ?? "an index value";
+    const kept = keptBy(named, scope.indices.extentOf(lost));
+    return this.fail(
+      token,
+      `${name} drops out of the written coordinates: they are the same for each of its values`,
+      `leave it out, or write ${kept} in place of 0: a point whose index value has no place then writes nothing`,
+    );
   }
 
   /** Entries that say what becomes of a written element. */
@@ -666,7 +695,8 @@ class Parser extends TokenReader {
         this.fail(token, `${token.text} is a reserved word and cannot name an index value`);
       if (scope.lets.has(token.text)) this.fail(token, `${token.text} is defined twice`);
       this.punct("=");
-      scope.lets.set(token.text, this.coord(scope));
+      const [form, mentions] = scope.indices.mentionedIn(() => this.coord(scope));
+      scope.lets.set(token.text, { form, mentions });
     }
   }
 
@@ -879,7 +909,10 @@ class Parser extends TokenReader {
       return scope.indices.push({ value, outOfRange, ...extent, ...excluded });
     }
     const named = scope.lets.get(word.text);
-    if (named !== undefined) return named;
+    if (named !== undefined) {
+      scope.indices.mention(named.mentions);
+      return named.form;
+    }
     if (this.operands.length === 0 && this.symbolNamed(word.text) !== undefined) return symbol(word.text);
     // Where it may stand is for the verifier to say.
     if (word.text === "r") return dim(scope.outRank);

@@ -86,3 +86,29 @@ it("a scatter bound to sizes rejects a bad index, and writes nothing", () => {
     expect(() => simulate(bound, inputs, { executor })).toThrow(RunError);
   expect(x).toEqual(new Float32Array(15));
 });
+
+it.each(["2 * d1", "7 - 2 * d1", "2 * d1 + 1", "7 - d1", "d0 + 2 * d1"])(
+  "without points, a scatter gives the base, whatever its value reads: %s",
+  async (coord) => {
+    for (const target of [targets.ascendA2, targets.cpu, targets.webgpu])
+      for (const length of ["N", "0"]) {
+        const { module, diagnostics } = parseModule(
+          `${length === "N" ? "dim N <= 2\n" : ""}func @f(%x: tensor<9x4xf32>, %i: tensor<${length}xi32>, %u: tensor<${length}x8xf32>) -> tensor<9x4xf32> {
+  %y = access.scatter %x, %i, %u (d0 < ${length}, d1 < 4) let t = error(%i[d0] in 9) -> (t, d1) yield %u[d0, ${coord}] {oob = error, duplicates = last}
+  return %y
+}
+`,
+          "f.tir",
+        );
+        expect(diagnostics).toEqual([]);
+        const [func] = module.funcs;
+        if (func?.level !== "access") throw new Error("a scatter is an access");
+        const kernel = length === "N" ? compile(func, { target }).bind({ N: 0 }) : compile(func, { target });
+        const x = Float32Array.from({ length: 36 }, (_, k) => k + 1);
+        const inputs = { x, i: new Int32Array(0), u: new Float32Array(0) };
+        for (const executor of ["checked", "fast"] as const)
+          expect(simulate(kernel, inputs, { executor }).outputs.output).toEqual(x);
+        expect((await run(kernel, inputs, { backend: "reference" })).outputs.output).toEqual(x);
+      }
+  },
+);
