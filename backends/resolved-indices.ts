@@ -42,6 +42,8 @@ export interface MappedOperands {
   readonly operands: readonly Operand[];
   /** The tile program that ran, whose map relates coordinates inside its regions. */
   readonly tile?: TileFunc;
+  /** Values of the loop variables in the map; absent for a map without loop variables. */
+  readonly env?: Env;
 }
 
 /** Access map with the operands of the map and the tensors of the inputs. */
@@ -55,12 +57,12 @@ export interface MappedInputs extends MappedOperands {
  * resolvingIndices} does.
  */
 export function indicesAt(
-  { map: stated, operands, tile }: MappedOperands,
+  { map: stated, operands, tile, env: loops = noLoops }: MappedOperands,
   point: readonly number[],
 ): IndexResolution {
   const iteration = tile === undefined ? undefined : iterationWriting(joinRuns(tile), point);
   const map = iteration?.gather.map ?? stated;
-  const [env, dims] = [iteration?.env ?? noLoops, iteration?.dims ?? point];
+  const [env, dims] = [iteration?.env ?? loops, iteration?.dims ?? point];
   const forms = map.indices.map(({ value }) => {
     if (!isRead(value)) return value;
     const { shape } = at(operands, value.table).type;

@@ -14,13 +14,13 @@ import { at } from "./types.js";
  * Undefined if the program has no scatter, or if its tiles may give another result than the map.
  */
 export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
-  const all = statementsOf(func);
-  const scatter = all.find((located): located is Located<ScatterStmt> => located.stmt.op === "scatter");
-  const around = scatter === undefined ? undefined : loopsAround(scatter);
-  if (scatter === undefined || around === undefined) return undefined;
-  const map = placedMap(func, all, scatter.stmt);
-  if (map === undefined || loopVariablesIn(map)) return undefined;
-  return isInOrder({ map, operands: func.operands }, around, scatter.loops) ? map : undefined;
+  const map = scatterInIteration(func);
+  const scatter = scatterIn(statementsOf(func));
+  if (map === undefined || scatter === undefined) return undefined;
+  const around = loopsAround(scatter);
+  if (around === undefined) return undefined;
+  const isDynamic = formsOf(map).some((form) => loopVariables(form).size > 0);
+  return isDynamic || !isInOrder({ map, operands: func.operands }, around, scatter.loops) ? undefined : map;
 }
 
 /**
@@ -30,15 +30,8 @@ export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
  */
 export function scatterInIteration(func: TileFunc): AccessMap | undefined {
   const all = statementsOf(func);
-  const scatter = all.find((located): located is Located<ScatterStmt> => located.stmt.op === "scatter");
-  return scatter && placedMap(func, all, scatter.stmt);
-}
-
-const loopVariablesIn = (map: AccessMap): boolean =>
-  formsOf(map).some((form) => loopVariables(form).size > 0);
-
-/** Returns the map of a scatter in coordinates of the whole tensors; see {@link scatterInIteration}. */
-function placedMap(func: TileFunc, all: readonly Located[], stmt: ScatterStmt): AccessMap | undefined {
+  const stmt = scatterIn(all)?.stmt;
+  if (stmt === undefined) return undefined;
   const first = firstTable(stmt, func.operands.length - 1);
   const offsetsOf = (table: number): readonly Linear[] | undefined => {
     const region = table === func.operands.length - 1 ? stmt.to : at(stmt.from, table - first);
@@ -51,6 +44,9 @@ function placedMap(func: TileFunc, all: readonly Located[], stmt: ScatterStmt): 
     coords.map((coord, k) => add(placed(coord), starts[table]?.[k] ?? constant(0))),
   );
 }
+
+const scatterIn = (all: readonly Located[]): Located<ScatterStmt> | undefined =>
+  all.find((located): located is Located<ScatterStmt> => located.stmt.op === "scatter");
 
 /**
  * Returns the offsets, in elements along each dim, of a region within its operand. For a region of a UB tile,

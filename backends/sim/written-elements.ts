@@ -1,13 +1,8 @@
 /** Elements that the points of a scatter write: by which task, and by which points. */
 import { coordinates } from "../memory.js";
 import { badIndexAt, duplicateWrite, type MappedInputs } from "../resolved-indices.js";
-import { mapForms } from "../../ir/access.js";
-import { constant, evaluate, iv, substitute, type Env, type Linear } from "../../ir/linear.js";
+import type { Env } from "../../ir/linear.js";
 import { strides } from "../../ir/types.js";
-
-/** Returns a linear expression with the loop variables replaced by their values. */
-const withLoops = (form: Linear, env: Env): Linear =>
-  substitute(form, (of) => (of.kind === "iv" ? constant(evaluate(iv(of.name), env)) : undefined));
 
 /**
  * Record of the output elements that a scatter writes: for each element, the task that writes the element,
@@ -72,12 +67,10 @@ export class WrittenElements {
    * writes an element again.
    */
   judge(): void {
-    const { map } = this.mapped;
-    const { domain } = map;
+    const { domain } = this.mapped.map;
     if (this.firstBad !== undefined) {
       const { number, env } = this.firstBad;
-      const inIteration = mapForms(map, (form) => withLoops(form, env));
-      throw badIndexAt({ ...this.mapped, map: inIteration }, coordinates(number, domain));
+      throw badIndexAt({ ...this.mapped, env }, coordinates(number, domain));
     }
     let again: { readonly point: number; readonly earlier: number; readonly element: number } | undefined;
     for (const [element, [earlier, point]] of this.points)
