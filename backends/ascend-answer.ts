@@ -321,9 +321,9 @@ function firstThatHolds(low: number, high: number, holds: (value: number) => boo
 }
 
 /**
- * Returns the bounds `given`, with the weakest bounds of kind `kind` added that remove all faults that bounds
- * of this kind can remove. Undefined if even the strongest bounds leave such a fault. `tables`: inputs that
- * get the bounds. `faults`: returns the faults under given bounds.
+ * Returns `given` with a bound of kind `kind` added for each input in `tables`. The added bounds are just
+ * strong enough to remove all faults that bounds of this kind can remove. Undefined if even the strongest
+ * bounds leave such a fault. `faults`: returns the faults under given bounds.
  */
 function solved(
   tables: readonly number[],

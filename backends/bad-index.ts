@@ -91,8 +91,8 @@ export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocati
 }
 
 /**
- * State of one point of a scatter while its index operands are resolved, in order. If an index operand that
- * only the written value needs selects no element, the point writes the fill bits.
+ * State of one point of a scatter while its index operands are resolved, in order. Some index operands affect
+ * only the value that the point writes. If one of these selects no element, the point writes the fill bits.
  */
 export interface ScatterPoint {
   /** True if index operand `index` cannot be resolved, because it needs a value that selected no element. */

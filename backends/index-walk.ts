@@ -87,9 +87,9 @@ export interface ReductionRun {
 }
 
 /**
- * Returns the range of positions along the reduction dim for one output element; the end is exclusive.
- * Positions count from reduction element `run.from`; with segments, from the start of the list that all
- * segments share. `run`: reduction elements to process, by default all.
+ * Returns the first position and the end (exclusive) along the reduction dim for one output element. Without
+ * segments, position 0 is reduction element `run.from`. With segments, positions count from the start of the
+ * list that all segments share. `run`: reduction elements to process, by default all.
  */
 export function reductionRange(
   { reduced }: AccessMap,

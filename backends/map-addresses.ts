@@ -15,16 +15,19 @@ import type { MappedInputs } from "./resolved-indices.js";
  */
 export interface MapAddresses {
   /**
-   * Goes to an output element, or a point of a scatter. Below zero, a mark: `noElement` leaves the map's fill
-   * bits, and writes nothing in a scatter; `fillValue` makes them the value of the point; `outOfRange`
-   * rejects the run.
+   * Selects the output element, or the point of a scatter, at coordinates `out`. Returns 0 if its value is to
+   * be computed. `noElement`: the output element is the fill bits; a point writes nothing. `fillValue`: the
+   * point writes the fill bits. `outOfRange`: an index value is rejected.
    */
   readonly to: (out: readonly number[]) => number;
   /** Returns the coordinates of read number `read` of the map, in an array that the next call reuses. */
   readonly read: (read: number) => readonly number[];
-  /** The coordinates of what is written. */
+  /** Returns the coordinates of the output element that is written. */
   readonly written: () => readonly number[];
-  /** Goes from term to term of the element. `outOfRange` for one that rejects the run. */
+  /**
+   * Selects the reduction elements of the output element, one after another. Yields 0, or `outOfRange` for a
+   * reduction element whose index value is rejected.
+   */
   readonly reduction?: () => Iterable<number>;
 }
 

@@ -43,7 +43,7 @@ export function compileC(file: string): Compiled | undefined {
  * output. `remove` deletes the folder.
  */
 export interface InputFiles {
-  /** In the order of the inputs. */
+  /** Paths of the files, in the order of the inputs. */
   readonly paths: readonly string[];
   readonly out: string;
   remove(): void;
@@ -66,8 +66,8 @@ export function inputFiles(inputs: readonly NodeJS.ArrayBufferView[]): InputFile
 }
 
 /**
- * Description of a benchmark loop that another process runs: name, threads, and the command word of the loop
- * (`what`). `hasOutput` is true if the loop has an output to verify.
+ * Description of a benchmark loop that another process runs: name, threads, and the word that selects the
+ * loop in a request to the process (`what`). `hasOutput` is true if the loop has an output to verify.
  */
 export interface Asked extends Pick<Subject, "subject" | "threads"> {
   readonly what: string;

@@ -12,8 +12,9 @@ const verdictText: Readonly<Record<Verdict, string>> = {
 };
 
 /**
- * Returns a one-line summary of a comparison of two tilec builds: slower, undecided and wrong rows, and the
- * geometric mean of the time ratios.
+ * Returns a one-line summary of a comparison of two tilec builds. It lists the rows that are slower,
+ * undecided or wrong, and has the geometric mean of the ratios (time of the current build divided by time of
+ * the second build).
  */
 export function summaryOf(rows: readonly Comparison[]): string {
   const named = (chosen: readonly Comparison[]): string =>

@@ -8,8 +8,8 @@ import { median } from "../src/tune/median.js";
 export type Pair<T> = readonly [own: T, other: T];
 
 /**
- * Median of several ratios of the current build's time to the time of a second build. `low` and `high` are
- * the ends of the median's confidence interval.
+ * Median of several ratios from measurements of two tilec builds: time of the current build divided by time
+ * of the second build. `low` and `high` are the ends of the median's confidence interval.
  */
 export interface Spread {
   readonly median: number;
@@ -40,21 +40,21 @@ export function spreadOf(ratios: readonly number[]): Spread {
 }
 
 /**
- * Limit of the ratio of the current build's time to the time of a second build. The current build counts as
- * slower above the limit.
+ * Limit above which the current build of tilec counts as slower than a second build. It applies to the ratio:
+ * time of the current build divided by time of the second build.
  */
 export const slowerAbove = 1.05;
 
 /**
- * Result of comparing the times of two tilec builds with {@link slowerAbove}. The confidence interval of the
- * ratio lies above the limit (`slower`), does not exceed the limit (`not slower`), or contains the limit
- * (`undecided`).
+ * Result of comparing the current build of tilec with a second build, by the ratio of their times (current
+ * divided by second). The confidence interval of the ratio lies above {@link slowerAbove} (`slower`), does
+ * not exceed it (`not slower`), or contains it (`undecided`).
  */
 export type Verdict = "slower" | "undecided" | "not slower";
 
 /**
- * Returns the result of comparing the times of two tilec builds, from the confidence interval of the time
- * ratio and {@link slowerAbove}.
+ * Returns whether the current build of tilec is slower than the second build. The argument is the confidence
+ * interval of the ratio: time of the current build divided by time of the second build.
  */
 export const verdictOf = ({ low, high }: Spread): Verdict =>
   low > slowerAbove ? "slower" : high > slowerAbove ? "undecided" : "not slower";

@@ -57,8 +57,9 @@ async function openWebgpu(): Promise<Device> {
 }
 
 /**
- * Returns the schedules of a gather to measure: the default schedule, and at most `most` further schedules. A
- * quarter of the further schedules have the fewest estimated cycles; the rest are evenly spaced by cycles.
+ * Returns the schedules of a gather to measure: the default schedule, and at most `most` further schedules.
+ * The first `most / 4` of these have the fewest estimated cycles. The rest are evenly spaced in the list of
+ * all candidates sorted by estimated cycles.
  */
 function chosen(func: SourceFunc, target: Target, most: number): Schedule[] {
   const gather = accessOf(func, { target });

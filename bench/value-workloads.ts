@@ -198,9 +198,9 @@ export function cacheRows(): ValueWorkload {
 }
 
 /**
- * Computes each row of `y` as a weighted sum of rows of `x`. `ids` has row numbers of `x`, and `factors` the
- * weights; without `factors`, each weight is 1. For a row of `y`, `places` returns the range [from, to) of
- * the positions in `ids` and `factors` to use.
+ * Computes each row of `y` as a weighted sum of rows of `x`. `places` returns the range [from, to) of list
+ * positions that a row of `y` sums. At each position, `ids` has the row number in `x`, and `factors` has the
+ * weight; without `factors`, each weight is 1.
  */
 function weightedRows(
   y: Float32Array,

@@ -109,7 +109,10 @@ export interface DynamicBounds {
 export interface Reduced {
   /** Maximum number of elements that are combined. */
   readonly max: number;
-  /** Positions of the index operands whose values are the first r and the end of r. Absent: all `max`. */
+  /**
+   * Positions of the index operands whose values are the first r and the exclusive end of r. Absent: r goes
+   * from 0 to `max` - 1.
+   */
   readonly segment?: { readonly from: number; readonly to: number };
 }
 
@@ -337,8 +340,9 @@ export const coordsOf = ({ value }: Pick<IndexOperand, "value">): readonly Linea
   isRead(value) ? value.at : [value];
 
 /**
- * True if negative values of an index operand count from the operand's own extent, or do not count from the
- * end at all. The extent may be a number or a runtime parameter.
+ * True unless negative values of an index operand count from the end of a length other than the operand's
+ * extent. Also true if negative values do not count from the end. Lengths are compared as numbers and as
+ * runtime parameters.
  */
 export const countsFromBound = ({
   wrapNegativeBy,

@@ -134,7 +134,7 @@ export interface TileFunc extends FuncHead {
   readonly body: readonly Stmt[];
   /**
    * Parts that depend on symbols (dynamic sizes); operands then have the maximum sizes. Absent in a program
-   * that runs, which `bindTile` returns.
+   * with fixed sizes, such as the result of `bindTile`.
    */
   readonly symbolic?: Symbolic;
   /**
@@ -156,7 +156,8 @@ export interface DynamicForm {
   /** Values by name, of the symbols and of the index bounds that depend on symbols. No value is 0. */
   readonly values: Env;
   /**
-   * Operands and body of the tile program as it was made. If the program has others, it was changed since.
+   * Operands and body of the tile program when it was made. A program with other operands or another body was
+   * changed since.
    */
   readonly bound: Pick<TileFunc, "operands" | "body">;
 }

@@ -22,8 +22,8 @@ export type Operator =
   | { readonly op: "gather_elements"; readonly axis: number; readonly data: Shape; readonly indices: Shape }
   | { readonly op: "gather_nd"; readonly batchDims: number; readonly data: Shape; readonly indices: Shape }
   /**
-   * Any other, stated by its map: windows, several index inputs, views. `inputs`: the data, then what it is
-   * read by.
+   * Any other operator, given by its access map: with windows, several index inputs, or views. `inputs`:
+   * shapes of the data, then of the other inputs.
    */
   | {
       readonly op: "mapped";
@@ -85,8 +85,8 @@ export function outputShape(operator: Operator): Shape {
 }
 
 /**
- * Returns a `mapped` operator that reads as `operator` does, with `negative` and `outOfRange` as policies for
- * index values. An operator that is already `mapped` keeps its own policies. `types`: element types with
+ * Returns a `mapped` operator that reads the same elements as `operator`. `negative`, `outOfRange`: policies
+ * for index values; an operator that is already `mapped` keeps its own policies. `types`: element types with
  * which the inputs are read, instead of the tensors' types.
  */
 export const readAs = (

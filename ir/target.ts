@@ -98,7 +98,8 @@ export interface TargetFigures extends BoardFigures, GpuFigures {
   /** Capacity of the unified buffer of one core; of a workgroup's memory on WebGPU. */
   readonly ubBytes: number;
   /**
-   * Above this many bytes a library may overwrite the buffer; equal to `ubBytes` where nothing is reserved.
+   * Size in bytes of the part of the buffer that no library overwrites, from the start of the buffer. Equal
+   * to `ubBytes` if no part is reserved.
    */
   readonly ubSafeBytes: number;
   /**

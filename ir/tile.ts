@@ -78,8 +78,8 @@ export interface LoadStmt {
 /** Part of a reduction: the range of elements that one execution of a gather statement combines. */
 export interface ReductionChunk {
   /**
-   * UB tiles that hold the reduction's partial results. Where the program does not fix the number of
-   * reduction elements, a tile holds that number too.
+   * UB tiles that hold the reduction's partial results. If the program does not fix the number of reduction
+   * elements, a tile also holds that number.
    */
   readonly into: readonly string[];
   /**
@@ -181,7 +181,7 @@ export const isMoving = (stmt: Stmt): stmt is MovingStmt =>
 export interface StmtAccess {
   readonly buffer: string;
   readonly write: boolean;
-  /** Absent: a UB tile that the statement takes whole. */
+  /** Region that is accessed; absent for a UB tile that the statement accesses completely. */
   readonly region?: Region;
   /** True if a write leaves other elements of the tile as they are. */
   readonly updates?: true;

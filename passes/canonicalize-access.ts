@@ -129,9 +129,9 @@ export const canonicalizeAccess = definePass({
 });
 
 /**
- * Returns a schedule for the last `rank` dims of the framework's output: tile, view and order lose the
- * leading dims that the program lacks. A list that does not have one entry for each dim of `output` is
- * unchanged. `output`: shape of the framework's output.
+ * Returns a schedule whose tile, view and order keep only the last `rank` dims of the framework's output. A
+ * tile, view or order whose length is not the rank of `output` is unchanged. `output`: shape of the
+ * framework's output.
  */
 function trimmed(schedule: Schedule, output: Shape, rank: number): Schedule {
   const extra = output.length - rank;

@@ -13,15 +13,17 @@ import { ScheduleSpace } from "./space/schedule-space.js";
 /** Schedules whose clock is read at most. */
 const clocked = 4;
 /**
- * Returns the ratio of cycles up to which two schedules count as equally fast. The ratio is 1.01 on targets
- * whose cost model is fitted to measurements, else 1 (only equal cycles).
+ * Returns the largest ratio of the cycles of two schedules (slower over faster) at which they count as
+ * equally fast. The ratio is 1.01 on targets whose cost model is fitted to measurements, else 1 (only equal
+ * cycles).
  */
 export const asFast = ({ kind }: Target): number => (targetFacts[kind].fittedClock ? 1.01 : 1);
 
 /**
  * Returns the tiling whose schedule has the fewest estimated cycles; undefined if no tile is legal. {@link
- * tieBreaks} decides between equal estimates. `against`: cycles of a schedule that the caller knows, which
- * shorten the search; the returned schedule may take more cycles than `against`.
+ * tieBreaks} decides between equal estimates. `against`: cycles of a schedule that the caller already has;
+ * loop orders that seem more than 10 % slower are not searched further. The result may take more cycles than
+ * `against`.
  */
 export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | undefined {
   const space = new ScheduleSpace(tiling);
@@ -40,8 +42,8 @@ export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | und
 
 /**
  * Returns the tiling with the fewest estimated cycles in a search space, whose smallest tile must be legal.
- * `against`: cycles of a schedule that the caller knows, which shorten the search; the returned schedule may
- * take more cycles than `against`.
+ * `against`: cycles of a schedule that the caller already has; loop orders that seem more than 10 % slower are
+ * not searched further. The result may take more cycles than `against`.
  */
 function fastest(space: ScheduleSpace, against: number): Tiling {
   const { start } = space;

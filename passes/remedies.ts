@@ -96,9 +96,9 @@ export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): strin
 }
 
 /**
- * Returns legal alternatives to a rejected schedule, with another residency (memory in which an operand is
- * kept) or another PyPTO rule profile. If there are none, another out-of-range policy is tried for a
- * requested lowering.
+ * Returns legal alternatives to a rejected schedule: with another residency, or with another profile. If
+ * there are none and the schedule requests a lowering, returns at most one alternative with another
+ * out-of-range policy.
  */
 export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
   const [first, ...residencies] = residencyChoices(gather, target, ["ub", "gm"]);
@@ -119,8 +119,9 @@ export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
 }
 
 /**
- * Returns one legal alternative, under the first out-of-range policy that allows the lowering that the user
- * requests. The list is empty if no policy allows the lowering.
+ * Returns a list with one remedy for a refused gather: a legal tiling with another out-of-range policy. The
+ * policy is the first that allows the lowering that the user's schedule requests. The list is empty if no
+ * policy allows the lowering.
  */
 function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
   for (const policy of readPolicies) {
@@ -134,7 +135,7 @@ function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
 }
 
 /**
- * Returns the schedule of a program without the tile; if the schedule has a tile, the view is removed too. If
+ * Returns the schedule of `gather` without its tile. The view is kept only if the schedule has no tile. If
  * the compiler completed the schedule, the default loop order and a buffer count of 1 are also removed.
  */
 export function unpinnedSchedule(gather: AccessFunc): Omit<Schedule, "tile"> {

@@ -186,9 +186,9 @@ function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly 
 }
 
 /**
- * True if the coordinates of an access map are the same for whole tensors and for the inside of a tile. Each
- * read coordinate then contains no output dim, or is exactly one output dim along which the input region
- * moves with the tile.
+ * True if an access map also holds, unchanged, with coordinates that count from the start of a tile and of
+ * its input regions. Each read coordinate must then contain no output dim, or be exactly one output dim along
+ * which the input region moves with the tile.
  */
 function staysInside(map: AccessMap): boolean {
   const stay = ({ table, at: coords }: Read): boolean => {
@@ -223,9 +223,9 @@ const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly Ub
 const fullDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
 
 /**
- * Returns the part of the data that a tile loads, as bounds in elements along each output dim. The bounds are
- * those of the tile, except along a dim shared by data and index: there an operator with full load may load
- * more elements than the tile has.
+ * Returns bounds, in elements, along each output dim; the part of the data that a tile loads follows from
+ * them. The bounds are usually those of the tile. If a framework's gather loads its data to the unified
+ * buffer (UB), the data's extent limits the bounds along dims on which a data coordinate depends.
  */
 function cutBounds(
   tiling: Tiling,

@@ -21,8 +21,8 @@ import { at, type Shape } from "../ir/types.js";
 
 /**
  * Returns a tiling of the user's schedule, completed with `residency` and with fixed defaults, without a
- * search. The default tile has the full extents of the output (of the domain, for a scatter), and the view's
- * extent along dims that a PyPTO rule fixes.
+ * search. Along dims whose tile extent a PyPTO rule fixes, the default tile has the extent of the view. Along
+ * all other dims, it has the full extent of the output (of the domain, for a scatter).
  */
 export function withDefaults(func: AccessFunc, residency: Residencies, target: Target): Tiling {
   const { schedule } = func;

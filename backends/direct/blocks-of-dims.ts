@@ -37,8 +37,9 @@ export function walksByBlocks(walk: FormWalk): readonly FormWalk[] {
 }
 
 /**
- * Returns the number by which linear expressions divide dim `d`, in quotients and remainders. Undefined if
- * there are several numbers or none, or if a quotient or remainder of `d` contains anything else.
+ * Returns the number by which all quotients and remainders of dim `d` in `forms` divide. Undefined if there
+ * are several such numbers or none. Also undefined if the dividend of such a quotient or remainder is not the
+ * dim alone.
  */
 function blockOf(forms: readonly Linear[], d: number): number | undefined {
   const by = new Set<number>();

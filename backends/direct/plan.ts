@@ -15,8 +15,8 @@ import { callTime, walkTime } from "./times.js";
 import { GatherWalk, rowOf } from "./walk.js";
 
 /**
- * Plan of a gather that reads the caller's arrays in place, without copies into WebAssembly memory, and
- * writes the output row by row.
+ * Plan by which the direct executor runs a gather: it reads the caller's arrays without copies into
+ * WebAssembly memory, and writes the output row by row.
  */
 export interface DirectPlan {
   readonly tile: TileFunc;
@@ -26,23 +26,23 @@ export interface DirectPlan {
   readonly rows: number;
   readonly rowElements: number;
   /**
-   * Bytes that move at once at most: rows, the place of the first and the steps between them are whole
-   * numbers of them.
+   * Bytes that are moved at once. The row size, the address of the first row and the steps between rows are
+   * multiples of this number.
    */
   readonly unit: 1 | 2 | 4 | 8;
   /** Inputs with indices, of which a call keeps a copy for its report. */
   readonly indices: readonly Operand[];
-  /** Place of the first value of each index operand. */
+  /** Position, in elements of the input, of the first value of each index operand. */
   readonly starts: readonly number[];
-  /** By their unit, made for the first call that needs one. */
+  /** Iterators over the rows, by unit in bytes. Each is created for the first call that needs it. */
   readonly walks: Map<number, GatherWalk>;
 }
 
 const weighedOnce = derivedOnce(weighed);
 
 /**
- * Returns the plan of a gather that reads the caller's arrays in place. Undefined if {@link planDirect} has
- * no plan, or if copying to WebAssembly is estimated to be faster.
+ * Returns the plan by which the direct executor runs a gather, without copies of the caller's arrays.
+ * Undefined if {@link planDirect} has no plan, or if copying to WebAssembly is estimated to be faster.
  */
 export function directPlanOf(tile: TileFunc): DirectPlan | undefined {
   const plan = weighedOnce(tile);
@@ -55,8 +55,8 @@ function weighed(tile: TileFunc): DirectPlan | "copied" {
 }
 
 /**
- * Returns the plan of a gather that reads the caller's arrays in place, regardless of cost. Undefined if the
- * program has no gather or computes values, or if maps differ between tiles.
+ * Returns the plan by which the direct executor runs a gather, even if copying to WebAssembly would be
+ * faster. Undefined if the program has no gather or computes values, or if maps differ between tiles.
  */
 export function planDirect(tile: TileFunc): DirectPlan | undefined {
   const gather = planTogether(tile);

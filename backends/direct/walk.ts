@@ -126,7 +126,7 @@ export function rowOf(
  */
 export class GatherWalk {
   private readonly lookups: readonly Lookup[];
-  /** By their dims, the first at -1. */
+  /** Stages by dim plus 1: entry 0 is the stage outside all dims (dim -1). */
   private readonly stages: readonly ({ readonly stage: Stage; readonly adds: Adds } | undefined)[];
   private readonly by: readonly number[];
   private readonly last: number;

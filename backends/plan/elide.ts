@@ -15,9 +15,9 @@ export interface Elided {
 }
 
 /**
- * Returns a tile program whose gather reads and writes tensors in place, without the loads and the store
- * around the gather; unchanged without a gather. `stays`: returns true for the index of an input that must
- * still be loaded.
+ * Returns a tile program without the loads and the store around its gather, which then reads and writes the
+ * tensors themselves. A program without a gather is unchanged. `stays`: returns true for the index of an
+ * input that must still be loaded.
  */
 export function elide(func: TileFunc, stays: (table: number) => boolean): Elided {
   const task = taskOfTile(func);

@@ -47,7 +47,7 @@ function joined(func: TileFunc): TileFunc {
 
 /**
  * Returns a gather of one chunk as a gather over all reduction elements. Inputs that were loaded for each
- * chunk are then read in place.
+ * chunk are then read from their tensors, without a load.
  */
 function withFullReduction(
   { chunk, ...stmt }: GatherStmt,

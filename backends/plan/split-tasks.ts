@@ -55,8 +55,9 @@ export function splitTasks(func: TileFunc): TileFunc {
 }
 
 /**
- * Returns a parallel loop over slices of a task that is too long. Undefined if the body is short enough or
- * cannot be split. `data`: name of the buffer that the gather reads.
+ * Returns a parallel loop over slices of a task. Undefined if the task, with the statements `body`, is short
+ * enough or cannot be split. `data`: name of the buffer with the gather's data. If each slice must load this
+ * buffer again, the slices are larger.
  */
 function cutTask(
   body: readonly Stmt[],

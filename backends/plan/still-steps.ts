@@ -3,9 +3,9 @@ import { assertNever, at } from "../../ir/types.js";
 import type { ValueStep } from "../../ir/values/index.js";
 
 /**
- * Returns, for each step of a value, true if all elements that are computed together have the same result.
- * `isStill`: returns true for a read (by index) that gives these elements the same value. `reduced`: true if
- * the reduction gives them the same result.
+ * Returns, for each step of a value's computation, true if the step has one result for all output elements
+ * that are computed together. `isStill`: returns true if read number `read` gives these elements one value.
+ * `reduced`: true if the reduction gives them one result.
  */
 export function stillSteps(
   steps: readonly ValueStep[],

@@ -23,8 +23,8 @@ export interface StridedIndex {
 
 /**
  * Returns the index operands that the last stage of a gather reads, with strides, in map order. Undefined if
- * the stage adds another term to the data's address. Also undefined if an operand is a sum, has no policy, or
- * is read at an address that contains index values or quotients.
+ * there are none, or if the stage adds another term to the data's address. Also undefined for sums, for
+ * operands without a policy, and for operands stored at an address with index values or quotients.
  */
 export function stridedIndices({
   indexSteps,

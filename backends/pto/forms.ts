@@ -70,7 +70,10 @@ function leastText([a, b]: readonly [Linear, Linear], language: FormLanguage): s
   return `${second} < ${first} ? ${second} : ${first}`;
 }
 
-/** Returns the C++ text of a size. A single minimum is printed without parentheses. */
+/**
+ * Returns the C++ text of a size, printed by the rules in `language`. A size that is just one minimum has no
+ * parentheses around it.
+ */
 export function printSize(form: Linear, language: FormLanguage): string {
   const only = soleAtom(form);
   return only?.kind === "min" ? leastText(only.of, language) : printForm(form, language);

@@ -325,9 +325,9 @@ function emitChunk(
 }
 
 /**
- * Returns the length of the valid part of a chunk of the output tile along one dim, in rows or 32-bit words.
- * The valid part is inside the tile, which may be smaller at the end of the output. `each` of the dim: rows
- * or words for one element.
+ * Returns the length, in rows or 32-bit words, of the part of a chunk that lies inside the output tile, along
+ * one dim. A tile at the end of the output may be smaller than a chunk. `each`: number of rows or words that
+ * one element takes.
  */
 function validExtent({ dims, sizes }: Chunk, { dim: d, extent, each }: ChunkDim): Extent {
   const size = at(sizes, d);

@@ -334,8 +334,8 @@ interface Fault {
 }
 
 /**
- * Returns the domain dim (`dim`) and the divisor (`by`) of a coordinate that is the quotient of a dim; the
- * divisor is 1 for the dim itself. Undefined for other coordinates.
+ * Returns the domain dim (field `dim`) and the divisor (field `by`) of a coordinate that is the quotient of a
+ * dim. A coordinate that is the dim itself has divisor 1. Undefined for all other coordinates.
  */
 function followed(coord: Linear): { readonly dim: number; readonly by: number } | undefined {
   const only = soleAtom(coord);
@@ -445,9 +445,9 @@ interface ViewedScatter {
 }
 
 /**
- * Returns the part of input `table` that one view uses. For PyPTO's `scatter`, the parts of all inputs have
- * equal declared extents, except along the call's dim: a tile then splits all of them into equally many
- * blocks.
+ * Returns the part of input `table` that one view uses. In a call of PyPTO's `scatter`, the parts of all
+ * inputs have equal declared extents, except along the call's dim. A tile then splits every part into the
+ * same number of blocks.
  */
 function pieceOf({ scatter, call, views, sizes }: ViewedScatter, table: number): ViewOf {
   const { map, schedule } = scatter;

@@ -63,9 +63,9 @@ export function referenceSteps(
 }
 
 /**
- * Returns a function that maps the coordinates of an output element to the coordinates of the data element
- * that it copies. Each call reuses the returned array. `lookUp`: returns the coordinate along data dim `dim`
- * for the index value at row-major position `position`.
+ * Returns a function that maps the coordinates of an output element to those of the data element to copy.
+ * Each call reuses the returned array. `lookUp`: returns the coordinate along data dim `dim` for the index
+ * value at row-major position `position`.
  */
 function dataCoordinates(
   operator: Exclude<Operator, { readonly op: "mapped" }>,

@@ -57,8 +57,8 @@ export async function openExecutor(
 }
 
 /**
- * Returns a backend that runs tile programs on the fast executor: on the caller's arrays in place if
- * possible, else as WebAssembly. WebAssembly runs of one kernel are sequential.
+ * Returns a backend that runs tile programs on the fast executor: directly on the caller's arrays if
+ * possible, else as WebAssembly on copies. WebAssembly runs of one kernel are sequential.
  */
 export const fastBackend = (options: FastOptions = {}): Backend => ({
   name: "sim",

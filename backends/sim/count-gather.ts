@@ -137,9 +137,9 @@ interface TrackedTable {
 }
 
 /**
- * Adds the traffic of a gather that copies elements to traffic counters. `fetched`: counter of the data if it
- * is read from global memory. `trackedTables`: counters, by number of the input, for elements that count once
- * in each tile.
+ * Adds the traffic of a gather that only copies elements to traffic counters. `fetched`: counter of the data;
+ * undefined if the data is not read from global memory. `trackedTables`: counters of inputs, by number of the
+ * input. An element of these inputs counts once in each tile.
  */
 function countNamed(
   { func, stmt, loops, addresses }: Gathering,
@@ -187,9 +187,9 @@ function countNamed(
 }
 
 /**
- * Adds the traffic of a gather that computes values to traffic counters. `fetched`: counter of the data if it
- * is read from global memory. `trackedTables`: counters, by number of the input, for elements that count once
- * in each tile.
+ * Adds the traffic of a gather that computes values to traffic counters. `fetched`: counter of the data;
+ * undefined if the data is not read from global memory. `trackedTables`: counters of inputs, by number of the
+ * input. An element of these inputs counts once in each tile.
  */
 function countComputed(
   { func, stmt, loops, addresses }: Gathering,

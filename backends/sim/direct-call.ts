@@ -23,15 +23,15 @@ const maxPointsOfTask = 2 ** 28;
 const elementsAtOnce = 2 ** 16;
 
 /**
- * Plan of calls that execute a gather or scatter on the caller's arrays in place. A program that updates an
- * operand writes to the operand's array.
+ * Plan for the direct executor: it runs a gather or a scatter on the caller's arrays without copies. A
+ * program that updates an operand writes to that operand's array.
  */
 export type CallPlan = DirectPlan | ScatterPlan;
 
 /**
- * Returns the plan by which calls of a kernel run on the caller's arrays in place; undefined if calls use
- * WebAssembly. A gather on several threads always uses WebAssembly. A scatter uses WebAssembly only on
- * several threads or if it computes or combines values, and never if it writes in place.
+ * Returns the plan by which calls of a kernel run on the caller's arrays without copies; undefined if calls
+ * use WebAssembly. A gather on several threads always uses WebAssembly. A scatter may use WebAssembly on
+ * several threads, or if it computes or combines values, but never if its output is in place.
  */
 export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions = {}): CallPlan | undefined {
   if (!hasScatter(tile.body)) return threads === 1 ? directPlanOf(tile) : undefined;
@@ -53,8 +53,9 @@ export const takesLarge = (plan: CallPlan, operand: Operand): boolean =>
 const isScatterPlan = (plan: CallPlan): plan is ScatterPlan => !("gather" in plan);
 
 /**
- * Executes a kernel on the caller's arrays in place. Returns the output's bytes and a function that derives
- * the report. Throws a RunError (TC601) for the first index out of range.
+ * Executes a kernel on the caller's arrays without copies, by a plan of {@link planOfCalls}. Returns the
+ * output's bytes and a function that derives the report. Throws a RunError (TC601) for the first index out of
+ * range.
  */
 export function callDirect(kernel: FastKernel, plan: CallPlan, inputs: HostInputs): LateRun {
   if (isScatterPlan(plan)) {
@@ -67,8 +68,8 @@ export function callDirect(kernel: FastKernel, plan: CallPlan, inputs: HostInput
 }
 
 /**
- * Executes a kernel on the caller's arrays in place, in time slices. Resolves to the output's bytes and a
- * function that derives the report. Rejects with a RunError (TC601) or the signal's reason.
+ * Executes a kernel on the caller's arrays without copies, in time slices. Resolves to the output's bytes and
+ * a function that derives the report. Rejects with a RunError (TC601) or the signal's reason.
  */
 export async function callDirectLong(
   kernel: FastKernel,

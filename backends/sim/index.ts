@@ -104,7 +104,8 @@ export interface Simulated {
 /**
  * Simulates a kernel on typed arrays and returns the output with a report of traffic and cycles. Throws a
  * RunError (TC601 to TC606) for an invalid operation. Throws a CompileError for invalid arguments (TC702),
- * and for a tensor of more than 4 GiB that is not read in place (TC502).
+ * and for an input of more than 4 GiB (TC502). Only the data of a gather may be larger, if the fast executor
+ * reads it without a copy.
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
   const hosts = hostsOf(kernel, inputs, options);
@@ -205,7 +206,8 @@ type Hosts = Readonly<Record<string, HostValue>>;
 
 /**
  * Converts the inputs of a call to host tensors. Throws a CompileError for invalid inputs, among them an
- * input of more than 4 GiB that the call does not read in place.
+ * input of more than 4 GiB. Only the data of a gather may be larger, if the fast executor reads it without a
+ * copy.
  */
 function hostsOf(kernel: SimKernel, inputs: GatherData, options: SimulateLongOptions): Hosts {
   checkRunnable(kernel);

@@ -143,9 +143,9 @@ const bendsBy = (form: Linear, name: string): boolean =>
   form.terms.some(({ of }) => of.kind === "min" && of.of.some((side) => loopVariables(side).has(name)));
 
 /**
- * Returns `form` without the minimums whose smaller operand is the same in all iterations [from, to) of
- * `loop`; that operand replaces the minimum. Otherwise, the first iteration with the other operand is added
- * to `cuts`.
+ * Returns `form`, in which the smaller operand replaces each minimum that has the same smaller operand in all
+ * iterations [from, to) of `loop`. If the smaller operand of a minimum changes, adds the first iteration
+ * after the change to `cuts`. A minimum is kept if the difference of its operands depends on other variables.
  */
 function decide(form: Linear, loop: Loop, from: number, to: number, cuts: number[]): Linear {
   return substitute(form, (of) => {

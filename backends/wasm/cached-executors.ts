@@ -41,7 +41,7 @@ export class KeptExecutors {
   /** A weak map, so that an idle memory does not keep its program alive. */
   private readonly entries = new WeakMap<TileFunc, Entry>();
   private readonly order: BoundedCache<object, Kept>;
-  /** It made room, and waits for a kernel without a memory. */
+  /** Small executor that was evicted; its memory can be reused for another program. */
   private spare: FastExecutor | undefined;
   private readonly collected = new FinalizationRegistry<object>((key) => {
     this.order.take(key);

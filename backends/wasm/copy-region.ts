@@ -75,8 +75,8 @@ export function nest(
 }
 
 /**
- * Returns `pointers`, with a new WebAssembly local for each pointer that a loop over `dim` advances, and
- * emits code that copies its address. The other pointers are unchanged.
+ * Returns `pointers`, with a new WebAssembly local for each pointer that a loop over `dim` advances. Emits
+ * code that copies the address to the new local. The other pointers are unchanged.
  */
 export function movingAlong(
   code: CodeBuilder,

@@ -165,8 +165,8 @@ const tripsOf = (context: WasmContext, k: number): WasmAmount => {
 
 /**
  * Returns factors whose product is the number of iterations of the parallel loops from loop `first` to the
- * innermost. The constant trip counts give one factor, omitted if 1; each dynamic trip count gives a
- * WebAssembly local.
+ * innermost. One factor is the product of all constant trip counts; it is omitted if it is 1. Each dynamic
+ * trip count is a factor of its own, in a WebAssembly local.
  */
 function divisors(context: WasmContext, first: number): WasmAmount[] {
   const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));

@@ -34,7 +34,7 @@ export interface FastOptions {
 
 /**
  * Option of a new executor. `before`: earlier executor for the same tensors, which cannot run again. The new
- * executor takes over its memory with the contents of the inputs.
+ * executor takes over the memory of the earlier executor, with the contents of the inputs.
  */
 export interface TakeOver {
   /**

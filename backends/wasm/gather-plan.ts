@@ -144,9 +144,9 @@ export function planCpuGather(
 }
 
 /**
- * Returns the pointers into the index tensors (`indices`). `lookups`: for each index operand, the pointer and
- * the byte offset from it at which the index value is stored. Values of one tensor at a constant distance use
- * one pointer.
+ * Returns the pointers into the index tensors (the result's field `indices`), and the location of each index
+ * operand's value (field `lookups`). A location is a pointer and a byte offset from the pointer; undefined
+ * for a sum. Values of one tensor at a constant distance use one pointer.
  */
 function lookupsOf(
   func: TileFunc,

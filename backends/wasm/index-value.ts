@@ -20,8 +20,8 @@ export function emitSum(context: WasmContext, form: Linear): IntegerLocals {
 }
 
 /**
- * Returns the WebAssembly locals that hold the exact value of a loaded index. An unsigned value of 4 or 8
- * bytes that no rule checks gets more bits; all other values keep their local.
+ * Returns the WebAssembly locals that hold the exact value of a loaded index. An unsigned value without an
+ * out-of-range rule is extended: 4 bytes to 64 bits, 8 bytes to 128 bits. All other values keep their local.
  */
 export function asRead(
   code: CodeBuilder,

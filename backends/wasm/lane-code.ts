@@ -63,7 +63,7 @@ const extremes = {
  * constructor.
  */
 export class LaneCode {
-  /** In the order in which they were asked for. */
+  /** Locals of the emitter, in the order of creation. */
   private readonly locals: LocalId[] = [];
   private taken = 0;
 

@@ -142,8 +142,9 @@ export function reportBad(code: CodeBuilder, bad: LocalId, position: () => void)
 }
 
 /**
- * Emits the code for an index value out of range, according to the rule's policy. The code reports the output
- * element, sets the local `element` to an index in range, or does what the callback `nothing` emits.
+ * Emits the code for an index value out of range, by the rule's policy. `clamp` and `wrap` set the local
+ * `element` to an index in range. All other policies run the code that `nothing` emits and set `element` to 0;
+ * `error` and `unchecked` report the output element first.
  */
 function outOfRange(
   code: CodeBuilder,

@@ -77,9 +77,9 @@ export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }
 }
 
 /**
- * Emits one loop that combines the reduction elements of `locals` output elements (or vectors of output
- * elements). Returns a WebAssembly local with each result. `each`: emits the loop over reduction elements,
- * and calls `take` to emit the loop's body.
+ * Emits one loop that combines reduction elements into `locals` results, each for one output element or for
+ * one vector of output elements. Returns the WebAssembly locals of the results. `each`: emits the loop over
+ * reduction elements, and calls `take` to emit the loop's body.
  */
 export function emitStepwise(
   lanes: LaneCode,

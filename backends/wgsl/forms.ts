@@ -84,8 +84,8 @@ const ranks = { iv: 0, dim: 1, index: 2, div: 3, mod: 4, min: 5, symbol: 6 } as 
 >;
 
 /**
- * Returns the terms of a linear expression sorted by factor, the largest absolute value first. Equal factors
- * are sorted by kind: loop variables, dims, index operands, then all others.
+ * Returns the terms of a linear expression sorted by coefficient, the largest absolute value first. Equal
+ * coefficients are sorted by kind: loop variables, dims, index operands, then all others.
  */
 export const largestFactorFirst = (terms: readonly Term[]): readonly Term[] =>
   [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by) || ranks[a.of.kind] - ranks[b.of.kind]);

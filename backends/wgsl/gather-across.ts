@@ -16,8 +16,8 @@ type Across = Extract<Unit, { readonly how: "across" }>;
 
 /**
  * Emits the code by which a lane writes 16 bytes of the output, possibly across two neighbouring rows.
- * `coords`: coordinates of the first element. The innermost coordinate counts the accesses of all rows
- * together, in row-major order.
+ * `coords`: coordinates of the 16 bytes. The innermost coordinate is the number of the 16-byte access, counted
+ * through all rows in row-major order.
  */
 export function emitAcross(
   context: WgslContext,

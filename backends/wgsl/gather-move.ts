@@ -147,8 +147,8 @@ export type Unit =
   | { readonly how: "rows"; readonly group: number; readonly width: AccessWords; readonly fourAlong?: number }
   | { readonly how: "groups"; readonly group: number }
   /**
-   * 16 bytes of two neighbouring rows at most, which lie end to end in the output. `width`: words of an
-   * access of the data; `row`: such accesses of a row.
+   * Groups of 16 bytes, each from at most two neighbouring rows that are contiguous in the output. `width`:
+   * 32-bit words in one access of the data. `row`: number of these accesses in a row.
    */
   | {
       readonly how: "across";
@@ -346,8 +346,9 @@ function endToEnd({ sizes, tile }: LaneTile, along: number): Pick<LaneTile, "siz
 }
 
 /**
- * Returns a function that plans the load of a gather's data into a buffer; undefined if the gather reads the
- * data in place. The function's argument is true for accesses of single words.
+ * Returns a function that plans the load of a gather's data into a workgroup buffer. Undefined if the gather
+ * reads the data from global memory. The function's argument `byWords`: true if the kernel also reads single
+ * 32-bit words of the data.
  */
 function stagedLoad(
   func: TileFunc,
@@ -363,8 +364,9 @@ function stagedLoad(
 }
 
 /**
- * True if vectors can resolve the index values of neighbouring elements. False if their positions are not
- * affine or depend on index values, or if a missing element needs a report or a non-zero fill.
+ * True if a lane can resolve the index values of several neighbouring output elements together. Each index
+ * operand must then read an index tensor at an affine position without index values, and have a policy. If an
+ * element may be missing, no policy may report it, and the fill must be 0.
  */
 function isSimple({ stmt, indexSteps, mayBeNone, fill }: GatherPlan): boolean {
   const reported = indexSteps.some(({ rule }) => rule?.outside === "report");
@@ -464,7 +466,8 @@ interface Walks {
 
 /**
  * Returns the group of elements that a lane of a gather moves at a time; undefined if groups may share an
- * output word. `simple`: true if vectors can resolve neighbouring index values.
+ * output word. `simple`: true if a lane can resolve the index values of several neighbouring output elements
+ * together.
  */
 function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): Unit | undefined {
   const { func, staged, sharing, isTable } = setting;
@@ -685,7 +688,7 @@ const placeIn = (form: Linear, of: number, loops: readonly ForStmt[]): number | 
     : undefined;
 
 /**
- * Returns the numbers of 32-bit words in one access of the data (if read in place) and in one access of the
+ * Returns the numbers of 32-bit words in one access of the data in global memory and in one access of the
  * output. `size`: bytes of an element.
  */
 function wordsPerAccess(unit: Unit, size: number): readonly [data: AccessWords, output: AccessWords] {

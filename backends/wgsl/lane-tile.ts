@@ -90,8 +90,8 @@ function join(
 
 /**
  * Returns a linear expression in the dims `outer` and `inner` as an expression in one dim that replaces both.
- * Undefined if the expression's step from one row to the next prevents this. `mayBeApart`: true if gaps
- * between rows are allowed.
+ * Undefined if the expression's values jump between the end of a row and the start of the next. `mayBeApart`:
+ * true to allow jumps of a constant size if `row`, the elements of a row, is a power of two.
  */
 function alongOne(
   form: Linear,

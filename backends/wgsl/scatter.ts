@@ -242,9 +242,9 @@ const valueConditions = (move: ScatterMove): readonly string[] => {
 };
 
 /**
- * Emits the declaration of the variable `name`, an index with the value of `form`. Returns the WGSL
- * conditions under which the index may be used: the point writes, and the index is below `count`. Empty if no
- * condition is needed.
+ * Emits the declaration of the WGSL variable `name`, an array index with the value of `form`. Returns the
+ * WGSL conditions to test before the index is used: that the point writes, and that the index is below
+ * `count`. A condition that needs no test is left out.
  */
 function inRange(
   context: WgslContext,

@@ -357,8 +357,8 @@ function readOf(
 const shifted = (name: string, by: number): string => (by === 0 ? name : `${name} + ${by}u`);
 
 /**
- * Returns the WGSL expression of the element at `address`. `word`: returns the expression of the 32-bit word
- * at a word index, given as WGSL text.
+ * Returns the WGSL expression of the element at `address`, which counts elements. `word`: function from a
+ * word index, given as WGSL text, to the expression of that 32-bit word.
  */
 function elementText(type: SourceType, word: (place: string) => string, address: string): string {
   const bits = bitsOf(type);

@@ -60,15 +60,21 @@ export interface Clocked {
   readonly lowering: GatherLowering | undefined;
   readonly workOf: (stmt: MovingStmt, sizes: readonly number[]) => StatementWork;
   /**
-   * Returns the price of a statement's work in cycles of a core's pipe, where all cores together move so many
-   * bytes by operand.
+   * Returns a function that gives the cycles of a statement's work on a core's pipe. `transferred`: bytes
+   * that all cores together transfer in global memory, by operand.
    */
   readonly pricing: (transferred: TransferBytes) => (entry: StatementWork) => number;
-  /** Cycles from what a sync waits for until its pipe goes on. */
+  /**
+   * Returns the cycles from the end of the statements for which a sync waits until the waiting pipe
+   * continues.
+   */
   readonly waitOf: (sync: SyncStmt) => number;
   /** Cycle from which each pipe of a core can start its first statement. */
   readonly start: Readonly<Record<Pipe, number>>;
-  /** Factor of the time that bytes take in global memory. */
+  /**
+   * Factor by which global memory transfers slow down; on targets with a DMA engine, only reads of the data
+   * slow down.
+   */
   readonly memoryFactor: number;
 }
 

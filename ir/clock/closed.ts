@@ -17,8 +17,8 @@ import { runsOf, type BodyPlan, type LoopPlan, type ClockPlan } from "./plan.js"
 import type { StatementWork, TransferBytes } from "./statement.js";
 
 /**
- * Result of the closed-form cycle model: the state of the core that finishes last, and two counts of the work
- * that the model itself did.
+ * Result of the closed-form cycle model: the state of the core that finishes last, and the effort of the
+ * model itself (matrix products and cores that it computed).
  */
 export interface Closed {
   /** The core that finishes last. */
@@ -28,7 +28,11 @@ export interface Closed {
   readonly evaluated: number;
 }
 
-/** Returns the result of the closed-form cycle model for a program. */
+/**
+ * Returns the state of the core that finishes last, with its end cycle and bytes (closed-form cycle model).
+ * Matrix products over the loops of `plan` replace a walk over every statement. `plan`: result of `planOf`
+ * for the program.
+ */
 export const closed = (program: Clocked, plan: ClockPlan): Closed => new Composer(program, plan).closed();
 
 /** Returns the bytes that all cores together transfer in global memory, as one number for each operand. */

@@ -240,9 +240,9 @@ function tripsOf(tiling: Tiling): AllTrips {
 }
 
 /**
- * Returns two mean tile sizes, each as fractions of the elements and rows of a full tile. `whole`: mean over
- * the tiles of `max` consecutive tasks. `rest`: the partial last tile of a task; undefined if no task has a
- * partial tile.
+ * Returns two tile sizes, each as fractions of the elements and rows of a full tile. The first is the mean
+ * over the tiles of `max` consecutive tasks. The second is the partial last tile of a task; undefined if no
+ * task has a partial tile.
  */
 function tileShares(
   { parallel, tiles, serial, row }: AllTrips,

@@ -61,9 +61,9 @@ interface Timed {
 }
 
 /**
- * Runs the cycle model `timed` on a program and returns the result, with two records of the run. `gathered`:
- * the gathers for which `timed` requested the work. `cyclesOf`: the last cost function that `timed`
- * requested.
+ * Returns the result of the cycle model `timed` for a program, with data that {@link isSlower} needs. Result
+ * field `gathered`: statement, sizes and work of each gather that `timed` considered. Result field
+ * `cyclesOf`: the last function from work to cycles that `timed` requested.
  */
 function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Timed {
   const gathered = new Map<string, Gathered>();

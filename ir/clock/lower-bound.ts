@@ -126,9 +126,9 @@ interface Divided {
 }
 
 /**
- * Returns functions that compute the least work of a gather on a machine that gathers in place. `divided`:
- * work of all tasks together. `busiest`, `all`: work of the busiest core. The other fields are sizes that the
- * functions use.
+ * Returns functions and sizes for the least work of a gather on a target that reads and writes global memory
+ * directly (WebGPU or a CPU). Result field `divided`: returns the work of all tasks together. Result fields
+ * `busiest` and `all`: return the work of the busiest core, for a given tile and for any tile.
  */
 function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const { map, operands } = gather;
@@ -199,8 +199,9 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
 }
 
 /**
- * Returns the number of tasks for which the lower bound on cycles is smallest. Also returns this bound, and
- * the work of the busiest core for this number of tasks.
+ * Returns the smallest lower bound on cycles over all numbers of tasks from 1 to the number of cores. Result
+ * fields: the bound (`cycles`), the number of tasks with this bound (`tasks`), and the busiest core's work
+ * (`work`).
  */
 function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlaceWork>) {
   const workIn = all();
@@ -216,8 +217,8 @@ function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlac
 }
 
 /**
- * Returns the lower bound on the cycles of a gather on a machine that gathers directly in global memory. The
- * limit in the result is the largest part of the bound.
+ * Returns the lower bound on the cycles of a gather on a target that reads and writes global memory directly
+ * (WebGPU or a CPU). Result field `limit`: the limit whose work alone takes the most cycles.
  */
 function leastInPlace(tiling: Tiling): LowerBound {
   const { target } = tiling;

@@ -17,8 +17,9 @@ export type Vector = number[];
 export const never = Number.NEGATIVE_INFINITY;
 
 /**
- * Operations by which statements and syncs change the times at which components (such as hardware pipes) are
- * ready. `columns`: 1 for a vector of times, or the number of components for a max-plus matrix.
+ * Operations on lists of times at which components, such as hardware pipes, are ready: delay, wait and
+ * record. A list has `columns` entries for each component: 1 in a vector, or the number of components in a
+ * max-plus matrix.
  */
 export class Recurrence {
   constructor(readonly columns: number) {}

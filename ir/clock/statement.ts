@@ -120,9 +120,9 @@ export function memoryCycles(
 }
 
 /**
- * Returns the program's UB buffers (`buffers`) and two functions, which return a tensor's type and, if the
- * tensor has a tile in UB, the tile's strides in elements. `gathered`: for the inputs and the output of a
- * gather. `moved`: for the tensor that a load or store copies.
+ * Returns the program's UB buffers (result field `buffers`) and two functions. Function `gathered` returns
+ * the access map, inputs and output of a gather statement; `moved` returns the tensor that a load or store
+ * copies. Each tensor has its type and, for a tile in UB, the tile's strides in elements.
  */
 function placedIn(func: TileFunc) {
   const buffers = ubBuffers(func);

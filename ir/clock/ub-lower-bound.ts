@@ -183,7 +183,7 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
 
 /**
  * Returns a function that computes a lower bound on the work of flat gathers on one core. `elements`: number
- * of elements of all cores together. `share`: fraction (0 to 1) of these elements that the core processes.
+ * of elements that all cores together gather. `share`: fraction (0 to 1) of `elements` that the core gathers.
  */
 function flatWork(elements: number, dtype: DType, target: Target): (share: number) => Work {
   const size = isPacked(dtype) ? 1 : bytesOf(dtype);

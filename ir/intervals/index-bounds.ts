@@ -127,9 +127,10 @@ function fromBound({ wrapNegativeBy, ...rest }: DynamicIndex): IndexOperand {
 }
 
 /**
- * Returns the largest extent of index operand `s` with which all coordinates in `coords` stay inside the
- * indexed dims. Undefined if even extent 1 is too large. Returns 0 if an indexed dim is empty, or if
- * `rangesOfOthers`, which returns the ranges of the other variables, returns undefined.
+ * Returns the largest extent of index operand `s` for which all coordinates in `coords` stay inside their
+ * dims; undefined if even extent 1 is too large. Returns 0 if one of these dims has extent 0.
+ * `rangesOfOthers`: returns the ranges of the other variables; if they are needed but undefined, the result
+ * is 0.
  */
 function largest(
   s: number,

@@ -19,8 +19,9 @@ export function broadcastShapes(shapes: readonly Shape[]): Shape | undefined {
 }
 
 /**
- * Returns the coordinates at which a tensor of `shape` is read when it is broadcast to the extents `over` of
- * consecutive output dims. `first`: position of the first of these dims.
+ * Returns the coordinates at which a tensor of `shape` is read, one for each dim of `shape`, if the tensor is
+ * broadcast to consecutive output dims. `over`: extents of these output dims. `first`: position of the first
+ * of these output dims.
  */
 export const broadcastCoords = (shape: Shape, over: Shape, first = 0): Linear[] =>
   shape.map((extent, k) => {

@@ -141,8 +141,8 @@ type Extent = Pick<Segments, "offsets" | "segments" | "max" | "ended">;
 
 /**
  * Returns the number of segments (bags) and the segment length, in elements, for an embedding_bag input of
- * two dims. Each row of the input is a segment. Throws a RuleError for offset attributes (TC105) or empty
- * rows (TC103).
+ * two dims. Each row of the input is a segment. Throws a RuleError for the attributes `include_last_offset`
+ * or `longest_bag`, which need offsets (TC105), or for rows of length 0 (TC103).
  */
 function rowsAsSegments(inputs: OpInputs): Extent {
   const [segments = 0, length = 0] = inputs.indices.shape;

@@ -102,9 +102,9 @@ export interface OpInputs {
 }
 
 /**
- * Input of an operator after boolean masks are replaced by index arrays: an unchanged input, or an index
- * array made from a mask. The array has the coordinates, along the mask's dim `maskDim`, of the true
- * elements.
+ * Input of an operator after boolean masks are replaced by index arrays: an unchanged input, or one index
+ * array made from a mask. Such an array lists, for each true element of the mask, the coordinate along dim
+ * `maskDim` of the mask.
  */
 export interface ExpandedInput {
   /** Position, from 0, of the original input. */

@@ -33,7 +33,7 @@ export interface SymbolicMap extends Omit<AccessMap, "indices"> {
 
 /** Parts of an access or tile function that depend on symbols (dynamic sizes). */
 export interface Symbolic {
-  /** In the order of their declarations. */
+  /** Symbols, in the order of declaration. */
   readonly symbols: readonly Sym[];
   /** For each operand, the symbol that is the outermost extent; null if the outermost extent is a number. */
   readonly outermost: readonly (string | null)[];
@@ -60,8 +60,9 @@ export const maxSizes = (symbols: readonly Sym[]): Sizes =>
   Object.fromEntries(symbols.map(({ name, most }) => [name, most]));
 
 /**
- * Returns the extents of a tensor as linear expressions. `shape`: extents at the symbol's maximum size, in
- * elements. `outermost`: symbol of the outermost extent; null if all extents are constants.
+ * Returns the extents of a tensor as linear expressions: the symbol `outermost` for dim 0, constants for all
+ * other dims. If `outermost` is null, all extents are constants. `shape`: extents in elements, with the
+ * symbol's maximum size for dim 0.
  */
 export const extentsOver = (shape: Shape, outermost: string | null): readonly Linear[] =>
   shape.map((extent, d) => (d === 0 && outermost !== null ? symbol(outermost) : constant(extent)));

@@ -8,7 +8,7 @@ import type { ForStmt, GatherStmt, Stmt } from "../tile.js";
  */
 export interface Located<S extends Stmt = Stmt> {
   readonly stmt: S;
-  /** Loops around it, outermost first: those over the sizes of symbols, then the program's own. */
+  /** Enclosing loops, outermost first: the loops over the sizes of symbols, then the program's own loops. */
   readonly loops: readonly ForStmt[];
   /** Body (list of statements) that contains the statement, and the statement's position in it, from 0. */
   readonly body: readonly Stmt[];

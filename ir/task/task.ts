@@ -95,8 +95,9 @@ export function outputRegion(func: TileFunc, { gather, store }: Task): Region | 
 }
 
 /**
- * Returns the name of the tensor that a gather reads through a region. `loaded`: part of the tensor that was
- * loaded to the unified buffer (UB); absent if the region is in global memory.
+ * Returns the name of the tensor that a gather reads through a region (result field `buffer`). Result field
+ * `loaded`: part of the tensor that was loaded to the unified buffer (UB); absent if the region is in global
+ * memory.
  */
 export function tensorRegion(
   { loads }: Task,

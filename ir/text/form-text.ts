@@ -7,7 +7,7 @@ import type { Linear, Term } from "../linear.js";
 /** Summand of a printed linear expression: the product of the number `by` and the expression `text`. */
 export interface Amount {
   readonly by: number;
-  /** Absent: `by` alone. */
+  /** Text of the expression; absent if the summand is only the number `by`. */
   readonly text?: string;
   /** True if the text never needs parentheses beside an operator: the text is a name or a call. */
   readonly isTight?: boolean;

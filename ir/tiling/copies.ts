@@ -71,7 +71,8 @@ export function buffersOf(tiling: Looped, doubled: readonly TiledOperand[]): Buf
 }
 
 /**
- * Returns the operands that have only one copy of the tile although the schedule requests two copies by name.
+ * Returns the operands that have only one copy of the tile although the schedule entry `buffers` requests two
+ * copies for their key. The list is empty if `buffers` is one number for all operands.
  */
 export const keptSingle = (tiling: Looped): readonly TiledOperand[] =>
   typeof tiling.schedule.buffers === "number"

@@ -12,8 +12,8 @@ export interface Added {
 }
 
 /**
- * Start of a range of 32-bit words: `from` words after the start of buffer `in`. In the buffers `index` and
- * `output`, `from` counts from the start of the current chunk.
+ * Start of a range of 32-bit words in the buffer `in`. `from`: distance in words from the start of the buffer
+ * or, in the buffers `index` and `output`, from the start of the current chunk.
  */
 export interface WordRun {
   readonly in: AddedName | "index" | "output";

@@ -90,10 +90,9 @@ const block = 8;
 const beyond = 2 ** 26;
 
 /**
- * Returns a function that generates the `flat` programs whose buffers fit into the free unified buffer (UB),
- * if any. A `flat` program gathers a tile as one long row, in one or more chunks; programs with few long
- * chunks come first. If the gather cannot be `flat` even with unlimited UB, returns the reason as text
- * instead.
+ * Returns a function that generates the `flat` programs whose buffers fit into the free unified buffer (UB).
+ * The function generates programs with few long chunks first, and nothing if no program fits. If the gather
+ * cannot be `flat` even with unlimited UB, returns the reason as text instead.
  */
 export function flatPrograms(facts: LoweringFacts, target: Target): (() => Generator<FlatProgram>) | string {
   const form = formOf(facts, target);
@@ -154,9 +153,9 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
 }
 
 /**
- * Returns the words in which the vector unit gathers an element of `bytes` bytes: bytes of a word, bytes of a
- * word as gathered, and words of an element (`each`). Returns the reason, as text, if the vector unit cannot
- * gather the element.
+ * Returns the layout of an element of `bytes` bytes for gathers by the vector unit: bytes of a word, bytes to
+ * which a word is widened for the gather, and words of an element (`each`). If the vector unit cannot gather
+ * such elements, returns the reason as text instead.
  */
 function wordsOf(bytes: number, target: Target): Pick<Form, "wordBytes" | "gatheredBytes" | "each"> | string {
   const takes = target.vectorGatherBytes;
@@ -184,9 +183,9 @@ function rulesOf(map: AccessMap, dtype: ByteAlignedType): readonly IndexRule[] |
 }
 
 /**
- * Returns the distances, in words, by which a position in the data tile changes. `data`: for a step of 1
- * along each output dim. `strides`: for a step of 1 of each index value. The parameter `steps` has the
- * strides of the data tile's dims, in words.
+ * Returns the changes of a position in the data tile, in words. Result fields: `data` has the change for a
+ * step of 1 along each output dim, `strides` the change for an increase by 1 of each index value. Parameter
+ * `steps`: strides of the data tile's dims, in words.
  */
 function dataSteps(
   map: AccessMap,
@@ -203,9 +202,9 @@ function dataSteps(
 }
 
 /**
- * Returns the layout of the index tile, counted in index values. `index`: stride along each output dim.
- * `positions`: offset of each index operand's first value in the tile. The parameter `steps` has the strides
- * of the index tile's dims.
+ * Returns the layout of the index tile, counted in index values. Result fields: `index` has the stride along
+ * each output dim, `positions` the offset of each index operand's first value in the tile. Parameter `steps`:
+ * strides of the index tile's dims.
  */
 function indexPositions(
   map: AccessMap,
@@ -277,8 +276,8 @@ function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: numb
 }
 
 /**
- * Returns the step of chunk extents along `dim`, in elements, with which each chunk starts at a block of the
- * unified buffer (UB). Undefined if chunks along `dim` cannot start at blocks.
+ * Returns the number of elements of which chunk extents along `dim` must be multiples, so that each chunk
+ * starts at a block of the unified buffer (UB). Undefined if chunks along `dim` cannot start at blocks.
  */
 function unitOf(
   { output, data, index, wordBytes, gatheredBytes, indexBytes, tile, target }: Form,
@@ -346,9 +345,8 @@ function lengthOf(extents: readonly number[], strides: readonly number[], each: 
 }
 
 /**
- * Returns the lengths, in words, of the output and of the index values of a full chunk, for one way to split
- * a tile. Field `otherInOutput` of the result: true if the output tile has space for a second range of
- * addresses.
+ * Returns the lengths, in words, of the output and of the index values of a full chunk, if `cut` splits the
+ * tile. Result field `otherInOutput`: true if the output tile has space for a second range of addresses.
  */
 function sizedOf(form: Form, cut: Cut): Sized {
   const sized = lengthsOf(form, cut);
@@ -414,9 +412,9 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
 }
 
 /**
- * Returns the ranges of words that address computation for one chunk of a tile uses in the buffer
- * `addresses`, and the buffer's size in bytes. A range that the chunk does not need is undefined. The range
- * `other` may be in the output's tile instead.
+ * Returns the ranges of words in the buffer `addresses` that the address computation for one chunk of a tile
+ * uses. A range that the chunk does not need is undefined; the range `other` is in the output's tile instead
+ * if that has space. Result field `bytes`: size of the buffer.
  */
 function addressRuns(form: Form, sized: Sized) {
   const { resolved, length, same, mutable, needsOther, otherInOutput } = sized;
@@ -664,8 +662,8 @@ function scaledBy(
 }
 
 /**
- * Returns the dims of a chunk along which index values are resolved, outermost first, for collecting
- * out-of-range flags. Contiguous dims are merged.
+ * Returns the dims of a chunk over which out-of-range flags are collected, outermost first. These are the
+ * dims along which index values are resolved; contiguous dims are merged.
  */
 function outOfRangeDims(form: Form, { extents, index }: Sized): readonly ChunkDim[] {
   const { spreadFirst, output, each, tile, ragged } = form;

@@ -32,8 +32,8 @@ export type FootprintUse = { readonly operand: number } | "scratch" | "added" | 
  */
 export interface FootprintEntry {
   /**
-   * For people: an operand's key (`keyOf`), `scratch`, what a lowering adds (`addresses`), or what a value is
-   * computed in: `value 1`.
+   * Name of the part in messages: an operand's key (`keyOf`), `scratch`, a buffer that the lowering adds
+   * (`addresses`), or a temporary tile (`value 1`).
    */
   readonly part: string;
   readonly use: FootprintUse;
@@ -44,7 +44,7 @@ export interface FootprintEntry {
   readonly bytes: number;
   /** Bytes of an innermost row as it lies in UB. */
   readonly rowBytes: number;
-  /** Bytes with each innermost row padded to that. */
+  /** Bytes with each innermost row padded to `rowBytes`. */
   readonly padded: number;
   readonly buffers: Copies;
   /** Bytes that count against the budget under the rule. */
@@ -127,8 +127,8 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
 }
 
 /**
- * Returns the bytes of the unified buffer (UB) that a tile may take: the schedule's budget, or one byte less
- * under some PyPTO rule profiles.
+ * Returns the bytes of the unified buffer (UB) that a tile may take: the schedule's budget `ubBytes`. If the
+ * operator's framework leaves the inputs in global memory, some PyPTO rule profiles allow one byte less.
  */
 export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "schedule">): number =>
   countsResultAlone(gather) && profileOf(schedule).rowsUnderBudget ? schedule.ubBytes - 1 : schedule.ubBytes;

@@ -465,9 +465,9 @@ export function touchedBy(bytes: number, { type }: PlacedTensor, target: Target)
 }
 
 /**
- * Returns the number of index lookups of a gather (`picks`), and the shape of the region that one lookup
- * selects. `burst`: elements of a contiguous range. `rows`: ranges along the next dim. `outer`: product of
- * all other extents.
+ * Returns the number of index lookups of a gather (result field `picks`) and, in three fields, the region
+ * that one lookup selects. `burst`: elements of a contiguous range. `rows`: number of such ranges along the
+ * next dim. `outer`: product of all other extents.
  */
 function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
   const first = rowDim(map);
@@ -539,8 +539,9 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
 }
 
 /**
- * Returns the fraction of the output, at most 1, that a region spans along the dims on which the data does
- * not depend.
+ * Returns the product of the ratios region extent / output extent over the output dims that do not occur in
+ * the coordinates of the data. The result is at most 1, and 1 if there is no such dim. `sizes`, `output`:
+ * extents of the region and of the output.
  */
 function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
   const dims = followedBy(map, gatheredTable);
@@ -551,9 +552,9 @@ function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
 }
 
 /**
- * Returns three counts for reading or writing a region of a tensor in global memory. `bytes`: bytes of the
- * region. `padded`: bytes of the whole transactions. `runs`: number of contiguous ranges. `sizes`: extents of
- * the region, in elements.
+ * Returns three counts for access to a region of a tensor in global memory: bytes of the region (`bytes`),
+ * bytes of the whole transactions (`padded`), and number of contiguous ranges (`runs`). Parameter `sizes`:
+ * extents of the region, in elements.
  */
 function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
   const elements = elementCount(sizes);

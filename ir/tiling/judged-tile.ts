@@ -4,10 +4,10 @@ import { pinnedTiles, requiredView } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Returns the tile that the tiling rules check: the schedule's tile, limited to the view and to the extents
- * of the output (of the domain, for a scatter). An extent that the PyPTO rule profile fixes is limited to
- * {@link requiredView} instead. An extent that follows the dims is limited to the reduction elements that one
- * chunk takes.
+ * Returns the tile that the tiling rules check: the schedule's tile, with a limit on the extent along each
+ * dim that is not empty. The limit is the smaller of the view and `entryLimits`, or {@link requiredView} if
+ * the PyPTO rule profile fixes the extent. An extra extent for the reduction is limited to the reduction
+ * elements of one chunk.
  */
 export function judgedTile({ gather, schedule, cut, reductionTile }: Tiling): Shape {
   const pins = pinnedTiles(gather, schedule);

@@ -281,7 +281,7 @@ function onceOf({ setup, close }: FlatProgram, target: Target): Instructions["on
 
 /**
  * Returns the index operand of a plain access map ({@link isPlain}) with exactly one index operand. Undefined
- * for any other map, or if the index value is not by itself the coordinate along exactly one data dim.
+ * for any other map, and if the index value is not exactly one whole coordinate of the data.
  */
 function onlyIndex(map: AccessMap): PlainIndex | undefined {
   if (!isPlain(map)) return undefined;

@@ -111,18 +111,18 @@ export const keepsSlots = (entry: number, slots: number): boolean =>
 /** View along a dim that cuts the output and the index of a scatter into different numbers of blocks. */
 export interface UnequalBlocks {
   readonly dim: number;
-  /** Extents in elements. */
+  /** Extents of the output and of the index tensor along the dim, in elements. */
   readonly output: number;
   readonly index: number;
-  /** Number of blocks of each. */
+  /** Numbers of blocks into which the view cuts the output and the index tensor. */
   readonly outputBlocks: number;
   readonly indexBlocks: number;
 }
 
 /**
- * Returns the first dim along which a view cuts the index of a scatter along elements, and the output into
- * another number of blocks; undefined if there is none. The dim that index values select along is left out.
- * PyPTO's page of scatter_, constraint 4.
+ * Returns the first dim along which a view cuts the index tensor and the output of a scatter into different
+ * numbers of blocks; undefined if there is none. The dim along which index values select is skipped
+ * (constraint 4 of PyPTO's page on scatter_).
  */
 export function unequalBlocks(func: AccessFunc, view: Shape): UnequalBlocks | undefined {
   const { domain } = func.map;

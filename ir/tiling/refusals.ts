@@ -95,8 +95,9 @@ export function suggestionText(from: Schedule, to: Schedule): string {
 }
 
 /**
- * Returns a list with a note: the framework's call that sets the suggested tile. The list is empty for an
- * operator of no framework, or if `nearest` is undefined.
+ * Returns a list with one note: the line of a framework's program that sets the tile of `nearest`, such as
+ * `pypto.set_vec_tile_shapes(64, 64)`, and the views if they change. The list is empty for an operator of no
+ * framework, or if `nearest` is undefined.
  */
 function callNotes({ gather, schedule }: Tiling, nearest: Tiling | undefined): string[] {
   if (gather.framework === undefined || nearest === undefined) return [];

@@ -16,11 +16,14 @@ import type { Tiling } from "./tiling.js";
  * tiles fit the unified buffer (UB). All other symbols have their maximum sizes.
  */
 export interface SizeVerdict {
-  /** Variable of the formula: a symbol, or `len(bt)`, the number of elements of a table. */
+  /** Variable of the formula: a symbol, or `len(bt)`, the number of elements of index tensor `bt`. */
   readonly symbol: string;
   /** Maximum of the symbol, or length of the table. */
   readonly most: number;
-  /** `96 N + 64 <= 196608`, in bytes; `round32(4 P)` where rows are padded to a block. */
+  /**
+   * Condition on the bytes of the unified buffer (UB): `96 N + 64 <= 196608`. If rows are padded to a block,
+   * terms have the form `round32(4 P)`.
+   */
   readonly formula: string;
   /** Largest size that fits, for a symbol at most its maximum. Undefined if not even size 0 fits. */
   readonly fits: number | undefined;
@@ -92,8 +95,9 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
 
 /**
  * Returns a list with one size limit for the operand dims in `dynamic`; an empty list if no tile has such a
- * dim. `extent`: present extent of these dims. Field `formula`: the UB bytes as text, with the variable
- * `name`. Field `fitsUpTo`: returns the largest size that fits.
+ * dim. `name`, `extent`: name of the size in texts, and the present extent. Result fields: `formula` is the
+ * condition on the UB bytes as text, such as `96 N + 64 <= 196608`; `fitsUpTo` is a function that returns the
+ * largest size that fits.
  */
 function verdict(tiling: Tiling, dynamic: readonly DynamicDim[], name: string, extent: number) {
   const { need, target } = tiling;

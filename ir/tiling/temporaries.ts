@@ -11,7 +11,7 @@ import { computedByRow, elementsTogether, liesInTile, programOfRows } from "./va
 
 /** Tile in the unified buffer (UB) for an intermediate value of one gather. */
 export interface Temporary {
-  /** `gathered q`, `value 1`, `sum` */
+  /** Name of the tile in messages, such as `gathered q`, `value 1` or `sum`. */
   readonly part: string;
   readonly dtype: DType;
   readonly tile: Shape;

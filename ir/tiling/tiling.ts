@@ -49,7 +49,7 @@ export class Tiling implements TiledGather {
   readonly reductionTile: number;
   /** Residency of the data. */
   readonly residency: Residency;
-  /** The schedule, its tile of as many entries as the profile takes. */
+  /** Schedule, whose tile has as many extents as the PyPTO rule profile accepts. */
   readonly schedule: ResolvedSchedule;
 
   constructor(

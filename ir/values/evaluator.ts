@@ -80,7 +80,8 @@ export interface Evaluator {
 
 /**
  * Returns the functions of an {@link Evaluator}: one computes an output element, the others execute a
- * reduction. `steps`, `reduction`: the operations of both, in evaluation order.
+ * reduction. `steps`: operations that compute the output element. `reduction`: kind of the reduction, and
+ * operations that compute one reduction element.
  */
 export function evaluator({ steps, reduction }: ValuePlan): Evaluator {
   let reduced = 0;
@@ -166,8 +167,9 @@ function computed(steps: readonly ValueStep[], reduced: () => number): (bitsAt: 
 }
 
 /**
- * Returns a function that computes the results of all steps (operations in evaluation order), indexed by step
- * number. Every call overwrites the previous list. `reduced`: returns the result of the reduction.
+ * Returns a function that computes the results of all steps (operations in evaluation order), as a list by
+ * step number. Every call overwrites the list of the previous call. `reduced`: returns the result of the
+ * reduction.
  */
 export function stepNumbers(
   steps: readonly ValueStep[],

@@ -75,7 +75,7 @@ export const countsItsElements = (how: Reduction): boolean => how !== "fold" && 
  * as nodes.
  */
 export type Expression =
-  /** An element, by the number of its read in the map. */
+  /** Element that is read, given by the index of the read in the access map. */
   | { readonly kind: "read"; readonly read: number }
   /** `bits`: an unsigned number of 32 bits. */
   | { readonly kind: "number"; readonly type: ArithmeticType; readonly bits: number }

@@ -51,7 +51,8 @@ export const bitLength = (value: bigint): number => (value === 0n ? 0 : abs(valu
 export const reachOf = ({ low, high }: Pick<ValueGrid, "low" | "high">): bigint => max(abs(low), abs(high));
 
 /**
- * Returns the number of bits of the greatest absolute value within bounds, as an integer multiple of 2^`lsb`.
+ * Returns the number of bits of the greatest absolute value within bounds. The value is counted as an
+ * integer, in units of 2^`lsb`.
  */
 export const bitsOfGrid = (grid: ValueGrid): number => bitLength(reachOf(grid));
 
@@ -108,8 +109,8 @@ const inUnits = (lsb: number, grid: ValueGrid): ValueGrid => {
 };
 
 /**
- * Returns `value` · 2^`lsb`, rounded to a float format and clamped to the largest finite magnitude, as a
- * multiple of a unit. The unit is the larger of the format's smallest subnormal and 2^`lsb`.
+ * Returns the number `value` · 2^`lsb`, rounded to a float format and clamped to the format's largest finite
+ * magnitude. The result counts in a unit: the larger of the format's smallest subnormal and 2^`lsb`.
  */
 function roundedTo(format: FloatFormat, value: bigint, lsb: number): bigint {
   const [size, bound] = [abs(value), largest(format)];

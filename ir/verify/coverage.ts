@@ -38,9 +38,9 @@ export function uncovered(region: Region, { loops }: Located, shape: Shape): str
 }
 
 /**
- * True if the loops that split an output dim have the structure that lowering produces, which proves that
- * every element is written once. `offset`, `size`: range of elements along the dim that one iteration writes.
- * `extent`: extent of the dim.
+ * True if each element of an output dim is proved to be written exactly once, because the loops have the
+ * structure that lowering produces. False means that there is no proof. `offset`, `size`: range of elements
+ * that one iteration writes. `extent`: extent of the dim.
  */
 function proved(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): boolean {
   const [outer, inner, ...deeper] = loops;

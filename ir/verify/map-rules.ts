@@ -160,8 +160,8 @@ const isBound = (value: number): boolean => Number.isInteger(value) && value >= 
 
 /**
  * Returns the violations of rules A9, V3 and V4 by an access map. A9: a coordinate uses only dims and index
- * values that exist. V3: a sum with policy `wrap` states a modulus. V4: index value 0 keeps the coordinates
- * of an index operand with a policy inside the tensor.
+ * values that exist. V3: a sum with policy `wrap` states a modulus. V4: if an index operand has a policy, the
+ * coordinates that use it are inside the tensor for index value 0.
  */
 function order({ map }: Shaped): Fault[] {
   const fault = (message: string): Fault => ({ rule: "A9", message });

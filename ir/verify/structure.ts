@@ -31,8 +31,10 @@ export function verifyStructure(func: Func): Diagnostic[] {
 }
 
 /**
- * Returns the diagnostics of a program at access level: faults of its access map first, then violations of
- * rule A8 on shared dims (dims common to data and index).
+ * Returns the diagnostics of a program at access level: the faults of its access map, then the violations of
+ * rule A8. A8: each shared dim is a gather dim of the data (for a scatter, a stored dim) and also the number
+ * of a dim of the domain. No coordinate of the data (for a scatter, of the output) depends on that domain
+ * dim.
  */
 function verifyAccess(func: AccessFunc): Diagnostic[] {
   const faults = verifyMap(func.map, func, func.opSpan);

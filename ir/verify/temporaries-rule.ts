@@ -14,7 +14,8 @@ import { broken } from "./broken.js";
 
 /**
  * Returns the violation of rule T16 by a tile program that satisfies all other rules; an empty list if there
- * is none. T16: on a vector unit, the gather names a large enough tile for each row of intermediate results.
+ * is none. T16: on a target with a vector unit, the gather names a large enough scratch tile for each of its
+ * intermediate results.
  */
 export function verifyTemporaries(func: TileFunc, target: Target): Diagnostic[] {
   const { gather } = taskOfTile(func);

@@ -63,9 +63,9 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
 const combinedTypes: readonly DType[] = valueTypes;
 
 /**
- * Returns a list with the fault (rule W3) if a scatter's combine (such as `add`) does not accept outputs of
- * type `output`. The list is empty for an f32 value and an f16 or bf16 output, whose types may differ.
- * Undefined in all other cases: the value must then have the output's type.
+ * Returns a list with the fault (rule W3) if a scatter's combine, such as `add`, does not accept the output
+ * type `output`. Returns an empty list if the value has type f32 and the output f16 or bf16. Undefined in all
+ * other cases: the value must then have the output's type.
  */
 function combineFault(
   { write: { combine } }: AccessMap,

@@ -74,8 +74,9 @@ export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
 
 /**
  * Returns the violations of rules W2 and W3 by an access map. W2: `zero` is a policy only for reads, and
- * `skip` only for writes. W3: `duplicates` is stated for `combine = set`, and otherwise absent or `unique`.
- * `unique` needs at least as many output elements as points, unless points may be skipped.
+ * `skip` only for writes. W3: `combine = set` states `duplicates` (the rule for points that write the same
+ * element); any other combine states no `duplicates`, or `unique`. `unique` needs at least as many output
+ * elements as points, unless points may be skipped.
  */
 export function policyFaults(map: AccessMap, output: TensorType): WriteFault[] {
   const written = isScatter(map) ? writtenIndices(map) : new Set<number>();

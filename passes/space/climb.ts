@@ -47,8 +47,8 @@ export interface Weighed {
 
 /**
  * Returns schedules in ascending order of cost: the two cheapest for each tile that a hill climb evaluates.
- * `against`: cost of a schedule that the caller knows, which limits the search for other loop orders.
- * Returned schedules may cost more than `against`.
+ * `against`: cost of a schedule that the caller already has. Loop orders whose cost is more than 10 % above the
+ * lowest known cost, `against` included, are not tried with further tiles.
  */
 export function climb(space: ScheduleSpace, cost: TileCost, against: number): readonly Weighed[] {
   return new Climb(space, cost, against).ranked();
@@ -275,9 +275,9 @@ const byCost = (a: Weighed, b: Weighed): number => a.cost - b.cost;
 const firstTwo = (weighed: readonly Weighed[]): readonly Weighed[] => [...weighed].sort(byCost).slice(0, 2);
 
 /**
- * Returns up to three orders of the free dims (dims that a tile may split). A tile search enlarges a tile
- * along the dims in such an order: innermost dim first, the dims that only indices depend on first, or the
- * dims of the data first.
+ * Returns up to three different orders of the free dims (dims that a tile may split), in which a search
+ * enlarges a tile dim by dim. The first order begins with the innermost dim. The second begins with the dims
+ * on which the data does not depend, and the third with the dims of the data.
  */
 function fillingOrders({ start, free }: ScheduleSpace): readonly (readonly number[])[] {
   const dims = followedBy(start.gather.map, gatheredTable);

@@ -41,8 +41,8 @@ export function fitsUb(tiling: Tiling, availableUb: number): boolean {
 
 /**
  * Returns the number of bytes of unified buffer (UB) that a chosen tile may take. The number is the target's
- * `ubSafeBytes` (bytes that no library overwrites) if the schedule sets no UB size and the tiling `start`
- * takes no more than that; else the capacity of UB.
+ * `ubSafeBytes` (bytes that no library overwrites). It is the capacity of UB if the schedule sets a UB size, or
+ * if the tiling `start` does not fit in `ubSafeBytes`.
  */
 export function availableUbOf(start: Tiling): number {
   const { target } = start;

@@ -15,7 +15,7 @@ export type Inputs = Readonly<Record<string, TensorValue>>;
  * inputs.
  */
 export interface PageState {
-  /** The program as `.tir`. */
+  /** Program text (`.tir`). */
   readonly text: string;
   /** Name of the shown function. If absent or not in the text, the page shows the first function. */
   readonly func?: string;

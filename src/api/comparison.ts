@@ -30,33 +30,37 @@ import { neighbourSchedules } from "./neighbour-schedules.js";
 
 /** Legal schedule, with estimated cycles, that {@link compareSchedules} compares with the schedule in use. */
 export interface Alternative {
-  /** Difference from the schedule that runs, such as `residency gm`. */
+  /** Difference from the schedule in use, such as `residency gm`. */
   readonly name: string;
   readonly schedule: ResolvedSchedule;
   readonly cycles: number;
   /** The pipe that is busy longest, or `gm` for global memory. */
   readonly busiest: ClockResult["bottleneck"];
-  /** Cores without work while the others run their last task. */
+  /** Number of cores without work while the other cores run their last task. */
   readonly idleCores: number;
   /** Flags to add to the command to get this schedule; empty for the schedule that runs. */
   readonly flags: string;
 }
 
 /**
- * Comparison of the schedule in use with legal alternatives: other buffers, residencies and UB sizes, and the
- * compiler's choice. Faster schedules with a nearby tile or order, or with fewer cores, are alternatives too.
+ * Comparison of the schedule in use with legal alternatives. An alternative differs in buffers, residency or
+ * UB size, or has the entries that the compiler chooses. An alternative with a nearby tile or loop order, or
+ * with fewer cores, is listed only if it is faster.
  */
 export interface Comparison {
   /** The schedule in use, then the alternatives. */
   readonly alternatives: readonly Alternative[];
   /**
-   * Fastest alternative of the same UB size, if it takes under 90 % of the cycles. For a framework's program,
-   * an alternative must also read the data from the same memory.
+   * Fastest alternative of the same UB size, if it takes under 90 % of the cycles of the schedule in use. For
+   * a framework's program, it must also read the data from the same memory as the schedule in use.
    */
   readonly better?: Pick<Alternative, "flags" | "cycles"> & Pick<ResolvedSchedule, "tile" | "view">;
 }
 
-/** Comparison of the schedule in use with others, and the schedules from which hints are taken. */
+/**
+ * Result of {@link compareSchedules}: the comparison of the schedule in use with alternatives, and the
+ * schedules whose flags performance hints suggest.
+ */
 export interface ComparedSchedules {
   readonly comparison: Comparison;
   /** The schedule of `comparison.better`. */
@@ -75,10 +79,8 @@ export const compilersChoice = "the compiler's choice";
 const worthTelling = 0.9;
 
 /**
- * Compares the schedule in use, `tiling`, with legal schedules that have other buffers, another residency,
- * another UB size, or all entries of the compiler's choice. A schedule with a nearby tile or order, or with
- * fewer cores, is added if it is the fastest for the present UB size. `access`: program with the entries that
- * the user stated.
+ * Compares the schedule in use, `tiling`, with the legal alternatives that {@link Comparison} describes.
+ * `access`: program with the schedule entries that the user stated.
  */
 export function compareSchedules(access: AccessFunc, tiling: Tiling): ComparedSchedules {
   const { schedule, target } = tiling;
@@ -132,9 +134,9 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): ComparedSc
 }
 
 /**
- * Returns a list with the fastest of the schedules that the compiler chooses for a half, a quarter and so on
- * of the cores. The list is empty if none takes fewer than `limit` cycles. A schedule uses all cores if its
- * tile is as fast on all of them.
+ * Returns a list of at most one schedule: the fastest of those that the compiler chooses for 1/2, 1/4, … of
+ * the cores. The schedule uses all cores if its tile is legal and no slower on all cores. The list is empty
+ * if no schedule is found that takes fewer than `limit` cycles.
  */
 function forFewerCores(
   access: AccessFunc,

@@ -140,8 +140,8 @@ export const checkCompile = (program: unknown, options: unknown): Diagnostic[] =
 ];
 
 /**
- * Compiled gather: the program at each IR level, diagnostics, and methods that emit code. Backends execute
- * the field `tile`.
+ * Compiled gather or scatter: the program at each IR level, diagnostics, and methods that emit code. Backends
+ * execute the field `tile`.
  */
 export interface Kernel {
   readonly name: string;
@@ -469,8 +469,8 @@ class KernelsAtSizes {
 }
 
 /**
- * Returns the access program that defines a kernel's output, with symbols bound to `sizes`. If the kernel has
- * no separate definition, returns `gather`: the kernel's own access program, already bound. Throws a
+ * Returns the access program that defines a kernel's output, with symbols bound to `sizes`. Returns `gather`,
+ * the kernel's own access program bound to the same sizes, if the kernel has no separate definition. Throws a
  * CompileError for invalid sizes.
  */
 function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes: Sizes): AccessFunc {
@@ -561,7 +561,8 @@ function targetOf(
 }
 
 /**
- * Returns the program for `target`, with the schedule entries of `options` in place of the program's entries.
+ * Returns the program for `target`. Schedule entries in `options` replace the program's entries of the same
+ * name; the program's other entries stay.
  */
 export function scheduled(program: Func, options: CompileOptions, target: Target): Func {
   return { ...program, target: target.name, schedule: { ...program.schedule, ...givenEntries(options) } };
@@ -585,9 +586,9 @@ function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessF
 }
 
 /**
- * Returns `kernel` if its target and `device` are both WebGPU or both not WebGPU; otherwise the program
- * compiled again for `device`. Throws a CompileError (TC502) if the kernel was compiled from a tile program,
- * or if its field `tile` was changed. `compiled`: tile program that the compiler made.
+ * Returns a kernel for `device`: `kernel` itself if both targets are WebGPU or neither is, else the program
+ * compiled again. Compiling again throws a CompileError (TC502) if the kernel was compiled from a tile
+ * program, or if its field `tile` was changed. `compiled`: tile program that the compiler made.
  */
 function forDevice(
   kernel: Kernel,

@@ -33,8 +33,8 @@ export interface RunFigures {
 }
 
 /**
- * Returns the gather with the schedule that a kernel's tile program states; undefined if the schedule is
- * incomplete. `gather`: the kernel's access program.
+ * Returns the tiling of a kernel: the kernel's access program `gather` with the schedule that the kernel's
+ * tile program states. Undefined if that schedule is incomplete.
  */
 export function tilingOfRun(kernel: Kernel, gather: AccessFunc): Tiling | undefined {
   const { schedule } = kernel.tile;

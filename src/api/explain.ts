@@ -79,8 +79,9 @@ export interface Infeasible {
   /** First rule that the smallest tile breaks. */
   readonly refusal?: SmallestRefusal;
   /**
-   * Type of the data with gather dim `dim` cut to the largest legal extent. Absent if the indices would not
-   * fit.
+   * Type of the data with gather dim `dim` cut to the largest legal extent. Absent for a scatter, for dynamic
+   * sizes, and if several gather dims or none have a legal extent. Absent also if the output would be longer
+   * along the dim.
    */
   readonly shorterData?: { readonly dim: number; readonly type: string };
   /**
@@ -167,8 +168,8 @@ export interface Explanation extends Roofline {
 /**
  * Returns the verdict of every rule on a program and its schedule, with traffic, estimated cycles and UB
  * bytes. Throws a CompileError for invalid options, for a tile program, and if the program breaks a dialect
- * rule. Schedule entries of invalid shape or value (TC302, TC303) and an invalid access map (TC201) are
- * thrown too.
+ * rule. Throws a CompileError also for schedule entries of invalid shape or value (TC302, TC303) and for an
+ * invalid access map (TC201).
  */
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
   throwIfErrors(checkCompile(program, options));
@@ -282,8 +283,8 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
 
 /**
  * Returns the type of the data with the gather dim cut to the largest legal extent. Undefined for a scatter,
- * dynamic sizes, several gather dims or no legal extent. Undefined also if indices share the dim with the
- * data and the output would exceed the extent along the dim.
+ * for dynamic sizes, and unless exactly one gather dim has a legal extent. Undefined also if data and indices
+ * share the dim and the output is longer along the dim than that extent.
  */
 function shorterData(
   { gather, scatter }: Tiling,

@@ -84,9 +84,9 @@ export interface FrameworkWords {
 }
 
 /**
- * Returns the name of a program's framework, and in the field `tile` the tile of `legal` with the framework
- * call that sets it. The field is absent if `legal` is undefined or the target does not execute PTO-ISA.
- * `stated`: tile and view that the user stated.
+ * Returns the facts of the framework `name`. The result's field `tile` describes the tile of the legal
+ * schedule `legal`, with the framework call that sets the tile. The field is absent if `legal` is undefined
+ * or the target does not execute PTO-ISA. `stated`: tile and view that the user stated.
  */
 export function frameworkWords(
   name: Framework,
@@ -103,9 +103,10 @@ export function frameworkWords(
 }
 
 /**
- * Returns the tile of `tiling` with the framework call that sets it, the bytes of its rows, and the estimated
- * cycles. The view is included if it splits a dim or differs from the view of `judged`, the schedule that the
- * user asked about. `viewDepends`: true if the user stated no view.
+ * Returns a description of the tile of `tiling`: the framework call that sets the tile, the bytes of the
+ * tile's rows, and the estimated cycles with 1 and with 2 buffers. The view is included only if it splits a
+ * dim, or differs from the view of `judged`, the schedule that the user asked about. `viewDepends`: true if
+ * the user stated no view.
  */
 function tileIn(
   words: FrameworkWords,

@@ -22,9 +22,9 @@ import { clockOf } from "../../passes/index.js";
 import type { ComparedSchedules } from "./comparison.js";
 
 /**
- * Returns hints (TC901 to TC904, TC909), each about a fault that slows the legal schedule `tiling`.
- * `compared`: compares `tiling` with other schedules. TC901 to TC903 name the flags of a compared schedule
- * without the fault, which is as fast as the comparison's `better` if there is one.
+ * Returns hints (TC901 to TC904, TC909) about faults that slow the legal schedule `tiling`. A hint TC901 to
+ * TC903 is given only if another schedule has less of the fault, and names the flags of that schedule.
+ * `compared`: returns the comparison from which the other schedule is taken.
  */
 export function performanceHints(tiling: Tiling, compared: () => ComparedSchedules): Diagnostic[] {
   const { traffic: traffic, schedule, target, operands } = tiling;

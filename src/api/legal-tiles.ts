@@ -105,8 +105,8 @@ export const formatTileCount = ({ profile, stands, count, possible, reason }: Ti
   (reason === undefined ? "" : `, because ${reason}`);
 
 /**
- * Result of {@link legalTiles}: the number of legal tiles of a program, if counted, and the compiler's
- * candidates among the legal tiles, fastest first: at most 1,000 for each residency.
+ * Result of {@link legalTiles}: the number of legal tiles of a program, if counted, and a list of legal
+ * tiles, fastest first. The list has only the compiler's candidates, at most 1,000 for each residency.
  */
 export interface LegalTiles {
   readonly name: string;
@@ -223,8 +223,9 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
 }
 
 /**
- * True if a program is also judged under the profile `pages`. Its profile must be `strict`, and the target an
- * Ascend core. In addition, the program must come from a framework, or its data and indices must share dims.
+ * True if a program is also judged under the profile `pages`. The program's own profile must be `strict`, and
+ * the target an Ascend core. In addition, the program must come from a framework, or its data and indices
+ * must share dims.
  */
 export const isJudgedByPages = ({ schedule, sharedDims, framework }: AccessFunc, target: Target): boolean =>
   (schedule.profile ?? defaultProfile) === "strict" &&
@@ -346,8 +347,8 @@ const single = (start: Tiling, tile: Shape): Tiling => start.with({ tile, buffer
 
 /**
  * Returns at most 1,000 legal tiles from which the pass select-tile chooses, each with its fastest schedule.
- * If the space has more tiles, only extents that are powers of two or whole dims are used. Tiles beyond the
- * maximum length of a task are omitted, unless the smallest tile is beyond it too.
+ * If there are more tiles, only extents that are powers of two or whole dims are used. Tiles with more
+ * elements than a task should have are omitted, unless the smallest tile has more too.
  */
 function candidatesOf(space: ScheduleSpace): Tiling[] {
   const { start } = space;
@@ -433,9 +434,10 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
 }
 
 /**
- * Returns, for each gather dim (or dim that a scatter stores to), the largest legal extents, at most the
- * present extent. Dims without a legal extent are left out. `padded`: for rows padded to a block. `aligned`:
- * for tiles whose last extent is whole blocks, 0 if no tile is legal.
+ * Returns the largest legal extent, at most the present extent, of each gather dim (for a scatter, of each
+ * dim that it stores to). The result's field `padded` is for rows padded to a block. The field `aligned` is
+ * for tiles whose last extent is whole blocks, 0 if no such tile is legal. Dims without a legal extent are
+ * left out.
  */
 function largestDims(tiling: Tiling): LegalTiles["largestGatherDims"] {
   const bytes = inputsOf(tiling.gather).map(({ type }) => meanBytes(type.dtype));

@@ -2,8 +2,9 @@
 import { at, isLegal, replaced, TileSpace, type Tiling } from "../../ir/index.js";
 
 /**
- * Returns the legal schedules that differ from a given legal schedule in one choice. The choice is one extent
- * of the tile, as large as is legal or so small that each core has a task, or the reversed loop order.
+ * Returns legal schedules that differ from a given schedule in one extent of the tile, made as large as is
+ * legal, or in the reversed loop order. If fewer than half of the cores have a task, adds schedules with one
+ * extent reduced until each core has a task.
  */
 export const neighbourSchedules = (tiling: Tiling): readonly Tiling[] =>
   [

@@ -37,10 +37,10 @@ import { compileTiled, type CompileOptions } from "./compile.js";
 const worthTelling = 1.1;
 
 /**
- * Returns a list with a hint (TC907) if a schedule that reads the data from global memory is faster than the
- * default residency `ub`. The hint names the fastest such schedule, or the schedule that `advised` returns if
- * that is faster. The list is empty if the user stated a residency, or if the faster schedule of `advised`
- * loads the data to UB.
+ * Returns a list with a hint (TC907) if reading the data from global memory is faster than `tiling`, which
+ * has the target's default residency `ub`. The hint names the fastest such schedule, or the schedule that
+ * `advised` returns if that is faster. The list is empty if the user stated a residency, or if the faster
+ * schedule of `advised` loads the data to UB.
  */
 export function slowerResidency(
   given: AccessFunc,

@@ -334,8 +334,8 @@ async function writeOut(
 }
 
 /**
- * Returns the WGSL of a kernel. Comment lines at the top name the device limits that must be raised, and say
- * so if the kernel was compiled again for WebGPU.
+ * Returns the WGSL of a kernel. Comment lines at the top name the device limits to raise, if any. If the
+ * kernel was compiled again for WebGPU, a comment line says so.
  */
 function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
   const { device, wgsl } = deviceKernel(kernel, flags);

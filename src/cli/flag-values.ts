@@ -186,9 +186,9 @@ export function parseEntry(key: keyof Schedule, text: string): EntryValue {
 }
 
 /**
- * Parses pairs `operand=word`, separated by commas, and returns an object of values by operand. `valueOf`:
- * returns the value of a word. Calls `refuse`, which throws, for a malformed pair and for an operand that is
- * given twice.
+ * Parses pairs `operand=word`, separated by commas, and returns the value of each operand, by operand name.
+ * `valueOf`: converts a word to a value; the word is undefined for a pair without `=`. Calls `refuse`, which
+ * throws, for a malformed pair or an operand that is given twice.
  */
 function byOperand<T>(
   text: string,

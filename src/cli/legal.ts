@@ -54,8 +54,8 @@ export function legalCommand(program: Command): void {
 }
 
 /**
- * Prints the number of legal tiles of a program and a list of the fastest; with `--all`, of all listed tiles.
- * Resolves to the exit code: 1 if no tile is legal, 0 if a tile is legal.
+ * Prints the number of legal tiles of a program, and a list of the fastest. With `--all`, the list has all
+ * candidates of the compiler. Resolves to the exit code: 1 if no tile is legal, 0 if a tile is legal.
  */
 async function legal(file: string | undefined, flags: LegalFlags): Promise<number> {
   const { func } = await loadProgram(file, flags);

@@ -82,9 +82,9 @@ function distinct<T extends { readonly place: string }>(gathers: readonly T[]): 
 }
 
 /**
- * Returns a gather of a PyPTO dump in the form that {@link tryProgram} takes. If `profile` fixes the view,
- * data that was cut along the gather dim from a larger tensor gets the tensor's extent; the schedule gets a
- * view with the extent of the cut.
+ * Returns a gather of a PyPTO dump in the form that {@link tryProgram} takes. If `profile` fixes the view and
+ * the data was cut from a larger tensor along the gather dim, the data gets the larger tensor's extent along
+ * that dim. The schedule then gets a view with the extent of the cut.
  */
 function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, profile: Profile) {
   const [data, indices, ...others] = inputs;
@@ -109,8 +109,8 @@ function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, prof
 }
 
 /**
- * Returns the gather dim and the extent of a larger tensor along that dim, if the data is a part of the
- * tensor; otherwise undefined. `viewOf`: shape of the tensor. `given`: attribute `dim`, which may be
+ * Returns the gather dim, and the extent of the tensor of shape `viewOf` along that dim, if the data was cut
+ * from the tensor along the dim. Undefined for any other data. `given`: attribute `dim`, which may be
  * negative.
  */
 function cutAlong(

@@ -15,8 +15,8 @@ interface Folder {
 }
 
 /**
- * Writes one JavaScript module for each program, and an index of all modules, to a folder. Rejects if the
- * only program has errors; among several programs, errors are printed.
+ * Writes one JavaScript module for each program, and an index of all modules, to a folder. Errors of a single
+ * program make the promise reject; among several programs, errors are printed.
  */
 export async function writeModuleFolder(
   programs: readonly LoadedProgram[],

@@ -20,7 +20,7 @@ export const plainDialect = "onnx";
 /**
  * Returns the operator that `--op` and `--dialect` (`given`) name: `--op gather --dialect onnx` is `--op
  * onnx.gather`. Throws a UsageError for an unknown or ambiguous operator, or if the two flags name different
- * dialects. `keys`: attributes that the user gave, by which operators of one name are told apart.
+ * dialects. `keys`: names of the attributes that the user gave, which select among operators of one name.
  */
 export function operatorNamed(
   op: string,
@@ -68,8 +68,8 @@ function operatorHint(name: string, operators: Operators, without: string): stri
 }
 
 /**
- * Throws a UsageError for an operator name with two meanings: one operator by the dialect's own name, and
- * another operator by the name in the dialect's tests.
+ * Throws a UsageError if `op` has two meanings in a dialect: it is the name of one operator, and the name of
+ * another operator in the dialect's own tests.
  */
 function refuseTwoNames(dialect: string, op: string, operators: Operators): void {
   const def = findOp(`${dialect}.${op}`, operators);

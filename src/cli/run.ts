@@ -450,8 +450,8 @@ const runOf = (outcome: Outcome): BackendRun | undefined =>
 
 /**
  * Runs a kernel on each backend with one set of inputs, and compares the outcomes with one another and with
- * `definition`. Rejects with a RunError if a backend rejects an index value of a gather under `unchecked`, or
- * if a single backend without `definition` rejects the inputs.
+ * `definition`. Rejects with a RunError if a backend rejects an index value with policy `unchecked` in a
+ * gather. With one backend and no `definition`, rejects for every rejected index value.
  */
 async function runDraw(
   kernel: Kernel,

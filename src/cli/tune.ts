@@ -428,9 +428,9 @@ function openLog({ records: file, resume }: TuneFlags): RecordLog | undefined {
 }
 
 /**
- * Returns callbacks by which a search appends its candidates to a records file. `hash`: identifies the search
- * in the records. With `--resume`, `cached` has the candidates already in the file. After a failed write
- * nothing more is recorded, and the search goes on.
+ * Returns the search options by which a search writes its candidates to a records file. With `--resume`, the
+ * option `cached` has the candidates already in the file. `hash`: identifies the search in the records. After
+ * a failed write, the search goes on without recording.
  */
 function recorded(
   log: RecordLog,

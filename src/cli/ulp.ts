@@ -5,8 +5,8 @@ import { parseCountFrom } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Flags that choose the arithmetic of WebGPU (`arithmetic`), and the allowed difference from the reference in
- * units in the last place (`ulp`).
+ * Values of the flags `--arithmetic`, the arithmetic of WebGPU, and `--ulp`, the allowed difference from the
+ * reference in units in the last place.
  */
 export interface UlpFlags {
   readonly arithmetic?: Arithmetic;

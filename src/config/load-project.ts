@@ -82,8 +82,8 @@ function fieldProblems(value: unknown, file: string): readonly Pick<Diagnostic, 
 }
 
 /**
- * Returns the result of `action`. If `action` throws a CompileError, throws in its place the error that
- * `refuse` returns for the messages. `field`: name of a config field, put before each message; may be empty.
+ * Returns the result of `action`. If `action` throws a CompileError, throws instead the error that `refuse`
+ * makes of the messages. `field`: name of the config field put before each message; may be empty.
  */
 function refusing<T>(refuse: Refuse, field: string, action: () => T): T {
   try {
@@ -173,8 +173,8 @@ function readJson(file: string, shown: string): Read {
 }
 
 /**
- * Returns the passes of a config file. Each pass gets its source text, by which tuning records notice that
- * the pass has changed. Throws a ConfigError for invalid pass names.
+ * Returns the passes of a config file, each with its source text. Tuning records use the text to detect that
+ * a pass has changed. Throws a ConfigError for invalid pass names.
  */
 function passesOf({ passes = [] }: Config, file: string, shown: string, refuse: Refuse): readonly Pass[] {
   refusing(refuse, "passes", () => {

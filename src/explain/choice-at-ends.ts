@@ -5,8 +5,8 @@ import { rangedFigures, type RangedFigure } from "../api/cycles-range.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
 /**
- * Schedule that is faster than the schedule in use if a parameter of the target has the value `at`. `cycles`,
- * `own`: estimated cycles of the faster schedule and of the schedule in use with that value.
+ * Schedule that is faster than the schedule in use if the target parameter `figure` has the value `at`.
+ * `cycles`, `own`: estimated cycles at that value, of the faster schedule and of the schedule in use.
  */
 export interface OtherChoice {
   readonly figure: RangedFigure["figure"];
@@ -24,9 +24,9 @@ export interface OtherChoice {
 const better = 0.99;
 
 /**
- * Returns better schedules for the case that one parameter of the target is at the low or high end of its
- * range. Better means under 99 % of the kernel's estimated cycles. Schedule entries that the program states
- * are not changed.
+ * Returns schedules that are better than the kernel's if one parameter of the target is at the low or high
+ * end of its range. A better schedule takes under 99 % of the cycles of the kernel's schedule at that end.
+ * Schedule entries that the program states are not changed.
  */
 export function choicesAtEnds(
   program: Func,

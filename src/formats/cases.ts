@@ -71,9 +71,9 @@ export interface MalformedCase {
 }
 
 /**
- * Returns all test cases of a JSON file's text; a malformed test case has diagnostics instead of a program,
- * for at most ten problems. `operators`: operators that test cases may name. Throws a CompileError (TC013) if
- * the text is not JSON or has the wrong structure.
+ * Returns all test cases of a JSON file's text. A malformed test case has diagnostics on its first ten
+ * problems instead of a program. Throws a CompileError (TC013) if the text is not JSON or has the wrong
+ * structure. `operators`: operators that test cases may name.
  */
 export function readCaseList(text: string, file: string, operators?: Operators): (Case | MalformedCase)[] {
   checkArgument("readCaseList", "text", text);

@@ -4,8 +4,8 @@ import { fromHost } from "../../backends/index.js";
 import type { TensorValue } from "./tensor.js";
 
 /**
- * True if the elements of a type can be tested for zero by bits: bool, integers, and floats other than
- * float8.
+ * True if the elements of a type are real numbers that {@link flatNonzero} can test for zero: bool, integers,
+ * and floats other than float8.
  */
 export function isReal(dtype: DType): boolean {
   switch (elementTypes[dtype].class) {

@@ -135,8 +135,8 @@ const wrong = (key: string | undefined, message: string, hint?: string): never =
 
 /**
  * Returns the gather or scatter that a Spatter configuration describes. `configurations`: number of
- * configurations in the file, which share Spatter's memory. Throws a SpatterFault for an invalid or
- * unsupported configuration.
+ * configurations in the file, among which Spatter divides the memory that limits the indices. Throws a
+ * SpatterFault for an invalid or unsupported configuration.
  */
 function kernelOf(config: unknown, place: ElementPosition, configurations: number): SpatterKernel {
   if (!isObject(config) || Array.isArray(config)) return wrong(undefined, "it must be an object");
@@ -314,8 +314,8 @@ function mostlyStrideOne(pattern: string, args: readonly string[]): readonly num
 }
 
 /**
- * Returns the indices of Spatter's pattern LAPLACIAN: the points of a stencil, with 0 as the lowest index,
- * and delta 1. Throws a SpatterFault for invalid arguments.
+ * Returns Spatter's pattern LAPLACIAN: the indices of the points of a stencil, shifted so that the lowest
+ * index is 0, with delta 1. Throws a SpatterFault for invalid arguments.
  */
 function laplacian(pattern: string, args: readonly string[]): Pattern {
   const form = "LAPLACIAN:dimension:order:size";

@@ -25,8 +25,8 @@ export function asHost(name: string, tensor: TensorValue): HostValue {
 }
 
 /**
- * Returns a backend's output bytes as a tensor. `inputs`: inputs of the execution, which have the strings for
- * the handles (indices in a list of strings) of a string tensor.
+ * Returns a backend's output bytes as a tensor. The bytes of a string tensor are handles: indices in the list
+ * of strings that `inputs` have. `inputs`: inputs of the execution.
  */
 export function fromOutput(
   type: TensorType,

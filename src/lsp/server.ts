@@ -45,7 +45,7 @@ const lspRange = ({ start, end }: TextRange): LspRange => ({
 
 /**
  * Runs the language server on stdin and stdout until the client exits. `project`: contents of the config
- * file; default, the config of the client's workspace if the client sets `trusted: true` in
+ * file. Without `project`, the config of the client's workspace is used if the client sets `trusted: true` in
  * `initializationOptions`.
  */
 export function serveStdio(project?: Project): void {

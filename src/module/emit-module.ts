@@ -51,10 +51,10 @@ export const runtimes = ["gpu", "gpu-dynamic", "gpu-scatter", "cpu", "cpu-scatte
 export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
 
 /**
- * Returns the JavaScript code and type declarations of a module that executes a kernel. Throws a CompileError
- * for a scatter without code for this kind (TC505), for exceeded device limits or missing bounds (TC502), or
- * for an access map that differs between tiles (TC702). `device`: WebGPU target for which the kernel may be
- * compiled again.
+ * Returns the JavaScript code and type declarations of a module that executes a kernel. Throws a
+ * CompileError: TC505 for a scatter without code for this kind, TC502 for exceeded device limits or missing
+ * bounds, TC702 for an access map that differs between tiles. `device`: WebGPU target for which the kernel
+ * may be compiled again.
  */
 export function emitModule(
   kernel: Kernel,
@@ -72,9 +72,9 @@ export function emitModule(
 }
 
 /**
- * Returns the JavaScript code and type declarations of a WebGPU module. `given`: the user's kernel, from
- * which `kernel` may have been compiled again for WebGPU. Throws a CompileError: TC502 if the program exceeds
- * a device limit or has no code for all sizes, TC505 for a scatter without WebGPU code.
+ * Returns the JavaScript code and type declarations of a WebGPU module. `given`: the user's kernel; `kernel`
+ * is the same kernel or was compiled again from it for WebGPU. Throws a CompileError: TC502 if a device limit
+ * is exceeded or no program is valid for all dynamic sizes, TC505 for a scatter without WebGPU code.
  */
 function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf, arithmetic: Arithmetic): EmittedModule {
   const program = moduleProgram(kernel);

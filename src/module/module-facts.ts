@@ -205,10 +205,10 @@ export function printWritten(program: ModuleProgram): Readonly<Record<string, st
 }
 
 /**
- * Returns the upper bound (`extent`) of index operand `s`, or the number added to its negative values
- * (`wrapNegativeBy`), as a linear form of sizes. Without a stated bound, returns the smallest extent of the
- * dims that the operand indexes. Throws a CompileError (TC502) for an operand that is part of a sum and
- * states no bound.
+ * Returns one bound of index operand number `s` as a linear form of sizes: the upper bound, or the number
+ * added to negative values if `bound` is `wrapNegativeBy`. Without a stated bound, returns the smallest
+ * extent of the dims that the operand indexes. Throws a CompileError (TC502) for an operand that is part of a
+ * sum and states no bound.
  */
 function boundOf(program: ModuleProgram, s: number, bound: "extent" | "wrapNegativeBy"): Linear {
   const indices: readonly SymbolicIndex[] = program.symbolic?.map.indices ?? [];

@@ -9,10 +9,7 @@ import { table } from "./table.js";
  */
 export type Costs = readonly [a: CostOrRefusal | undefined, b: CostOrRefusal | undefined];
 
-/**
- * Column headers of the costs in a table that compares two versions, A and B, of a program. The headers of
- * columns that name the version are not included.
- */
+/** Headers of the cost columns in a table that compares two versions, A and B, of a program. */
 export const costHeads = ["cycles", "bytes moved", "target"] as const;
 
 /**

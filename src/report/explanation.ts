@@ -246,8 +246,9 @@ function renderLegalSummary(explanation: Explanation): string[] {
 }
 
 /**
- * Returns lines on the conditions of a legal schedule: those of the rules, those under which an Ascend core
- * gives the reference's bits, and rows of a tile that are not aligned.
+ * Returns the conditions of a legal schedule as lines: the conditions of the rules, and those for code that
+ * gives the reference's bits on Ascend cores. A line says why there is no such code, or that rows of the tile
+ * are not aligned.
  */
 function conditionsOf({ rules, ascend, framework }: Explanation): string[] {
   return [
@@ -383,8 +384,9 @@ function renderRefused(explanation: Explanation): string[] {
 }
 
 /**
- * Returns one line for each distinct result, with all flags that give the result: `--profile pages or
- * --profile head: …`. A combination of flags is left out if some of its flags alone give the same result.
+ * Returns one line for each distinct result in `remedies`, with all combinations of flags that give the
+ * result: `--profile pages or --profile head: …`. A combination is left out if fewer of its flags give the
+ * same result.
  */
 function equalRemedies(remedies: readonly (readonly [flags: string, result: string])[]): string[] {
   const flagsOf = new Map<string, string[]>();
@@ -399,9 +401,9 @@ function equalRemedies(remedies: readonly (readonly [flags: string, result: stri
 }
 
 /**
- * Returns the first lines of an explanation: program, target and verdict. They also state the judged tile if
- * it is not the stated one, and the verdict under another profile if it differs. If no full load is required,
- * a line states the residency.
+ * Returns the first lines of an explanation: program, target and verdict. The first line also has the judged
+ * tile if the stated tile is another, and the verdict under another profile if that verdict differs. If no
+ * full load is required, a second line states the residency.
  */
 function verdictLines({ name, target, legal, schedule, judgedTile, pages }: Explanation): string[] {
   const turned = turnedText(pages);
@@ -460,9 +462,9 @@ function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
 }
 
 /**
- * Returns `separator` and the framework call that sets the tile of `to`. The text also has the view if it
- * differs from the view of `from`, and a note if the tile is not aligned. An empty text if `words` (the
- * program's framework) is undefined.
+ * Returns `separator`, followed by the framework call that sets the tile of `to`; an empty text if `words` is
+ * undefined. The view of `to` follows if it differs from the view of `from`, and a note if the tile's rows
+ * are not aligned. `words`: facts of the program's framework.
  */
 function callText(
   words: FrameworkWords | undefined,

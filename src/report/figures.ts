@@ -136,7 +136,10 @@ export const inTableOrder = (keys: readonly FigureKey[]): readonly FigureKey[] =
   return (Object.keys(figures) as FigureKey[]).filter((key) => requested.has(key));
 };
 
-/** Keys of the columns for the schedule entries that a search chooses, for example `tile` and `buffers`. */
+/**
+ * Keys of the report columns that show the schedule entries chosen by a search, for example `tile` and
+ * `buffers`.
+ */
 export const entryKeys = Object.keys(entryFigures) as readonly (keyof typeof entryFigures)[];
 
 /**
@@ -156,8 +159,8 @@ export const tileKeys = [
 ] as const satisfies readonly FigureKey[];
 
 /**
- * Keys of the columns next to a schedule's cycles: lower bound, time, bandwidth and busiest hardware pipe
- * (instruction queue).
+ * Keys of the report columns that follow a schedule's cycles: lower bound, time, bandwidth and busiest
+ * hardware pipe (instruction queue).
  */
 export const boundKeys = [
   "floor",

@@ -5,7 +5,8 @@ const maxIndent = 0.6;
 
 /**
  * Returns `text` with each line wrapped between words to at most `width` characters. Wrapped text is indented
- * to the line's last column; two or more spaces separate columns. Words longer than a line are not split.
+ * to the start of the line's last column; columns are separated by two or more spaces. Words longer than a
+ * line are not split.
  */
 export const folded = (text: string, width: number): string =>
   text

@@ -9,8 +9,8 @@ const percent = (value: number): string => `${Math.round(value)} %`;
 
 /**
  * Returns the sensitivities of a program's cycles to target parameters as text, in percent of cycles per 1 %
- * of a parameter. Sensitivities below 0.005 % are omitted. `choices`: better schedules at the ends of a
- * parameter's range. `shape`: shape of the output.
+ * of a parameter. Sensitivities below 0.005 % are omitted. `choices`: schedules that are better if a
+ * parameter is at an end of its range. `shape`: shape of the output.
  */
 export function renderSensitivity(
   list: readonly Sensitivity[],

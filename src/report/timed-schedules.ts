@@ -8,8 +8,8 @@ import type { TuneResult } from "../tune/result.js";
 import { timedOf, type Timed } from "./tune-charts.js";
 
 /**
- * Ratio from which on a pruned schedule is left out of the chart. The ratio is the schedule's estimated
- * cycles divided by those of the fastest schedule that moves no more bytes.
+ * Ratio from which on the chart leaves out a schedule that the search pruned. The ratio is the schedule's
+ * estimated cycles divided by those of the fastest schedule that moves no more bytes.
  */
 export const farthest = 1.5;
 

@@ -146,9 +146,9 @@ function byBest(cells: readonly TileCell[]): readonly string[] {
 const keyOf = ({ x, y, residency }: Place): string => `${residency} ${x} ${y}`;
 
 /**
- * Returns a refused tile that proves a heat map cell illegal: none of the tile's extents is larger than the
- * cell's. Of several such tiles, returns the nearest; undefined if there is none. `least`: smallest tile
- * extent of each dim, used for dims outside the map.
+ * Returns the refused tile that proves a heat map cell illegal: the nearest one with no extent larger than
+ * the cell's. Undefined if there is none. `least`: smallest tile extent of each dim, used for dims outside
+ * the map.
  */
 function standsAt(
   { x, y, residency }: Place,

@@ -215,8 +215,8 @@ const classScale: Plot.ScaleOptions = {
 };
 
 /**
- * Returns the legend of the heat map's colours as SVG markup, `width` CSS pixels wide. Limits are printed as
- * ratios to the best cost, `least`, and as costs in the unit of the objective.
+ * Returns the legend of the heat map's colours as SVG markup, `width` CSS pixels wide. The limit of each
+ * colour is printed as a ratio to the best cost, `least`, and as a cost in the unit of the objective.
  */
 function legendOf(least: number, objective: Objective, width: number): string {
   const { Plot } = drawing();

@@ -155,9 +155,8 @@ export interface DrawComparison {
 }
 
 /**
- * Result of comparing a kernel with its definition on one draw of inputs. At most one field is present: a
- * difference, an index value that the definition and all backends reject, or a message. The message says that
- * the outputs are equal, but that more than half of their elements are fill elements.
+ * Result of comparing a kernel with its definition on one draw of inputs. At most one field is present. If
+ * none is present, the outputs are equal.
  */
 export interface Compared {
   /** First difference between a backend's outcome and the definition. */
@@ -227,8 +226,8 @@ function outsideItsTensors(thrown: unknown): Diagnostic {
 }
 
 /**
- * Returns an error (TC610) if `outcome` rejects an index value that a gather's kernel leaves unchecked.
- * Undefined for a scatter, for an output, and for any other policy.
+ * Returns an error (TC610) if `outcome` is the rejection of an index value with policy `unchecked` in a
+ * gather. Undefined for an outcome with an output, for any other policy, and for a scatter.
  */
 function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagnostic | undefined {
   const map = taskOfTile(tile).gather?.stmt.map;
@@ -242,8 +241,9 @@ function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagno
 }
 
 /**
- * Returns a text (`fills`) with the number of output elements or points that get the fill value, if these are
- * more than half. Otherwise, and for a program whose map differs between tiles, returns an empty object.
+ * Returns the object `{ fills }` if more than half of the output elements (of the points, for a scatter) get
+ * the fill value. `fills` is a text with their number. Returns an empty object in all other cases, and for a
+ * program whose access map differs between tiles.
  */
 function fillsIn(program: IndexProgram, inputs: HostInputs): Pick<Compared, "fills"> {
   if (program.tile !== undefined || !program.map.indices.some(({ outOfRange }) => outOfRange === "zero"))

@@ -52,9 +52,10 @@ function written({ indices, write }: AccessMap): ReadonlySet<number> {
 }
 
 /**
- * Returns an accessor for each index operand that decides which element a point writes, if the index value is
- * read from an input in `tables`. `tables`: positions of the inputs that may be changed. Index operands
- * looked up through other index operands are left out.
+ * Returns accessors by which index values can be read and changed: one for each index operand that decides
+ * which element a point of a scatter writes. Index operands are left out if they read another input than
+ * those in `tables`, or are looked up through other index operands. `tables`: positions of the inputs that
+ * may be changed.
  */
 function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): DrawnIndex[] {
   const { map, operands } = program;
@@ -101,8 +102,8 @@ function elementsOf(
 
 /**
  * Changes index values in `inputs` in place so that, as far as possible, no two points of a scatter write the
- * same element. Points for which no element is left are skipped, if the policy of an index value allows it.
- * `tables`: inputs that may be changed, by position. `random` returns numbers in [0, 1).
+ * same element. A point without a free element gets an index value that makes it write nothing, if the policy
+ * has such a value. `tables`: inputs that may be changed, by position. `random` returns numbers in [0, 1).
  */
 export function makeDistinct(
   program: DefinedMap,
@@ -180,8 +181,9 @@ function tryValues(positions: readonly Position[], isFree: () => boolean, random
 const pointsTried = 4096;
 
 /**
- * Changes index values in `inputs` in place so that two points of a scatter write the same element. Returns
- * false if this fails for the first 4096 points. `tables`: inputs that may be changed, by position.
+ * Changes index values in `inputs` in place so that two points of a scatter write the same element, and
+ * returns true. Returns false if no such change is found among the first 4096 points. `tables`: inputs that
+ * may be changed, by position.
  */
 export function makeDuplicate(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): boolean {
   const indices = drawnIndices(program, inputs, tables);

@@ -105,11 +105,11 @@ export function definitionOf(
 }
 
 /**
- * Yields inputs for the tests of a program: one draw if no index values are random, else four random draws.
- * The index values of the four draws: all in range; first and last values included; one out of range; many
- * out of range.
+ * Yields inputs for the tests of a program: one draw if all index values are given, else four draws. The
+ * index values of the four draws: all in range; first and last values included; one out of range; many out of
+ * range.
  *
- * If a scatter rejects duplicates, one more draw has a duplicate write. `ofOthers`: true to add draws for
+ * One more draw has a duplicate write if a scatter rejects duplicates. `ofOthers`: true to add draws for
  * kernels that tilec did not write. Throws a CompileError (TC502) for a tensor larger than an array.
  */
 export function* drawsOf(

@@ -27,7 +27,7 @@ import { runTextTest } from "./text-test.js";
 
 /**
  * Returns the tests at a path, which is a file or a folder. A file that cannot be read becomes a failing
- * test. `above` has the real paths of the parent folders, to detect cycles of links.
+ * test. `above` has the real paths of the parent folders, to detect cycles of symbolic links.
  */
 export function testsIn(
   path: string,
@@ -46,9 +46,9 @@ export function testsIn(
 }
 
 /**
- * Returns the tests of all files in a folder, in the order of file names. Returns a single test if the folder
- * is an ONNX backend test. Throws a CompileError (TC010) if a link in the folder leads back to a folder in
- * `above`.
+ * Returns the tests of all files in a folder, in the order of file names. A folder that is an ONNX backend
+ * test gives the test cases of its data sets instead. `above`: real paths of the parent folders. Throws a
+ * CompileError (TC010) if the folder is one of them, because of a symbolic link.
  */
 function testsInFolder(
   path: string,

@@ -139,8 +139,8 @@ function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
 }
 
 /**
- * Returns a range of values (both ends inclusive) that keep index operand `index` (0-based) in range. The
- * values also keep in range every index operand that is a sum with this operand as a term.
+ * Returns a range of values (both ends inclusive) for index operand `index` (0-based). With such a value, the
+ * operand is in range, and so is every index operand that is a sum with this operand as a term.
  */
 function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"]): Interval {
   const nothing: Interval = [0, 0];
@@ -172,9 +172,9 @@ function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"])
 }
 
 /**
- * Returns the values (ends inclusive) of index operand number `s` for which the sum `form` is in [least,
- * max], whatever values its other variables have. If there are none, returns the values for which `form` is
- * in [least, max] for some values of the other variables. `ranges`: ranges of the other variables.
+ * Returns the range (both ends inclusive) of values of index operand `s` that keep the sum `form` in [least,
+ * max] for all values of the other variables. If there is no such value, returns the values that do so for
+ * some values of the other variables. `ranges`: ranges of the other variables.
  */
 function solved(form: Linear, s: number, [least, max]: Interval, ranges: Ranges): Interval {
   const term = form.terms.find(({ of }) => indicesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));

@@ -7,7 +7,7 @@ import type { BackendRun } from "../../backends/index.js";
  */
 export type Outcome =
   | { readonly kind: "bits"; readonly run: BackendRun }
-  /** TC601 or TC607. */
+  /** Rejected index value (TC601) or duplicate write (TC607). */
   | { readonly kind: "rejected"; readonly index: Diagnostic };
 
 /**

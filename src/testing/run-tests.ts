@@ -20,7 +20,10 @@ export interface Test {
   begin(backends: readonly BackendChoice[], context: CheckContext): () => Promise<CheckResult[]>;
 }
 
-/** Results of a test suite, with unexpected errors and the number of tests that were not run. */
+/**
+ * Results of a test suite: the result of each test, the errors that are bugs in tilec (`bugs`), and the
+ * number of tests that were not run.
+ */
 export interface SuiteResults {
   readonly results: readonly CheckResult[];
   /**

@@ -89,9 +89,9 @@ export function concluded(
 }
 
 /**
- * Returns the candidates of `sorted` without duplicates. Candidates are duplicates if schedule, costs and
- * status are equal; of these, the default is kept, or else the first. All candidates of the run-off `race`
- * (final round-robin comparison) are kept.
+ * Returns the candidates of `sorted` without duplicates. Duplicates are candidates with the same schedule,
+ * costs and status. Of several duplicates, the default schedule is kept if present, else the first. All
+ * candidates of the run-off `race` (final round-robin comparison) are kept.
  */
 function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff | undefined): Candidate[] {
   const keyOf = ({ schedule, cycles, bytes, ubBytes, status }: Candidate): string =>

@@ -1,8 +1,8 @@
 import { at } from "../../ir/index.js";
 
 /**
- * Returns the median of the values: the mean of the two middle values for an even number of values, and NaN
- * for an empty list.
+ * Returns the median of the values; NaN for an empty list. If the number of values is even, the median is the
+ * mean of the two middle values.
  */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);

@@ -57,7 +57,7 @@ export interface TuneOptions extends CompileOptions {
  * candidate with an earlier result again.
  */
 export interface CachedCandidate {
-  /** Absent if the tuning record lacks a part of the cost. */
+  /** Cost by the cost model; absent if the tuning record lacks a part of the cost. */
   readonly cost?: Cost;
   readonly runs?: readonly CandidateRun[];
   readonly failure?: Exclude<Measurement, { readonly status: "measured" }>;
@@ -81,7 +81,7 @@ export interface TuneTask {
   readonly gather: AccessFunc;
   readonly target: Target;
   readonly objective: Objective;
-  /** Absent for the built-in pipeline. */
+  /** Compiler passes; absent for the built-in pipeline. */
   readonly passes?: readonly Pass[];
   readonly backend?: TuneBackend;
   readonly device?: string;

@@ -138,9 +138,9 @@ export interface RefusedTiles extends Pick<ResolvedSchedule, Exclude<SearchedEnt
  */
 export interface RunOff {
   readonly rounds: number;
-  /** Ids, the fastest median first. */
+  /** Candidate ids in ascending order of median time. */
   readonly order: readonly string[];
-  /** Rounds in which the fastest was faster than the default. */
+  /** Number of rounds in which the fastest candidate was faster than the default schedule. */
   readonly won: number;
   /**
    * Probability that chance alone wins `won` rounds or more, by a sign test for the number of candidates in

@@ -44,9 +44,9 @@ export interface MeasureOptions {
  * measurements.
  */
 export interface MsSearch {
-  /** Ids of the candidates to measure, in order; the default is first. */
+  /** Ids of the candidates to measure, in order; the default schedule is first. */
   readonly order: readonly string[];
-  /** Id of the default, which takes part in the run-off whatever its time is. */
+  /** Id of the default schedule, which takes part in the run-off whatever its time is. */
   readonly default: string;
   readonly measure: (id: string, options: MeasureOptions) => Promise<Measurement>;
   /** Measurements of earlier searches, by candidate id. */
@@ -66,7 +66,7 @@ export interface MsSearch {
  */
 export interface MsResult {
   readonly measurements: ReadonlyMap<string, Measurement>;
-  /** Nanoseconds of the run-off, one for each round, by id. Empty without a run-off. */
+  /** Nanoseconds of each round of the run-off, by candidate id; empty without a run-off. */
   readonly runOff: ReadonlyMap<string, readonly number[]>;
   readonly stopped: "no" | "time" | "abort";
 }
@@ -93,9 +93,9 @@ const timesBest = 20;
 const defaultLimitMs = 60_000;
 
 /**
- * Measures candidates in the given order, then compares the fastest candidates and the default in round-robin
- * order. Resolves to all measurements. Cached candidates are not measured again before the round-robin
- * comparison.
+ * Measures the candidates in the order of `search.order`. Then starts the run-off, in which the fastest
+ * candidates and the default schedule are measured in turns. Resolves to all measurements; a candidate with a
+ * cached measurement is measured again only in the run-off.
  */
 export async function searchMs(search: MsSearch): Promise<MsResult> {
   const { cached, measure, onMeasured, order, stop = () => "no" as const } = search;
@@ -141,9 +141,10 @@ interface Planned {
 }
 
 /**
- * Returns at most `budget` candidates to measure, in order; the default is first. After the default, two
- * choices alternate. One is the candidate with the fewest estimated cycles; the other is such a candidate of
- * the class that has the fewest chosen candidates so far. `seed` orders candidates with equal cycles.
+ * Returns at most `budget` candidates to measure, in order. The default schedule is first. The others are
+ * chosen alternately: the best remaining candidate of all, and the best remaining candidate of the class with
+ * the fewest chosen candidates. Best means the fewest estimated cycles; `seed` decides between equal
+ * candidates.
  */
 export function plan({ ranked, default: first, budget, seed }: Planned): readonly Ranked[] {
   const draw = seeded(seed);
@@ -229,9 +230,9 @@ async function roundRobinRuns(
 const significance = 0.05;
 
 /**
- * Returns the order of the candidates in a run-off (final round-robin comparison), and whether the fastest
- * beats the default significantly. `runOff` has the nanoseconds of each round, by candidate id. Returns
- * undefined if the default was not in the run-off.
+ * Returns the result of a run-off (final round-robin comparison), which tells whether the fastest candidate
+ * is significantly faster than the default schedule. `runOff`: nanoseconds of each round, by candidate id.
+ * Returns undefined if the default schedule was not in the run-off.
  */
 export function decided(
   runOff: ReadonlyMap<string, readonly number[]>,

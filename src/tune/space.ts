@@ -68,9 +68,9 @@ const maxRefused = 200;
 export const idOf = (schedule: ResolvedSchedule): string => contentHash(printSchedule(schedule));
 
 /**
- * Collects the search space of a gather or scatter: the schedules that a search may choose from, and the
- * smallest refused tiles, at most 200 for each residency. The generator returns the search space, and yields
- * the number of schedules collected so far as progress.
+ * Collects the search space of a gather or scatter: the legal schedules to choose from, and at most 200 of
+ * the smallest refused tiles for each residency. Returns the search space. Yields, as progress, the number of
+ * schedules collected so far.
  */
 export function* spaceOf(
   gather: AccessFunc,

@@ -76,9 +76,8 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
 }
 
 /**
- * Returns the default schedule as it is before the user's passes (`schedule`), and the kernel compiled with
- * these passes (`kernel`). If the passes refuse the schedule, the kernel is compiled with the built-in
- * passes.
+ * Returns the default schedule of a search, as chosen before the user's passes change it, and the kernel that
+ * these passes compile. If the passes refuse the schedule, the built-in passes compile the kernel.
  */
 function defaultOf(
   { gather, passes }: TuneTask,

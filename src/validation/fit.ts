@@ -128,9 +128,9 @@ export function fittedFigures(target: Target, tasks: readonly FitTask[]): readon
 }
 
 /**
- * Returns a fitted target parameter with its value and range. The range contains the fitted value, the value
- * that each measurement alone implies, and `others`: values from fits to a part of the measurements.
- * Measurement noise widens the range at both ends.
+ * Returns a target parameter with its fitted value and its range. The range spans the fitted value, the
+ * values that single measurements imply, and `others`; measurement noise widens both ends. `others`: values
+ * fitted to parts of the measurements.
  */
 function figureOf(
   { figure, rows }: FitTask,

@@ -48,9 +48,9 @@ const shifted = ({ name, type: { dtype, shape } }: Operand): RuleVerdict => ({
 });
 
 /**
- * Returns the results of the rule for view and tile along dim `dim`, whose elements share bytes. The view's
- * result is included only if the view fails. An extent passes if it is a multiple of `step` elements or
- * cannot be larger. `dtype`: element type, for the message.
+ * Returns the results of the rule `packed-tile` for the extents of view and tile along dim `dim`, whose
+ * elements share bytes. An extent passes if it is a multiple of `step` elements or cannot be larger. The
+ * view's result is included only if the view fails. `dtype`: element type, for the message.
  */
 function entries(
   tiling: Tiling,

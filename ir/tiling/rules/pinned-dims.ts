@@ -10,9 +10,9 @@ import { domainOf } from "../tiled.js";
 import type { Tiling } from "../tiling.js";
 
 /**
- * Returns the smallest legal extent of the view, in elements, along a dim that a PyPTO profile or operator
- * fixes: the extent of the output (of the domain, for a scatter). For a dim shared by data and index, it is
- * the larger of the two extents.
+ * Returns the smallest legal extent of a view, in elements, along a dim whose view extent a PyPTO profile or
+ * operator fixes. The extent is that of the output (of the domain, for a scatter). If the dim is also a
+ * gather dim of the data, the extent is the larger one of output and data. The minimum is 1.
  */
 export function requiredView(gather: AccessFunc, dim: number): number {
   const points = at(domainOf(gather), dim);

@@ -149,9 +149,9 @@ function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVer
 }
 
 /**
- * Returns the fault (TC303) for a view that cuts the input and the index of a PyPTO operator into different
- * numbers of blocks along some dim; the hint names a view that leaves this dim whole. The list is empty if
- * the numbers are equal, or if the profile allows different numbers.
+ * Returns a list with the fault (TC303) of a view that cuts the input and the index of a PyPTO operator into
+ * different numbers of blocks along a dim. The hint names a view that leaves this dim whole. The list is
+ * empty if the numbers are equal, or if the profile allows different numbers.
  */
 function unevenBlocks(gather: AccessFunc, { view, profile = defaultProfile }: Schedule): ShapeVerdict[] {
   const operator = writeRulesOf(gather);

@@ -81,8 +81,9 @@ export const ubBudget: Rule = {
 };
 
 /**
- * Returns a text on the largest part of the footprint in the unified buffer (UB): the dims of the data that
- * are loaded whole, or else the bytes. Undefined if nothing takes UB.
+ * Returns a text on the part of the footprint that takes the most bytes of the unified buffer (UB). For data
+ * that is loaded whole along gather dims, the text names these dims; for all other parts, the bytes.
+ * Undefined if nothing takes UB.
  */
 function largestEntry({ gather, footprint, scatter, operands }: Tiling): string | undefined {
   const [largest] = [...footprint.parts, ...footprint.written].sort((a, b) => b.counted - a.counted);

@@ -13,11 +13,11 @@ import { median } from "../../../src/tune/median.js";
 import { plainKernel } from "./plain-kernel.js";
 
 /**
- * Times of one launch on the visitor's GPU, in nanoseconds: for tilec's kernel, and for a kernel without
- * tiles that serves for comparison ({@link plainKernel}).
+ * Times of one launch on the visitor's GPU, in nanoseconds: of tilec's kernel (`tilec`), and of a kernel
+ * without tiles for the same gather (`plain`, see {@link plainKernel}).
  */
 export interface LaunchTimes {
-  /** Nanoseconds of one launch. */
+  /** Nanoseconds of one launch of tilec's kernel. */
   readonly tilec: number;
   readonly plain: number;
 }

@@ -20,7 +20,7 @@ export interface Vocabulary {
 /** Input operand in the program form of the page: the key, and the type as text. */
 export interface FormInput {
   readonly key: string;
-  /** `f32[64,80]` */
+  /** Type of the operand as text, for example `f32[64,80]`. */
   readonly text: string;
 }
 
@@ -217,7 +217,11 @@ export interface RunAnswer {
   };
 }
 
-/** Program text and input tensors of an opened file or gallery example. `inputs` is by function name. */
+/**
+ * Program text and input tensors of an opened file or gallery example. `inputs`: input tensors by function
+ * name. `func`: name of the function whose input an opened array file sets; absent for any other file and for
+ * an example.
+ */
 export interface Opened {
   readonly text: string;
   readonly func?: string;

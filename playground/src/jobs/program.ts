@@ -101,7 +101,7 @@ export function boundFunc(asked: Asked): Func {
 export type Change =
   | { readonly kind: "schedule"; readonly entries: readonly ScheduleText[] }
   | { readonly kind: "target"; readonly target: string }
-  /** Change of the dialect or the operator. A field that is absent stays as it is. */
+  /** Change of the dialect or the operator. A part that the change lacks stays as it is. */
   | { readonly kind: "operator"; readonly dialect?: string; readonly op?: string }
   | { readonly kind: "type"; readonly operand: string; readonly text: string }
   | { readonly kind: "attr"; readonly key: string; readonly text: string }

@@ -183,8 +183,8 @@ function tooLong(kernel: Kernel, target: Parameters<Kernel["forTarget"]>[0]): Di
 }
 
 /**
- * Compares the run `other` with the run `first` on another backend. Returns the answer of `other`, with a
- * diagnostic if the outputs differ. `same` is false if outputs or diagnostics differ.
+ * Compares the run `other` with the run `first` on another backend. In the result, `answer` is the answer of
+ * `other`, with a diagnostic if the outputs differ, and `same` is false if outputs or diagnostics differ.
  */
 function comparedWith(
   first: Ran | undefined,

@@ -197,8 +197,9 @@ function verdictOf(explanation: Explanation): Verdict {
 }
 
 /**
- * Returns changes that make an illegal schedule legal: changes to the nearest legal schedules, or to a PyPTO
- * profile under which the schedule is legal. If no tile is legal, returns changes of other settings.
+ * Returns the schedule changes to suggest for an illegal schedule. A change leads to one of the nearest legal
+ * schedules, or to a PyPTO profile under which the schedule is legal. If no tile is legal, the changes
+ * concern other settings.
  */
 function suggestionsOf({ infeasible, nearest, pages, schedule }: Explanation): Suggestion[] {
   const newer = pages?.legal === true ? [{ flags: `--profile ${pages.profile}` }] : [];

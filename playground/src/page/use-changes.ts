@@ -6,8 +6,8 @@ import type { Change } from "../jobs/program.js";
 import { errorTexts } from "./error-text.js";
 
 /**
- * Undo step of a change in the editor. `own`: the change is undone alone. `joined`: the change is undone
- * together with other changes in quick succession.
+ * Kind of undo step that a change forms in the editor. `own`: the change is undone alone. `joined`: the
+ * change is undone together with other changes in quick succession.
  */
 export type Step = Parameters<Editor["setText"]>[1];
 

@@ -13,8 +13,9 @@ const middleOf = (element: Element): readonly [x: number, y: number] => {
 };
 
 /**
- * Returns the cell nearest to `from` in the direction of an arrow key. A sideways distance counts four times.
- * Returns undefined for another key, or if no cell lies in that direction.
+ * Returns the nearest cell in the direction of an arrow key from the cell `from`. A distance across the
+ * direction counts four times as much as a distance along it. Returns undefined for another key, or if no
+ * cell lies in that direction.
  */
 export function cellBeside<T extends Element>(cells: readonly T[], from: T, key: string): T | undefined {
   const direction = directions[key];

@@ -13,8 +13,9 @@ const property = (text: string): string => data(text).replaceAll(":", "%3A").rep
 const fromHere = (file: string): string => (isAbsolute(file) ? relative(process.cwd(), file) : file);
 
 /**
- * Formats a report as lines for GitHub Actions: an annotation for each failed test and each diagnostic, and
- * one for hints on Ascend cores (TC912), if any. The last line has the counts of results.
+ * Formats a report as lines for GitHub Actions. There is an annotation for each failed test, one notice if
+ * tests have the hint TC912 (Ascend cores), and an annotation for each diagnostic. The last line has the
+ * counts of results.
  */
 export function github(report: SuiteReport): string {
   const failures = report.results.flatMap(({ status, id, backend, code, message = "", file, line = 1 }) => {

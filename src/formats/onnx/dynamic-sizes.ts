@@ -52,9 +52,9 @@ export function dynamicShape(dims: readonly Dim[], limits: MaxSizes): DynamicSha
 }
 
 /**
- * Returns the access program of a gather or scatter whose outermost dims may be dynamic. `roles` has the
- * names of the inputs. `outermost` has the name of each operand's outermost dim if that is dynamic, else
- * null. Returns diagnostics if the operator breaks a rule or sizes are invalid (TC204).
+ * Returns the access program of a gather or scatter whose outermost dims may be dynamic. Returns diagnostics
+ * if an operator rule is broken or a size is invalid (TC204). `roles`: names of the inputs. `outermost`: for
+ * each operand, the name of its outermost dim if dynamic, else null.
  */
 export function dynamicProgram(
   { name = "", op, attrs, data, indices, others = [] }: ProgramDescription,
@@ -107,9 +107,9 @@ function symbolsOfDomain(map: AccessMap, named: readonly (string | null)[]): rea
 type Typed = Pick<Operand, "type">;
 
 /**
- * Returns a copy of the access map for dynamic sizes. An index operand keeps its constant extent only if the
- * extent differs from the extent of the dim that it indexes. Otherwise the dim's size at run time is the
- * extent.
+ * Returns a copy of the access map for dynamic sizes. If the extent of an index operand equals the extent of
+ * the dim that it indexes, the run-time size of the dim replaces the former. Otherwise the extent of the
+ * index operand stays constant.
  */
 function withDynamicBounds(
   map: AccessMap,
@@ -134,9 +134,9 @@ function withDynamicBounds(
 }
 
 /**
- * Returns the symbols of the dynamic dims with their maximum extents (`symbols`), and the symbol name of each
- * operand's outermost dim (`named`). `outermost` has the model's name of each of these dims. A static dim is
- * null in `outermost` and in `named`.
+ * Returns two lists. `symbols` has the symbols of the dynamic dims, with their maximum extents; `named` has
+ * the symbol name of each operand's outermost dim. `outermost`: names of the same dims in the model. A static
+ * dim is null in `named` and `outermost`.
  */
 function symbolsOf(outermost: readonly (string | null)[], limits: MaxSizes) {
   const names = new UniqueNames();

@@ -2,8 +2,8 @@
 import { checkApiArgument } from "../../api/argument-kinds.js";
 
 /**
- * Estimated cycles of a group of ONNX nodes, kernel launches included: merged into one kernel (`folded`), and
- * as one kernel for each node (`separate`).
+ * Estimated cycles of a group of ONNX nodes, kernel launches included. `folded`: all nodes merged into one
+ * kernel. `separate`: one kernel for each node.
  */
 export interface FoldCycles {
   readonly folded: number;

@@ -68,7 +68,7 @@ export interface Folding {
   readonly folded?: Folded;
   /** Reasons why adjacent nodes are not merged. */
   readonly kept: readonly string[];
-  /** Cycles of a merge that was not made: as one kernel, and as separate kernels, which take fewer cycles. */
+  /** Cycles of a merge that was not made because separate kernels take fewer cycles. */
   readonly unfolded?: FoldCycles;
 }
 
@@ -548,8 +548,8 @@ const asLight = 1.1;
 const maxWeighed = 27;
 
 /**
- * Returns the ways to compute the inputs of a node, each with one {@link Chain} for each input. The ways with
- * the most nodes come first. If there are more than `maxWeighed`, only some are returned.
+ * Returns the ways to compute the inputs of a node, those with the most nodes first. Each way is a list of
+ * one {@link Chain} for each input. If there are more than `maxWeighed` ways, only some are returned.
  */
 function chainChoices(inputs: readonly Input[]): readonly (readonly Chain[])[] {
   const values = [...new Map(inputs.map((input) => [input.value, input])).values()];

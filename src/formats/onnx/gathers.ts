@@ -120,10 +120,13 @@ export type OnnxGather =
       readonly open?: OnnxDynamic;
     });
 
-/** Access program of a gather with dynamic sizes, with the operands that are constant in the model. */
+/**
+ * Access program of a gather with dynamic sizes (`func`), with the values of the operands that are constant
+ * in the model.
+ */
 export interface OnnxDynamic {
   readonly func: AccessFunc;
-  /** Values of the operands that are constant in the model; `others` has those of further inputs by key. */
+  /** Value of the data; absent if it is not constant in the model. */
   readonly data?: TensorValue;
   readonly indices?: TensorValue;
   readonly others?: Readonly<Record<string, TensorValue>>;
@@ -585,8 +588,8 @@ function symbolic(
 }
 
 /**
- * Returns a hint to bind the inner dims of an operand with `--bind` in place of `--most`. Only an outermost
- * dim can have an upper bound from `--most`. Returns undefined if `--most` names no inner dim of the operand.
+ * Returns a hint to use `--bind` instead of `--most` for the inner dims of an operand, because only an
+ * outermost dim can have an upper bound. Returns undefined if `--most` names no inner dim of the operand.
  */
 function bindInPlace(dims: readonly (number | string)[], maxSizes: MaxSizes): string | undefined {
   const inner = dims

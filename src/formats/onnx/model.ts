@@ -10,9 +10,9 @@ export type Dim = number | string;
  * Declared type of a tensor in an ONNX model (TypeProto.Tensor): the element type, and the dims if readable.
  */
 export interface OnnxTensorType {
-  /** TensorProto.DataType. */
+  /** Element type, as an ONNX code (TensorProto.DataType). */
   readonly dataType: number;
-  /** Absent: not even the rank is known. */
+  /** Extents of the dims; absent if not even the rank is known. */
   readonly dims?: readonly Dim[];
   /** Part of the shape that cannot be read: `an extent of 2^60`. */
   readonly problem?: string;
@@ -21,7 +21,7 @@ export interface OnnxTensorType {
 /** Input, output or intermediate value of an ONNX graph (ValueInfoProto): the name and the declared type. */
 export interface OnnxValue {
   readonly name: string;
-  /** Absent for a value that is no tensor (a sequence, map, optional or sparse tensor), or has no type. */
+  /** Absent if the value has no declared type or is a sequence, map, optional or sparse tensor. */
   readonly type?: OnnxTensorType;
 }
 
@@ -29,10 +29,10 @@ export interface OnnxValue {
 export interface OnnxTensor {
   readonly name: string;
   readonly dims: readonly number[];
-  /** TensorProto.DataType. */
+  /** Element type, as an ONNX code (TensorProto.DataType). */
   readonly dataType: number;
   readonly stored: "here" | "external" | "in segments";
-  /** Part of the shape that cannot be read, and that `dims` then lacks: `an extent of -1`. */
+  /** Part of the shape that cannot be read, in words: `an extent of -1`. `dims` lacks this part. */
   readonly problem?: string;
   /** The encoded TensorProto: a view of the file. */
   readonly message: Uint8Array;
@@ -55,9 +55,9 @@ export type OnnxAttribute =
 export interface OnnxNode {
   readonly name: string;
   readonly op: string;
-  /** "" for ONNX's own operators. */
+  /** Domain of the operator; "" for ONNX's own operators. */
   readonly domain: string;
-  /** Names; "" for an optional input that is left out. */
+  /** Names of the input tensors; "" for an optional input that is left out. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly attributes: ReadonlyMap<string, OnnxAttribute>;
@@ -81,13 +81,13 @@ export interface OnnxGraph {
 /** Function that an ONNX model defines (FunctionProto): the body, and the opset of the body. */
 export interface OnnxFunction {
   readonly graph: OnnxGraph;
-  /** Opset of ONNX's own operators in the body; absent when it imports none. */
+  /** Opset of ONNX's own operators in the body; absent if the function imports none. */
   readonly opset?: number;
 }
 
 /** Parsed ONNX model (ModelProto): the main graph, the functions and the opset. */
 export interface OnnxModel {
-  /** Names the model in diagnostics. */
+  /** Name of the model in diagnostics. */
   readonly file: string;
   /** Opset of ONNX's own operators; absent when the model imports none. */
   readonly opset?: number;

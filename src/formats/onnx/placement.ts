@@ -14,24 +14,24 @@ export interface PlacedProgram {
 }
 
 /**
- * Placement of one ONNX node: the needed programs that compute the node (`into`), and whether the node must
- * also run alone (`needed`). {@link placementOf} decides which programs are needed.
+ * Placement of one ONNX node: the gathers into whose needed programs the node is merged (`into`), and whether
+ * the node must also run alone (`needed`). {@link placementOf} decides which programs are needed.
  */
 export interface Placed {
   /** Gathers whose programs are needed and compute the node. */
   readonly into: readonly OnnxNode[];
   /**
-   * True if the node must also run alone, because other nodes, or a graph that returns its output, use the
-   * output.
+   * True if the node must also run alone: a graph returns its output, no node reads the output, or a node
+   * needs the output as an input.
    */
   readonly needed: boolean;
 }
 
 /**
  * Returns the placement of each node that a merged program computes. A program is needed if a graph returns
- * its output, or if no node reads the output. A program is also needed if a node that reads the output runs
- * alone, or in a needed program that does not compute the output itself. `uses` lists every node of the
- * model, in order.
+ * its output, if no node reads the output, or if a node needs the output as an input. A node needs the output
+ * as an input if it runs alone, or in a needed program that does not compute the output. `uses`: all nodes of
+ * the model, in order.
  */
 export function placementOf(
   programs: readonly PlacedProgram[],

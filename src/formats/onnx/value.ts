@@ -12,9 +12,9 @@ import type { Dim } from "./model.js";
  * is absent.
  */
 export interface TrackedValue {
-  /** TensorProto.DataType. */
+  /** Element type, as an ONNX code (TensorProto.DataType). */
   readonly dataType?: number;
-  /** Absent: not even the rank is known. */
+  /** Extents of the dims; absent if not even the rank is known. */
   readonly dims?: readonly Dim[];
   /**
    * Elements of a small i32, i64 or bool tensor in row-major order, for example a shape. An unknown element
@@ -128,8 +128,8 @@ export function tensorValue(value: TrackedValue): TensorValue | undefined {
 }
 
 /**
- * Returns the facts that a model declares for a value, completed by inferred facts. A value with known
- * elements is returned as inferred.
+ * Returns the facts that a model declares about a value, completed by the inferred facts. If the value has
+ * inferred elements, returns the inferred facts alone.
  */
 export function merged(declared: TrackedValue | undefined, inferred: TrackedValue): TrackedValue {
   const isFixed =

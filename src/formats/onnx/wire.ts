@@ -23,8 +23,8 @@ export class Source {
   constructor(readonly file: string) {}
 
   /**
-   * Counts an item that is kept in memory. `items` is more than one for an item that takes the memory of
-   * several. Throws an error if the file has too many.
+   * Adds `items` to the number of items that are kept in memory. An item that takes the memory of several
+   * counts as several. Throws an error if the file has too many items.
    */
   spend(items = 1): void {
     this.#items += items;

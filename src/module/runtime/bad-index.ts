@@ -12,9 +12,9 @@ import type { ModulePlan } from "./plan.js";
 export type ReadIndex = (operand: SizedOperand, table: number, position: number) => Promise<bigint> | bigint;
 
 /**
- * Resolves to an error (TC601) for the first rejected index value that the points in `range` read; undefined
- * if none is rejected. `points`: extents of the domain, by default the output shape. `range`: row-major
- * numbers of the first point and of the end, which is excluded.
+ * Checks the index values that the points in `range` read. Resolves to an error (TC601) for the first index
+ * value that the out-of-range policy rejects; undefined if there is none. `points`: extents of the domain, by
+ * default the output shape. `range`: row-major numbers of the first point and of the end (excluded).
  */
 export async function badIndexIn(
   { sites, reduced }: ModulePlan,

@@ -33,7 +33,7 @@ export interface ModulePlan {
   readonly name: string;
   readonly symbols?: readonly { readonly name: string; readonly most: number }[];
   readonly numbers?: (sizes: Numbers) => Numbers;
-  /** The inputs, then the output. */
+  /** Operands of the program: the inputs, then the output. */
   readonly operands: readonly ModuleOperand[];
   /** Index operands as functions, to find a rejected index value; empty if the kernel rejects none. */
   readonly sites: readonly IndexFunction[];
@@ -81,8 +81,8 @@ export interface FixedPlan extends GpuPlan {
 export interface ScatterIndex extends IndexFunction {
   /**
    * Numbers (0-based) of the index values from which the coordinates of this index value are computed.
-   * Present only if this index value affects the written value alone. If one of the listed index values
-   * selects no element, the point writes the fill bits.
+   * Present only if this index value determines the written value, but not the element to write. If a listed
+   * index value selects no element, the point writes the fill bits.
    */
   readonly needs?: readonly number[];
 }

@@ -86,8 +86,8 @@ interface PointState extends ScatterPoint {
 }
 
 /**
- * Returns the state of a point before any of its index values is resolved. The state then records the element
- * that each index value selects, and whether the point writes nothing.
+ * Returns the state of a point of a scatter before its index values are resolved. While they are resolved,
+ * the state records the element that each one selects, and whether the point writes nothing.
  */
 function startOf(indices: readonly ScatterIndex[]): PointState {
   const elements: bigint[] = [];

@@ -25,10 +25,10 @@ export async function loadCode({ code }: CpuPlan): Promise<LoadedCode> {
 }
 
 /**
- * Runs the code on the bytes of the inputs and returns the output as `bytes`. `bad` is the row-major number
- * of the first output element or point with an index out of range; 2^32 - 1 if none. `inPlace` is true if the
- * output is the memory of the first input. Throws a GatherError (TC502) if the memory cannot grow to hold the
- * operands and buffers.
+ * Runs the code on the bytes of the inputs. In the result, `bytes` is the output, and `bad` is the row-major
+ * number of the first output element or point with an index out of range (2^32 - 1 if none). `inPlace`: true
+ * if the output is the memory of the first input. Throws a GatherError (TC502) if the memory cannot grow to
+ * hold the operands and buffers.
  */
 export function runCode(
   plan: CpuPlan,

@@ -106,8 +106,8 @@ function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): B
 
 /**
  * Returns the candidates that won a run-off (final round-robin comparison) and were significantly faster than
- * the default. For each run-off that a candidate won, `ratios` has the candidate's median time divided by the
- * default's median time.
+ * the default schedule. In the result, `ratios` has a number for each run-off that the candidate won: its
+ * median time divided by the median time of the default schedule.
  */
 function winners(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const races = new Set(standard.runs.flatMap(({ race }) => race ?? []));
@@ -136,8 +136,9 @@ function winners(measured: readonly CandidateRecord[], standard: CandidateRecord
 }
 
 /**
- * Returns the candidates, except the default, that were measured outside tilec on the same devices as the
- * default. For each device, `ratios` has the candidate's median time divided by the default's median time.
+ * Returns the candidates, except the default schedule, with times measured outside tilec on a device that
+ * also has such times of the default schedule. In the result, `ratios` has a number for each such device: the
+ * candidate's median time divided by the median time of the default schedule.
  */
 function given(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const timesOn = (candidate: CandidateRecord, device: string): readonly number[] =>

@@ -5,8 +5,8 @@
 import { at } from "../../../ir/index.js";
 
 /**
- * Estimated cycles `cycles[c][k]` of schedule candidate `c` at the size with index `k`; null if the candidate
- * is not legal at the size.
+ * Table of estimated cycles: `cycles[c][k]` has the cycles of schedule candidate `c` at the size with index
+ * `k`; null if the candidate is not legal at that size.
  */
 export type Cycles = readonly (readonly (number | null)[])[];
 
@@ -59,10 +59,10 @@ export interface Choice {
 }
 
 /**
- * Returns at most `pieces` ranges that together contain all sizes, each with one schedule candidate. The
- * choice has the least worst slowdown (cycles divided by the fewest cycles) at the requested sizes. Slowdowns
- * up to 1.05 count as equal; the slowdowns at the other sizes then decide. Returns undefined if no choice is
- * legal.
+ * Returns at most `pieces` ranges that together contain all sizes, each with one schedule candidate. Returns
+ * undefined if no choice is legal. The choice minimizes the greatest slowdown at a requested size. A slowdown
+ * is the chosen candidate's cycles divided by the fewest cycles at that size. Slowdowns up to 1.05 count as
+ * equal; the slowdowns at the other sizes then decide.
  */
 export function piecesOf(choice: Choice, pieces: number): readonly SizeRange[] | undefined {
   interface Plan extends Distance {
@@ -98,10 +98,11 @@ interface Near extends Distance {
 }
 
 /**
- * Returns a function that chooses one schedule candidate for the sizes with indices `from` to `to`
- * (inclusive). The candidate has the least worst slowdown (cycles divided by the fewest cycles) at the
- * requested sizes. Slowdowns up to 1.05 count as equal; the slowdowns at the other sizes then decide. The
- * function returns undefined if no candidate is legal at every size of the range.
+ * Returns a function that chooses the best schedule candidate for a range of sizes, given by the indices
+ * `from` and `to` (inclusive). The function returns undefined if no candidate is legal at every size of the
+ * range. The best candidate minimizes the greatest slowdown at a requested size. A slowdown is the
+ * candidate's cycles divided by the fewest cycles at that size. Slowdowns up to 1.05 count as equal; the
+ * slowdowns at the other sizes then decide.
  */
 export function nearestOf(choice: Choice): (from: number, to: number) => Near | undefined {
   // By the first size, and by the sizes behind it as far as was asked for.
@@ -119,9 +120,9 @@ export function nearestOf(choice: Choice): (from: number, to: number) => Near | 
 }
 
 /**
- * Returns the indices (ascending) of the schedule candidates that are among the `count` fastest for some
- * range of consecutive sizes. Only candidates that are legal at all sizes of a range are compared for that
- * range.
+ * Returns the indices (ascending) of the schedule candidates that are among the `count` best for at least one
+ * range of consecutive sizes. For a range, the candidates that are legal at all its sizes are compared by
+ * slowdown, as {@link nearestOf} does.
  */
 export function nearSome(choice: Choice, count: number): readonly number[] {
   const taken = new Set<number>();
@@ -140,8 +141,9 @@ export function nearSome(choice: Choice, count: number): readonly number[] {
 const all = ({ cycles }: Choice): readonly Near[] => cycles.map((_, candidate) => ({ ...none, candidate }));
 
 /**
- * Extends the rating of a schedule candidate, `near`, to one more size, which has index `k`. Returns a list
- * with the new rating, or an empty list if the candidate is not legal at the new size.
+ * Adds the size with index `k` to the range for which a schedule candidate is rated. `near`: rating for the
+ * range so far. Returns a list with the new rating, or an empty list if the candidate is not legal at the
+ * size.
  */
 function longerBy(near: Near, { cycles, least, isRequested }: Choice, k: number): readonly Near[] {
   const here = at(at(cycles, near.candidate), k);

@@ -317,7 +317,7 @@ function cyclesInPiece(
 }
 
 /**
- * Returns the sizes in `ends` and four more sizes between each two neighbours, as a geometric progression
+ * Returns the sizes in `ends` with four more sizes inserted between neighbours, evenly spaced by ratio and
  * rounded to integers. The list is ascending, without repetitions.
  */
 function pointsOf(ends: readonly number[]): readonly number[] {
