@@ -18,6 +18,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/module/scatter.test.ts", 13, "compiles, loads and runs modules of the scatters of half the cases"],
   ["test/backends/pypto-scatter.test.ts", 14, "compiles 1,600 random scatters, and runs them in Python"],
   ["test/conformance/scatter.test.ts", 60, "runs each case of scatters on every backend"],
+  ["test/property/scatter-legality.test.ts", 12, "compiles every tile of 80 random scatters"],
   ["test/property/scatter-traffic.test.ts", 25, "executes 1,000 schedules of random scatters"],
   ["test/api/scatter.test.ts", 9, "compiles each tile of some scatters"],
   ["test/backends/index-types.test.ts", 28, "compiles kernels of each index type for WebGPU"],

@@ -37,12 +37,16 @@ export interface Remedy {
  */
 export type PinnedEntries = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residencies };
 
+/** True if a schedule sets a tile or view, by which the program is judged. */
+export const isTyped = ({ tile, view }: Schedule): boolean => tile !== undefined || view !== undefined;
+
 /**
  * True if a schedule sets a tile, view, profile, lowering or rotation, each of which assumes data in the
  * unified buffer (UB). If such a schedule has no residency, it gets the target's default residency.
  */
-export const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedule): boolean =>
-  [tile, view, profile, lowering, rotate].some((entry) => entry !== undefined);
+export const pinsResidency = (schedule: Schedule): boolean =>
+  isTyped(schedule) ||
+  [schedule.profile, schedule.lowering, schedule.rotate].some((entry) => entry !== undefined);
 
 /**
  * Returns the best tiling that keeps all choices in `pinned`, and the command-line flags that select the

@@ -46,7 +46,7 @@ import { at, invariant } from "../ir/types.js";
 import { asFast, chooseSchedule } from "./choose-schedule.js";
 import { clockOf } from "./lowered.js";
 import { definePass } from "./pass.js";
-import { pinsResidency, remedies } from "./remedies.js";
+import { isTyped, pinsResidency, remedies } from "./remedies.js";
 import { reportWritten, writtenResidencies } from "./written-residencies.js";
 import { withBuffers } from "./with-buffers.js";
 import { withDefaults } from "./with-defaults.js";
@@ -210,9 +210,9 @@ export function spokenOf(
 export function residenciesOf(
   func: AccessFunc,
   target: Target,
-  typed = func.schedule.tile !== undefined || func.schedule.view !== undefined,
+  typed = isTyped(func.schedule),
 ): readonly [Residencies, ...Residencies[]] {
-  if (isScatter(func.map)) return writtenResidencies(func, target);
+  if (isScatter(func.map)) return writtenResidencies(func, target, typed);
   const { schedule } = func;
   const { residency } = schedule;
   if (residency !== undefined && residency !== "auto") return [shortest(func, target, residency)];

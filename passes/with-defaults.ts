@@ -12,6 +12,7 @@ import {
   dataResidency,
   domainOf,
   entryLimits,
+  pinnedEntry,
   pinnedTiles,
   pinnedViews,
   requiredView,
@@ -45,7 +46,8 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
     return tiles.includes(d) ? Math.max(required, at(initial.tile, d)) : required;
   };
   const view = schedule.view ?? fullTile.map(viewAlong);
-  const tile = schedule.tile ?? fullTile.map((extent, d) => (tiles.includes(d) ? at(view, d) : extent));
+  const tile =
+    schedule.tile ?? fullTile.map((extent, d) => (tiles.includes(d) ? pinnedEntry(func, d, view) : extent));
   return new Tiling(func, { ...initial, view, tile }, target);
 }
 

@@ -5,7 +5,7 @@ import { outputOf, type AccessFunc } from "../ir/func.js";
 import { formatEntry, type Residencies, type Residency } from "../ir/schedule.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import { anyLegal, residencyChoices, shortest, writeRulesOf } from "../ir/tiling/index.js";
-import { pinsResidency } from "./remedies.js";
+import { isTyped, pinsResidency } from "./remedies.js";
 import { withDefaults } from "./with-defaults.js";
 
 type Choices<T> = readonly [T, ...T[]];
@@ -25,21 +25,30 @@ function preferred(func: AccessFunc, target: Target): Choices<Residency> {
 }
 
 /**
+ * True if a tile that is typed is judged with input and index in UB, on every target: the operator's
+ * framework has them there, whole. `typed`: true if the schedule sets a tile or view.
+ */
+const isJudgedInUb = ({ framework, sharedDims }: AccessFunc, typed: boolean): boolean =>
+  typed && framework !== undefined && sharedDims.length > 0;
+
+/**
  * Returns the candidate residencies (memories in which operands are kept) of a scatter, the preferred one
  * first. A requested residency is the only candidate; `auto` allows all that the target and the operator
- * support.
+ * support. A typed tile or view (`typed`) is judged in UB if a full store of a PyPTO operator has a legal
+ * tile there.
  */
-export function writtenResidencies(func: AccessFunc, target: Target): Choices<Residencies> {
-  const { schedule, framework } = func;
+export function writtenResidencies(func: AccessFunc, target: Target, typed: boolean): Choices<Residencies> {
+  const { schedule } = func;
   const { residency } = schedule;
   if (residency !== undefined && residency !== "auto") return [shortest(func, target, residency)];
-  // A tile of an operator whose framework loads input and index whole is judged so on every target.
-  const isTyped = schedule.tile !== undefined || schedule.view !== undefined;
-  const loads = isTyped && framework !== undefined && func.sharedDims.length > 0;
-  const choices = residencyChoices(func, target, loads ? ["ub"] : preferred(func, target));
-  if (residency === "auto") return choices;
   const isPossible = (other: Residencies): boolean => anyLegal(withDefaults(func, other, target));
-  const isFixed = target.defaultResidency === "auto" || writesInGm(func) || pinsResidency(schedule);
+  const inUb = isJudgedInUb(func, typed)
+    ? residencyChoices(func, target, ["ub"]).find(isPossible)
+    : undefined;
+  if (inUb !== undefined) return [inUb];
+  const choices = residencyChoices(func, target, preferred(func, target));
+  if (residency === "auto") return choices;
+  const isFixed = typed || target.defaultResidency === "auto" || writesInGm(func) || pinsResidency(schedule);
   if (isFixed) return [choices.find(isPossible) ?? choices[0]];
   const [first = choices[0], ...others] = choices.filter(isPossible);
   return [first, ...others];
@@ -50,16 +59,18 @@ export function writtenResidencies(func: AccessFunc, target: Target): Choices<Re
  * residency gives no hint.
  */
 export function reportWritten(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
-  const [first] = preferred(func, target);
-  if (func.framework !== undefined && func.sharedDims.length > 0) return [];
+  const { schedule, framework, frameworkOp } = func;
+  if (schedule.residency !== undefined) return [];
+  const inUb = isJudgedInUb(func, isTyped(schedule));
+  const first = inUb ? "ub" : preferred(func, target)[0];
   const name = formatEntry(residency);
-  if (func.schedule.residency !== undefined) return [];
   const flag = `--residency ${name}`;
   if (name !== first && name !== formatEntry(residencyChoices(func, target, [first])[0])) {
-    const message = `residency ${name}: no tile is legal with residency ${first}, which ${target.name} takes first`;
+    const who = inUb ? `a tile or view of ${framework}.${frameworkOp?.name}` : target.name;
+    const message = `residency ${name}: no tile is legal with residency ${first}, which ${who} takes first`;
     return [hint("TC907", message, { span: func.opSpan, hint: flag })];
   }
-  if (target.defaultResidency !== "auto" || func.schedule.tile === undefined) return [];
+  if (inUb || target.defaultResidency !== "auto" || schedule.tile === undefined) return [];
   const message = `residency auto: ${name}, because target ${target.name} writes elements where they lie`;
   return [hint("TC907", message, { span: func.opSpan, hint: flag })];
 }

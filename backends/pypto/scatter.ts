@@ -43,6 +43,9 @@ const pageOf = (name: string): string =>
 /** True if an operator has its input in the unified buffer (UB), whole along the dim that the index names. */
 const holdsInput = ({ op }: WriteCall): boolean => op === "scatter" || op === "index_add_ub";
 
+/** True if an operator has its input in global memory and writes its points there. */
+const leavesInput = ({ op }: WriteCall): boolean => op === "scatter_update" || op === "index_put_";
+
 /** Returns the value of the first number in an expression, from the left; undefined if there is none. */
 function numberIn(value: Expression): number | undefined {
   switch (value.kind) {
@@ -364,8 +367,16 @@ function coordsOf({ map }: AccessFunc, table: number): readonly Linear[] {
  */
 function tileFault(scatter: AccessFunc, call: WriteCall): Fault | undefined {
   const { schedule, map } = scatter;
-  if (!holdsInput(call) || call.dim === undefined || !isResolved(schedule)) return undefined;
-  if (dataResidency(scatter, schedule) === "gm")
+  if (!isResolved(schedule)) return undefined;
+  const residency = dataResidency(scatter, schedule);
+  // Of a combination whose order can be seen an Ascend core has no other residency than UB.
+  if (leavesInput(call) && map.write.combine === "set" && residency === "ub")
+    return {
+      message: `pypto.${call.name} has its input in global memory, and this program has it in UB`,
+      hint: "compile it with --residency gm",
+    };
+  if (!holdsInput(call) || call.dim === undefined) return undefined;
+  if (residency === "gm")
     return {
       message: `pypto.${call.name} has its input in UB, and this program has it in global memory`,
       hint: "compile it with --residency ub",

@@ -20,6 +20,7 @@ import { checkTensors, fromHost, type TensorData } from "../values.js";
 import { bytesAtOnce, copyInputs } from "./copies.js";
 import { pageBytes } from "./instructions.js";
 import type { WasmLayout } from "./layout.js";
+import { maxThreads } from "./max-threads.js";
 import { allocateMemory, grown } from "./memory.js";
 import { sizedCode, type SizedCode } from "./module-cache.js";
 import { instantiate, type SpawnThread } from "./thread.js";
@@ -58,7 +59,6 @@ export interface FastRun {
 
 /** Tasks a thread takes at once: enough turns for an even finish. */
 const chunksPerThread = 32;
-const maxThreads = 64;
 
 /** State of an executor. An executor has one memory, so it does one run at a time. */
 type State = "idle" | "running" | "closing" | "closed" | "taken over";

@@ -43,6 +43,7 @@ export {
   judge,
   keepsOrder,
   freeDims,
+  pinnedEntry,
   pinnedTiles,
   pinnedViews,
   requiredView,

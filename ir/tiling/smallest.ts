@@ -13,7 +13,16 @@ import { alignUp, at, formatShape, sameShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
 import { sumText, ubCapacity } from "./footprint.js";
 import { entryUpTo, leastEntry } from "./packed.js";
-import { holds, isLegal, judge, pinnedTiles, pinnedViews, requiredView, rules } from "./rules/index.js";
+import {
+  holds,
+  isLegal,
+  judge,
+  pinnedEntry,
+  pinnedTiles,
+  pinnedViews,
+  requiredView,
+  rules,
+} from "./rules/index.js";
 import { Tiling } from "./tiling.js";
 
 /**
@@ -30,7 +39,7 @@ export function pinned(tiling: Tiling): Tiling {
   const [views, tiles] = [pinnedViews(gather, schedule), pinnedTiles(gather, schedule)];
   const cut = schedule.view.map((entry, d) => entryUpTo(entry, at(tiling.extents, d), leastEntry(gather, d)));
   const view = cut.map((entry, d) => (views.includes(d) ? Math.max(requiredView(gather, d), entry) : entry));
-  const tile = schedule.tile.map((entry, d) => (tiles.includes(d) ? at(view, d) : entry));
+  const tile = schedule.tile.map((entry, d) => (tiles.includes(d) ? pinnedEntry(gather, d, view) : entry));
   const same = sameShape(view, schedule.view) && sameShape(tile, schedule.tile);
   return same ? tiling : tiling.with({ tile, view });
 }

@@ -10,6 +10,7 @@ import {
   type TensorType,
 } from "../../ir/index.js";
 import { camelCase } from "../../ir/ops/attributes.js";
+import { maxThreads } from "../../backends/wasm/max-threads.js";
 import { maxSeed } from "../formats/lcg.js";
 import { UsageError } from "./usage-error.js";
 
@@ -101,6 +102,9 @@ export function parseCountFrom(
   const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
   throw new UsageError(`--${flag} must be ${range}, not ${value}`, `--${flag} ${example}`);
 }
+
+/** Parses the value of `--threads`. Throws a UsageError for a text that is no number of threads. */
+export const parseThreads = (text: string): number => parseCountFrom(text, "threads", 1, 2, maxThreads);
 
 /** Parses the value of `--seed`. Throws a UsageError for a text that is no whole number of 32 bits. */
 export const parseSeed = (text: string): number => parseCountFrom(text, "seed", 0, 1, maxSeed);

@@ -37,6 +37,7 @@ export {
   parseMaxSizes,
   parseSeed,
   parseShape,
+  parseThreads,
   parseType,
   type AttributeFlag,
 } from "./flag-values.js";

@@ -58,8 +58,8 @@ import {
   arithmeticOption,
   ulpOption,
   executorOption,
-  parseCount,
   parseSeed,
+  parseThreads,
   projectOf,
   targeting,
   type ProgramFlags,
@@ -620,7 +620,7 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
       "--threads needs --executor fast",
       "leave --threads out: the checked executor has one thread",
     );
-  return { executor: "fast", threads: parseCount(threads, "threads"), spawn: spawnThread };
+  return { executor: "fast", threads: parseThreads(threads), spawn: spawnThread };
 }
 
 /**

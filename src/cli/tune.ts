@@ -60,7 +60,7 @@ import { addListOptions, isList, refuseWithList, refuseWithoutList } from "./lis
 import type { RowFacts } from "./list/list.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
-import { addProgramOptions, parseCount, parseSeed, parseShard, projectOf, targeting } from "./options.js";
+import { addProgramOptions, parseSeed, parseShard, parseThreads, projectOf, targeting } from "./options.js";
 import { addPipelineOptions, pipelineOf } from "./pipeline-flags.js";
 import { parseBudget, refuseWith, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
@@ -210,7 +210,11 @@ function tuneRow(result: TuneResult): RowFacts {
  * program's file name as a value.
  */
 function refuseTaken(file: string | undefined, { csv, op, json }: TuneFlags): void {
-  if (csv === true && json === true) throw new UsageError("give --csv or --json, not both");
+  if (csv === true && json === true)
+    throw new UsageError(
+      "give --csv or --json, not both",
+      "--csv FILE --json writes the table and prints JSON",
+    );
   if (file === undefined && op === undefined && typeof csv === "string")
     throw new UsageError(
       `--csv takes ${csv} as the file to write, and no program is given`,
@@ -373,7 +377,7 @@ async function machineOf(
       close: gpu.close,
     };
   }
-  const measurerOf = simMeasurer(threads === undefined ? 1 : parseCount(threads, "threads"));
+  const measurerOf = simMeasurer(threads === undefined ? 1 : parseThreads(threads));
   const target = requested.kind === "cpu" ? requested : targets.cpu;
   return { name: "the fast executor", target, measure: { backend: "sim", open: measurerOf }, close };
 }

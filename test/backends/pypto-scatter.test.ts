@@ -299,6 +299,18 @@ describe("a PyPTO program of a scatter", () => {
       "pypto.scatter has its input in UB",
     ],
     [
+      "a cache in UB that scatter_update writes in global memory",
+      pypto.scatterUpdate({ input: ["f32", [20, 8]], index: ["i32", [3, 4]], src: ["f32", [12, 8]] }),
+      { residency: "ub" },
+      "pypto.scatter_update has its input in global memory, and this program has it in UB",
+    ],
+    [
+      "a tensor in UB that index_put_ writes in global memory",
+      pypto.indexPutInPlace({ input: ["f32", [6, 8]], indices0: ["i32", [3]], values: ["f32", [3, 8]] }),
+      { residency: "ub" },
+      "pypto.index_put_ has its input in global memory, and this program has it in UB",
+    ],
+    [
       "a tile that is shorter than the input, which head takes of other frameworks",
       onnx.scatterElements({
         data: ["f32", [6, 8]],

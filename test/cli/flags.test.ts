@@ -134,6 +134,11 @@ describe("a flag that another one or the file would override is told, with exit 
       "--executor needs backend sim, and --backend is reference",
     ],
     [
+      "--threads beyond their number",
+      ["run", ...gather, "--seed", "1", "--executor", "fast", "--threads", "65"],
+      "--threads must be 1 to 64, not 65",
+    ],
+    [
       "--threads without sim",
       ["run", ...gather, "--seed", "1", "--backend", "reference", "--threads", "2"],
       "--threads needs backend sim",

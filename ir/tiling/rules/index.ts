@@ -77,7 +77,7 @@ export function tilesInOrder({ schedule, scatter }: Tiling): readonly [Shape, ..
 }
 
 export { boundBuffers, bufferBytes } from "./device-limits.js";
-export { freeDims, pinnedTiles, pinnedViews, requiredView } from "./pinned-dims.js";
+export { freeDims, pinnedEntry, pinnedTiles, pinnedViews, requiredView } from "./pinned-dims.js";
 export { gmAllowed } from "./residency.js";
 export type { Rule, RuleId, RuleVerdict } from "./rule.js";
 export { coresFault, shapeFaults } from "./schedule-shape.js";

@@ -48,6 +48,14 @@ export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
 }
 
 /**
+ * Returns the extent of a tile along a dim of {@link pinnedTiles}, in elements, under a legal `view`. For a
+ * gather, the tile has the view's extent. For a scatter, it has the smallest legal one: that of the stored
+ * dim, which may be longer than the domain, or of the row, which may be shorter than the view.
+ */
+export const pinnedEntry = (gather: AccessFunc, dim: number, view: Shape): number =>
+  isScatter(gather.map) ? requiredView(gather, dim) : at(view, dim);
+
+/**
  * Returns the free dims of the output (of the domain, for a scatter): dims along which no PyPTO profile or
  * operator fixes the extent of the tile. A tile may be smaller than the tensor along a free dim.
  */

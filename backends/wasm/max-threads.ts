@@ -1,0 +1,2 @@
+/** Largest number of threads of a fast executor. */
+export const maxThreads = 64;
