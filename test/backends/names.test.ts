@@ -19,7 +19,7 @@ const reviewed = ["goldens/", "pto/goldens/", "pypto/goldens/"].flatMap((folder)
 
 /** What the reviewed texts call their operands, buffers, loop variables, symbols and functions. */
 const named =
-  /^(?:(?:gm|ub|turn|view)_(?:data|indices|output|kv|topk|bt|param|input|index|block_table|x|e|i|off|y|q|s|pages|tokens)|ub_(?:gathered_\w+|sum|value_\d)|iv_[tv]\d|dim_[VN]|tilec_\w+)$/;
+  /^(?:(?:gm|ub|turn|view)_(?:data|indices|output|kv|topk|bt|param|input|index|block_table|src|source|values|indices\d|x|e|i|off|y|q|s|pages|tokens)|ub_(?:gathered_\w+|sum|value_\d)|iv_[tv]\d|dim_[VN]|tilec_\w+)$/;
 
 describe("an identifier of a name", () => {
   it.each(Object.entries(languageWords))("begins as no word of a language: %s", (_, words) => {

@@ -218,7 +218,7 @@ describe("a flag that another one or the file would override is told, with exit 
 
   it("but not where each has its part", async () => {
     const one = await tilec("run", ...gather, "--seed", "1", "--input", `data=${npy}`);
-    expect(one.stdout).toContain(`from ${npy} and random indices, seed 1`);
+    expect(one.stdout).toContain(`inputs     ${npy} and indices at random, seed 1`);
     expect(one.status).toBe(0);
     expect((await tilec("compile", ...gather, "--tile", "4,8", "--tile", "4,8")).status).toBe(0);
     expect(

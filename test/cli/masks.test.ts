@@ -71,7 +71,7 @@ describe("a boolean mask", () => {
     const run = await tilec("run", ...index("i0", mask), "--seed", "3", "--json");
     expect(run.status).toBe(0);
     expect(JSON.parse(run.stdout)).toMatchObject({
-      inputs: "random x, seed 3 and i0 of the flags and i1 of the flags",
+      inputs: "x at random, seed 3 and i0 of the flags and i1 of the flags",
     });
   });
 

@@ -180,9 +180,9 @@ describe("--budget-rule spec", () => {
     // 64 rows of 16 f32 by 40 indices: the result alone for PyPTO, which wants less than the buffer, and result and indices for others.
     const result = 40 * 16 * 4;
     const rows = ["--data", "f32[64,16]", "--indices", "i32[40]", "--axis", "0"];
-    for (const [op, sum, most] of [
-      ["pypto.index_select", result, result],
-      ["onnx.gather", result + 40 * 4, result + 40 * 4 - 1],
+    for (const [op, residency, sum, most] of [
+      ["pypto.index_select", "data=gm,indices=gm", result, result],
+      ["onnx.gather", "gm", result + 40 * 4, result + 40 * 4 - 1],
     ] as const) {
       const flags = ["explain", "--op", op, ...rows, "--target", target, "--budget-rule", "spec"];
       const at = async (bytes: number, residency: string, tile = "40,16") =>
@@ -190,8 +190,8 @@ describe("--budget-rule spec", () => {
           ...flags,
           ...["--profile", "pages", "--tile", tile, "--ub-bytes", String(bytes), "--residency", residency],
         ]);
-      expect((await at(most + 1, "gm")).status, op).toBe(0);
-      const over = await at(most, "gm");
+      expect((await at(most + 1, residency)).status, op).toBe(0);
+      const over = await at(most, residency);
       expect(over.status).toBe(1);
       expect(over.stdout).toMatch(new RegExp(`FAIL {2}ub-budget .*= ${sum} B >=? ${most} B`));
       // Without a residency, too: what is said is of one that has a legal tile, and works when it is typed.

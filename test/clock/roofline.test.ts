@@ -58,7 +58,7 @@ describe("the floor beside cycles", () => {
       expect("gigabytesPerSecond" in found, target.name).toBe(known);
       expect(/ us at | GB\/s/.test(renderExplanation(found))).toBe(known);
       expect(renderExplanation(found)).toContain(
-        `\nlower bound  ${found.floor.cycles.toLocaleString("en")} cycles (`,
+        `\nlower bound  ${found.floor.cycles.toLocaleString("en")} cycles for any schedule, set by `,
       );
     }
     const device = { kind: "vendor text", source: "asked" } as const;

@@ -1,7 +1,7 @@
 # tilec emit pypto: @values for ascend-a2
 # schedule: tile = [8, 512], view = [8, 512], profile = strict, residency = gm, order = [1, 0], buffers = 1, cores = 48, budget_rule = full, ub_bytes = 196608
 # residency: rows are fetched from global memory (hicann/pypto docs/zh/api/operation/pypto-index_select.md at 883e7df (2026-08-22), rules 3 and 5)
-# ub-budget: 10240 + 32 + 32 + 8192 + 512 + 2048 + 2048 + 2048 = 25152 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
+# ub-budget: 10240 (s) + 32 (pages) + 32 (tokens) + 8192 (output) + 512 (gathered q) + 2048 (gathered s) + 2048 (value 1) + 2048 (value 2) = 25152 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # bits are those of the program where each element that index values name is
 #   of s: finite, 0 or at least 2^-126, below 2^120
 # indices are 0 to 319: PyPTO checks none, and counts none from the end

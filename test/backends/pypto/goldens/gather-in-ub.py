@@ -1,7 +1,7 @@
 # tilec emit pypto: @gather_in_ub for ascend-a2
 # schedule: tile = [8, 24], view = [24, 24], profile = strict, residency = gm, order = [1, 0], buffers = 2, cores = 48, budget_rule = full, ub_bytes = 196608
 # residency: rows are fetched from global memory (hicann/pypto docs/zh/api/operation/pypto-experimental-gather_in_ub.md at 883e7df (2026-08-22))
-# ub-budget: 64 + 32 + 1024 = 1120 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
+# ub-budget: 64 (indices) + 32 (block_table) + 1024 (output) = 1120 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # indices are 0 to 63: PyPTO checks none, and counts none from the end
 import pypto
 

@@ -2,7 +2,7 @@
 # schedule: tile = [2, 12, 5], view = [4, 24], profile = strict, residency = gm, order = [1, 0], buffers = 2, cores = 48, budget_rule = full, ub_bytes = 196608
 # residency: rows are fetched from global memory (hicann/pypto docs/zh/api/operation/pypto-index_select.md at 883e7df (2026-08-22), rules 3 and 5)
 # reduced: tile[r] = 5 = all reduction elements: one chunk (docs/values.md: terms)
-# ub-budget: 64 + 128 + 128 + 32 + 64 + 64 + 64 + 64 = 608 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
+# ub-budget: 64 (s) + 128 (i) + 128 (output) + 32 (gathered q) + 64 (gathered s) + 64 (value 1) + 64 (value 2) + 64 (sum) = 608 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # bits are those of the program where each element that index values name is
 #   of s: finite, 0 or at least 2^-126, below 2^6
 # indices are 0 to 29: PyPTO checks none, and counts none from the end

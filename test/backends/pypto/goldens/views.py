@@ -3,7 +3,7 @@
 # full-load-data: gather dim 0 is loaded whole: 300 elements, view at least 300 (hicann/pypto docs/zh/api/operation/pypto-gather.md at 2b2bb56, rule 3)
 # full-load-view: view[0] = 300 >= 300 = max(input 300, index 200) (hicann/pypto docs/zh/api/operation/pypto-gather.md at 2b2bb56, rule 3 (profile strict))
 # full-load-tile: tile[0] = 300 = view[0] = 300 (hicann/pypto docs/zh/api/operation/pypto-gather.md at 2b2bb56, rule 4 (profile strict))
-# ub-budget: 9600 + 6400 + 6400 + 64 = 22464 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
+# ub-budget: 9600 (data) + 6400 (indices) + 6400 (output) + 64 (scratch) = 22464 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # indices are 0 to 299: PyPTO checks none, and counts none from the end
 import pypto
 
