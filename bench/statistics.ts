@@ -5,8 +5,8 @@ export const geometricMean = (values: readonly number[]): number =>
   Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / Math.max(1, values.length));
 
 /**
- * Returns the 99th percentile of the values. Returns the greatest value for fewer than a hundred values, and
- * 0 for an empty list.
+ * Returns the 99th percentile of the values: the greatest value if there are at most 100 values, and 0 for an
+ * empty list.
  */
 export const percentile99 = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(0.99 * values.length)] ?? 0;

@@ -42,8 +42,8 @@ export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | und
 
 /**
  * Returns the tiling with the fewest estimated cycles in a search space, whose smallest tile must be legal.
- * `against`: cycles of a schedule that the caller already has; loop orders that seem more than 10 % slower are
- * not searched further. The result may take more cycles than `against`.
+ * `against`: cycles of a schedule that the caller already has; the result may take more. Loop orders more
+ * than 10 % slower than the fastest known schedule, which may be the caller's, are not searched further.
  */
 function fastest(space: ScheduleSpace, against: number): Tiling {
   const { start } = space;

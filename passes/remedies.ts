@@ -41,8 +41,9 @@ export type PinnedEntries = Omit<Schedule, "residency" | "tile"> & { readonly re
 export const isTyped = ({ tile, view }: Schedule): boolean => tile !== undefined || view !== undefined;
 
 /**
- * True if a schedule sets a tile, view, profile, lowering or rotation, each of which assumes data in the
- * unified buffer (UB). If such a schedule has no residency, it gets the target's default residency.
+ * True if a schedule sets a tile, view, profile, lowering or task rotation (`rotate`). As a rule, a schedule
+ * with one of these entries and no residency gets the target's default residency instead of the fastest
+ * residency.
  */
 export const pinsResidency = (schedule: Schedule): boolean =>
   isTyped(schedule) ||

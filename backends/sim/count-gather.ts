@@ -137,9 +137,9 @@ interface TrackedTable {
 }
 
 /**
- * Adds the traffic of a gather that only copies elements to traffic counters. `fetched`: counter of the data;
- * undefined if the data is not read from global memory. `trackedTables`: counters of inputs, by number of the
- * input. An element of these inputs counts once in each tile.
+ * Adds the traffic of a gather to counters; the gather only moves elements and computes no values. `fetched`:
+ * counter of the data; undefined if the data is not read from global memory. `trackedTables`: counters of
+ * index tensors in global memory, by number of the input; each index value that is read counts once per tile.
  */
 function countNamed(
   { func, stmt, loops, addresses }: Gathering,

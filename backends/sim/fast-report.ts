@@ -63,8 +63,9 @@ export function fastOutput(
 }
 
 /**
- * Returns the output and a function that derives the report from `inputs`. `copiedBytes`: bytes copied for
- * the execution. `check`: throws if a later execution has overwritten the inputs.
+ * Returns the output of a fast run, and a function that derives the run's {@link SimReport} from `inputs`.
+ * `copiedBytes`: bytes of inputs that were copied for the run. `check`: throws if a later run has overwritten
+ * the inputs.
  */
 export const reported = (
   { tile, target }: FastKernel,

@@ -74,9 +74,9 @@ function countedFromZero(
 }
 
 /**
- * Calls `visit` for each group of iterations of `loops` (outermost first) in which the linear expressions
- * `forms` have equal values. `pending`: enclosing loops that are still to be enumerated. Throws an
- * InternalError if the outermost loop's end is not constant.
+ * Calls `visit` for each group of loop iterations in which every linear expression of `forms` keeps one
+ * value. `loops`: loops to process, outermost first; `pending`: loops around `loops` that are not yet
+ * enumerated. Throws an InternalError if the end of the first loop of `loops` is not constant.
  */
 function descend(
   loops: readonly Loop[],

@@ -22,7 +22,8 @@ export type MemoryOf = (read: number) => void;
 
 /**
  * Locations of the input elements from which a value is computed, by index of the read. `addresses`: locals
- * of byte addresses, or of element positions for packed elements (several in a byte).
+ * of byte addresses, or of element positions for packed elements (several in a byte). `memory`: emits the
+ * code that pushes the base address of a read's memory.
  */
 export interface ReadAddresses {
   readonly addresses: readonly LocalId[];

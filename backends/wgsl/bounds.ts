@@ -12,8 +12,8 @@ export const extentText = ({ extent, dynamic }: Pick<IndexRule, "extent" | "dyna
   dynamic?.extent === undefined ? `${extent}u` : sizeName(dynamic.extent);
 
 /**
- * Returns the WGSL text of the largest index value in range of an index rule: its extent less 1; 0 for extent
- * 0. A dynamic extent is at least 1.
+ * Returns the WGSL text of the largest index value that is in range for an index rule: the rule's extent less
+ * 1, or 0 for extent 0. A dynamic extent is at least 1.
  */
 export const lastText = ({ extent, dynamic }: Pick<IndexRule, "extent" | "dynamic">): string =>
   dynamic?.extent === undefined ? `${Math.max(0, extent - 1)}u` : `(${sizeName(dynamic.extent)} - 1u)`;

@@ -87,8 +87,9 @@ const isOfDevice = (step: ValueStep): boolean =>
     : step.kind === "cast" && isFloatValue(step.type) && (!isRealSource(step.from) || step.from === "f16");
 
 /**
- * Returns a `native` proof for each step that native arithmetic leaves to the device: f32 operations and
- * accumulation, and casts to float types.
+ * Returns the proof `native` for each step that native arithmetic leaves to the device, and undefined for all
+ * other steps. The device computes f32 operations, casts of integers and f16 to float types, and f32
+ * accumulation except for exact sums.
  */
 function nativeProofs({ steps, reduction }: ValuePlan): ValueProofs {
   const ofSteps = (list: readonly ValueStep[]): readonly (StepProof | undefined)[] =>

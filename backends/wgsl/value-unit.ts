@@ -4,9 +4,9 @@ import { bitsOf, type DType } from "../../ir/types.js";
 import { advanceAlong, beginsAtMultiples, type UnrolledSteps } from "../plan/step-advance.js";
 
 /**
- * Relation between neighbouring output elements and a read. `still`: all use one element. `each`: neighbours
- * use consecutive elements. `words`, `part`: consecutive elements that fill whole 32-bit words, or a part of
- * one word.
+ * Positions of the elements that one read takes for the neighbouring output elements that a lane computes
+ * together. `still`: one element for all. `words`: consecutive elements in whole 32-bit words; `part`:
+ * consecutive elements within one word; `each`: other consecutive elements, read one by one.
  */
 export type ReadAlong = "still" | "each" | "words" | "part";
 

@@ -36,7 +36,8 @@ export const loadRate = (hits: number, figures: BoardFigures): number =>
   1 / ((1 - hits) / figures.loadBytesPerCycle + hits / figures.l2LoadBytesPerCycle);
 
 /**
- * Returns the cycles of transfers and the limit that determines the cycles, without waits for completion.
+ * Returns the cycles that one core's pipe takes for its transfers, and the limit that determines the number
+ * of cycles, such as `issue` or `core rate`. The cycles exclude the wait until the transfers are complete.
  * `hits`: fraction of loaded bytes that L2 supplies, 0 to 1.
  */
 export function transferPrice(

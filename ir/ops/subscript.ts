@@ -32,8 +32,9 @@ export type SubscriptItem =
 const slicePattern = /^(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?)?$/;
 
 /**
- * Operator with a subscript. Input 0 is the data; the next `arrays` inputs are the index arrays i0, i1, … of
- * the subscript. `who`: name of the operator in messages.
+ * Operator whose attribute `subscript` is a NumPy index expression, such as `i0, :, i1`. Input 0 is the
+ * indexed tensor; the next `arrays` inputs are the index arrays i0, i1, … of the expression. `who`: name of
+ * the operator in messages.
  */
 export interface Subscripted {
   readonly inputs: OpInputs;

@@ -23,8 +23,8 @@ export function longestTask(tiling: Tiling): number {
 }
 
 /**
- * True if a tiling takes at most `availableUb` bytes of unified buffer (UB) and preserves a scatter's write
- * order. The tile must have at most {@link longestTask} elements.
+ * True if a tiling takes at most `availableUb` bytes of unified buffer (UB), has a tile of at most {@link
+ * longestTask} elements, and preserves a scatter's write order.
  */
 export const fits = (tiling: Tiling, availableUb: number): boolean =>
   keepsOrder(tiling) && fitsUb(tiling, availableUb);

@@ -60,9 +60,9 @@ const nestOf = ({ schedule, loops }: Tiling): string => {
 };
 
 /**
- * Returns a tiling, followed by its variants in other loop orders that reuse the loaded data. Only the tiling
- * is returned for a scatter, and if the user sets the order. `bothDirections`: true to include also each
- * order with its parallel loops reversed. If it is false, data in global memory also gives only the tiling.
+ * Returns a tiling, followed by its variants in other loop orders that reuse the loaded data.
+ * `bothDirections`: true to add each order also with its parallel loops reversed. Returns only the tiling for
+ * a scatter, for an order that the user sets, and for data in global memory if `bothDirections` is false.
  */
 export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
   const { gather, schedule, residency, tile, extents } = tiling;

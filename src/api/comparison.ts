@@ -59,7 +59,7 @@ export interface Comparison {
 
 /**
  * Result of {@link compareSchedules}: the comparison of the schedule in use with alternatives, and the
- * schedules whose flags performance hints suggest.
+ * schedules that performance hints (TC901 to TC903) may propose.
  */
 export interface ComparedSchedules {
   readonly comparison: Comparison;
@@ -72,7 +72,11 @@ export interface ComparedSchedules {
 /** Ways to schedules; undefined where there is none. */
 type Named = readonly (readonly [name: string, way: Remedy | undefined])[];
 
-/** Name of the alternative without the entries that the user stated; absent if the user stated none. */
+/**
+ * Name of the alternative in which the compiler chooses the tile, view, loop order and buffers that the user
+ * stated. A comparison has no such alternative if the user stated none of these entries, or if no such
+ * schedule is legal.
+ */
 export const compilersChoice = "the compiler's choice";
 
 /** A schedule is worth telling about when it takes less than this share of the cycles. */

@@ -250,9 +250,9 @@ function exported(records: readonly TuneRecord[], to: Format): string {
 }
 
 /**
- * Returns the only {@link TableRecord} among the records (the result of a search over the sizes of a symbol),
- * and the name of the searched program. The name is `gather` if no record states it. Throws a UsageError
- * unless there is exactly one table.
+ * Returns the only table among tuning records, and the name of the searched program (`gather` if no record
+ * states the name). A table is the result of a search over the sizes of a symbol. Throws a UsageError, which
+ * names the export format `to`, unless there is exactly one table.
  */
 function onlyTable(
   records: readonly TuneRecord[],

@@ -20,8 +20,9 @@ import type { LoadedProgram } from "./loaded-program.js";
 import { note, printDiagnostics } from "./terminal.js";
 
 /**
- * Returns a program with the schedule that a file of tuning records contains. If the file has none, prints a
- * warning and returns the program unchanged, or throws a CompileError if `strict` is true.
+ * Returns a program with the best schedule that a file of tuning records has for the program and the compiler
+ * options. If the file has no such schedule, prints a warning and returns the program unchanged; throws a
+ * CompileError (TC017) instead if `strict` is true.
  */
 export function replay(
   { func, unbound }: LoadedProgram,

@@ -17,8 +17,9 @@ export function writeReproducer(thrown: PassError, command: string): void {
 }
 
 /**
- * Returns the name and text of a `.tir` file that reproduces a failed compiler pass. The text is the program
- * before the pass, with the error message and the commands as comments.
+ * Returns the name and text of a `.tir` file that reproduces the failure of a compiler pass. The text is the
+ * program before the pass, after comments with the error message, the command line that failed (`command`),
+ * and the command that repeats the failure.
  */
 export function reproducer(
   thrown: PassError,

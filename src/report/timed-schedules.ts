@@ -8,8 +8,8 @@ import type { TuneResult } from "../tune/result.js";
 import { timedOf, type Timed } from "./tune-charts.js";
 
 /**
- * Ratio from which on the chart leaves out a schedule that the search pruned. The ratio is the schedule's
- * estimated cycles divided by those of the fastest schedule that moves no more bytes.
+ * Lowest ratio at which a chart of bytes against time leaves out a schedule that the search pruned. The ratio
+ * is the schedule's estimated cycles divided by the cycles of the fastest schedule that moves no more bytes.
  */
 export const farthest = 1.5;
 

@@ -20,8 +20,9 @@ export interface PageEditor {
 }
 
 /**
- * Returns the editor of the page, and loads the editor's code once `isAwaited` is true. The editor begins
- * with the text that `textNow` returns, and calls `onText` with each text that the user enters.
+ * Returns the editor of the page, whose functions do nothing until the editor's code is loaded. Loading
+ * starts once `isAwaited` is true. The editor begins with the text that `textNow` returns, and calls `onText`
+ * with each text that the user enters.
  */
 export function useEditor(
   isAwaited: boolean,

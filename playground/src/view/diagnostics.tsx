@@ -55,8 +55,8 @@ export const Diagnostics = ({ list, onPlace }: Props) => (
 export const VerdictRefuses = createContext(false);
 
 /**
- * Renders the diagnostics of a worker request that was refused. Renders only a reference to the legality
- * result if the program is refused.
+ * Renders the diagnostics of a worker request that was refused. If the displayed program itself is refused
+ * ({@link VerdictRefuses}), renders only a line that refers to the program's verdict.
  */
 export const RefusedWork = ({ list }: Pick<Props, "list">) =>
   useContext(VerdictRefuses) ? (

@@ -47,7 +47,7 @@ export function Header({ page }: { readonly page: Page }) {
   );
 }
 
-/** Renders the messages on opened files, examples and links. */
+/** Renders the messages about opened files, examples and links. */
 export function Notes({ page: { notes, state } }: { readonly page: Page }) {
   const left = leftBehind(state);
   return (

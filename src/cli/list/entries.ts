@@ -152,8 +152,9 @@ const loading = (id: string, load: () => LoadedProgram, flags: Flags): ListEntry
 });
 
 /**
- * Returns one list entry for each line of a JSON Lines text; each line is an object of command-line flags. An
- * invalid line does not affect other lines.
+ * Returns one list entry for each line of a JSON Lines text that is not blank; each line is an object of
+ * command-line flags. An invalid line gives an entry whose function `load` rejects, and does not affect other
+ * lines.
  */
 function linesOf(text: string, flags: Flags): readonly ListEntry[] {
   return text.split("\n").flatMap((line, k): ListEntry[] => {

@@ -18,8 +18,8 @@ export interface BackendShare {
 }
 
 /**
- * Report of one run of `tilec check`: the result of each test, the counts of each backend, and the
- * diagnostics about the run itself.
+ * Report of one run of `tilec check`: the result of each test on each backend, the test counts of each
+ * backend (passed, failed, skipped), and diagnostics about the run itself.
  */
 export interface SuiteReport {
   readonly results: readonly CheckResult[];
