@@ -226,7 +226,7 @@ export function indexList(bytes: Uint8Array, dtype: DType): IndexList {
   return new elementTypes[dtype].array(buffer as ArrayBuffer, byteOffset, Math.floor(byteLength / size));
 }
 
-/** Index values as an array of integers (words) of at most 32 bits. A 64-bit value takes two words. */
+/** Index values as an array of integers of at most 32 bits. A 64-bit value takes two integers. */
 export interface IndexWords {
   readonly words: Exclude<IndexList, BigInt64Array | BigUint64Array>;
   /** True if each value is two signed words, the low word first. */
@@ -234,7 +234,7 @@ export interface IndexWords {
 }
 
 /**
- * Returns index values as an array of words of at most 32 bits, two words for a 64-bit value. Throws an
+ * Returns index values as an array of integers of at most 32 bits, two integers for a 64-bit value. Throws an
  * InternalError if `dtype` is not an index type.
  */
 export function indexWords(bytes: Uint8Array, dtype: DType): IndexWords {

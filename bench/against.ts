@@ -41,9 +41,9 @@ interface Timed {
 }
 
 /**
- * Measures one implementation in two tilec builds in alternation, beginning with the first build if
- * `ownFirst` is true. Resolves to the time of the fastest call of each build, in milliseconds. `verified` is
- * true if the outputs of the two builds are correct.
+ * Measures one workload with one implementation (`key`) in two builds of tilec, in alternating turns of
+ * several calls. `ownFirst`: true if the first build begins. Resolves to the time of the fastest call of each
+ * build, in milliseconds. `verified` is true if the outputs of both builds are correct.
  */
 async function timedOnce([own, other]: Pair<Side>, key: SubjectKey, ownFirst: boolean): Promise<Timed> {
   const opened: Opened[] = [];

@@ -2,7 +2,10 @@
 import { sameBytes, type Subject } from "./rows.js";
 import { expectedOf, inputsOf, workloadOf, type Inputs, type Workload } from "./workloads.js";
 
-/** Key of an implementation that bench:sim or bench:webgpu measures: workload, name and number of threads. */
+/**
+ * Key of one measurement of bench:sim or bench:webgpu: the workload, the name of the implementation that runs
+ * it (`subject`), and the number of threads.
+ */
 export interface SubjectKey {
   readonly workload: string;
   readonly subject: string;

@@ -15,8 +15,8 @@ export const libraries = ["tilec", "onnxruntime-node"] as const;
 export type Library = (typeof libraries)[number];
 
 /**
- * Sizes of the gathers whose first call is measured: a label with the number of output elements, and the
- * number of rows.
+ * Sizes of the gathers whose first call is measured: a label with the approximate number of output elements,
+ * and the number of rows of data, indices and output.
  */
 export const unseenSizes = [
   ["1k", 16],

@@ -49,7 +49,10 @@ function plainJs({ loop, outputBytes }: ValueWorkload): Subject {
   };
 }
 
-/** Returns the subjects of plain C on one thread and on two. */
+/**
+ * Returns two implementations to measure ({@link Subject}): the workload's C loop on one thread and on two
+ * threads. `binary`: path of the executable that has the loop.
+ */
 function plainC({ name, sizes }: ValueWorkload, binary: string, { paths, out }: InputFiles): Subject[] {
   const asked = [1, 2].map((threads) => ({ subject: "c", threads, what: "run", hasOutput: true }));
   return loopSubjects(binary, [name, ...sizes.map(String), ...paths], out, asked);

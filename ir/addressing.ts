@@ -183,8 +183,8 @@ export function emptyBody(
 }
 
 /**
- * Returns the value of r at which a gather's reduction chunk starts. For a segmented reduction it returns 0,
- * because r is a position in the index list in every chunk.
+ * Returns the number of the reduction element at which a gather's chunk of reduction elements starts. For a
+ * segmented reduction it returns 0, because elements are then numbered by position in the index list.
  */
 const firstElement = ({ map, chunk }: GatherStmt): Linear =>
   chunk === undefined || map.reduced?.segment !== undefined ? constant(0) : chunk.from;

@@ -8,9 +8,8 @@ export const entryOf = <T>(record: Readonly<Record<string, T>>, word: string): T
   Object.hasOwn(record, word) ? record[word] : undefined;
 
 /**
- * Returns the value in `record` for one operand: under the operand's `key`, or else under the operand's
- * `name`. Undefined if there is none, or if the name is the key of another operand. `keys`: keys of all
- * operands.
+ * Returns the value in `record` for one operand: under its `key`, or else under its `name`, unless that name
+ * is the key of another operand. Undefined if there is no such value. `keys`: keys of all operands.
  */
 export const entryCalled = <T>(
   record: Readonly<Record<string, T>>,

@@ -69,8 +69,9 @@ function fastest(space: ScheduleSpace, against: number): Tiling {
 }
 
 /**
- * Returns at most four candidates for which the caller should compute exact cycles. The first has the best
- * estimate; then come estimates equally fast by {@link asFast}, then estimates at most 2 % above the best.
+ * Returns the candidates whose cycles the caller should compute with the full cycle model: the first four of
+ * a ranking, or all if there are fewer. The ranking begins with the candidate with the best estimate.
+ * Candidates equally fast by {@link asFast} follow, then those with an estimate up to 2 % above the best.
  */
 function worthTheirClock([first, ...others]: readonly Weighed[], target: Target): readonly Weighed[] {
   if (first === undefined) return [];

@@ -14,7 +14,7 @@ import { insertSync } from "./insert-sync.js";
 import { dynamicTileProgram, tileProgram } from "./tile-program.js";
 import { contextFor } from "./pass.js";
 
-/** Returns the final tile program of a tiling, with hoisted loads, addresses and syncs. */
+/** Returns the final tile program of a tiling, with addresses, syncs and hoisted loads. */
 export const lowered = (tiling: Tiling): TileFunc => finished(tileProgram(decided(tiling)), tiling);
 
 /**

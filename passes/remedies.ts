@@ -140,8 +140,8 @@ function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
 }
 
 /**
- * Returns the schedule of `gather` without its tile. The view is kept only if the schedule has no tile. If
- * the compiler completed the schedule, the default loop order and a buffer count of 1 are also removed.
+ * Returns the schedule of `gather` without its tile. If the schedule has a tile, its view is removed too. If
+ * the compiler filled in defaults, the default loop order and a buffer count of 1 are also removed.
  */
 export function unpinnedSchedule(gather: AccessFunc): Omit<Schedule, "tile"> {
   const { tile, view, order, buffers, ...kept } = gather.schedule;

@@ -47,15 +47,18 @@ interface Lookup {
 }
 
 /**
- * Terms that a stage adds to the address of the data: its index values times strides, and all other terms
- * (`rest`).
+ * Terms that one stage of a gather ({@link Stage}) adds to the address of the data: multiples of index values
+ * (`strides`), and all other terms (`rest`).
  */
 interface Adds {
   readonly strides: readonly { readonly index: number; readonly by: number }[];
   readonly rest: Linear;
 }
 
-/** An index operand of the last stage whose place moves with dims and loops alone. */
+/**
+ * Index operand that the innermost stage of a gather ({@link Stage}) reads at an address that depends only on
+ * output dims and loops.
+ */
 interface Direct {
   readonly index: number;
   readonly table: Operand;

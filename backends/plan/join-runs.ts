@@ -46,8 +46,8 @@ function joined(func: TileFunc): TileFunc {
 }
 
 /**
- * Returns a gather of one chunk as a gather over all reduction elements. Inputs that were loaded for each
- * chunk are then read from their tensors, without a load.
+ * Returns a gather that combines one chunk of the reduction elements as a gather that combines all reduction
+ * elements at once. Inputs that the loop over chunks loads are then read from their tensors, without a load.
  */
 function withFullReduction(
   { chunk, ...stmt }: GatherStmt,

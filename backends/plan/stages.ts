@@ -38,9 +38,10 @@ export const beyondSteps = ({ terms }: Linear): readonly Term[] =>
   terms.filter((term) => !isStep(term) && isOverPoint(term));
 
 /**
- * Returns the stages of a gather at which the index operands are read, outermost dim first. `indices`: one
- * linear expression for each index operand: the address of the value if the operand reads a tensor, else the
- * value. `data`: address of the data. `others`: further addresses that the output value needs.
+ * Returns the loops over output dims in which a gather reads index operands (its stages, {@link Stage}),
+ * outermost first. The first stage precedes all loops. `indices`: one linear expression for each index
+ * operand: the address of the value if the operand reads a tensor, else the value. `data`: address of the
+ * data. `others`: further addresses that the output value needs.
  */
 export function stagesOf(
   indices: readonly Linear[],

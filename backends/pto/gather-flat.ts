@@ -214,7 +214,10 @@ export function emitOutOfRangeFlags(context: PtoContext, gather: PtoGather): voi
   context.out.line(`for (int32_t c = 0; c < ${words}; c++) bad = bad || ${flags}.GetValue(c) != 0;`);
 }
 
-/** Emits a gather with the lowering `flat`: vector instructions on one chunk of elements after another. */
+/**
+ * Emits a gather with the lowering `flat`: vector instructions for one chunk of the output tile after
+ * another.
+ */
 export function emitFlat(context: PtoContext, gather: PtoGather): void {
   const { plan } = context;
   const { stmt, pipe } = gather;
@@ -287,8 +290,8 @@ function emitWidened(context: PtoContext, words: number, data: UbBuffer): void {
 }
 
 /**
- * Emits one chunk of a flat gather: address computation, TGATHER, then conversions from f16 for widened
- * elements.
+ * Emits a flat gather for one chunk of the output tile: address computation, TGATHER, then conversions from
+ * f16 for widened elements.
  */
 function emitChunk(
   context: PtoContext,

@@ -7,8 +7,8 @@ import { InternalError, type DType } from "../../ir/types.js";
 import type { SourceType } from "../../ir/values/expression.js";
 
 /**
- * C++ type in which elements are moved (a word): the size in bytes, and the number of words in an element
- * (`each`).
+ * C++ type in which elements are moved or computed. `bytes`: size of the type. `each`: number of values of
+ * the type in an element.
  */
 export interface Word {
   readonly name: "int8_t" | "uint8_t" | "int16_t" | "half" | "bfloat16_t" | "float" | "int32_t" | "int64_t";
@@ -17,19 +17,17 @@ export interface Word {
   readonly each: number;
 }
 
-/** Signed 1-byte word (C++ type in which elements are moved). */
+/** C++ type `int8_t`, in which 1-byte elements are moved. */
 export const i8: Word = { name: "int8_t", bytes: 1, each: 1 };
-/** Signed 2-byte word (C++ type in which elements are moved). */
+/** C++ type `int16_t`, in which 2-byte elements are moved. */
 export const i16: Word = { name: "int16_t", bytes: 2, each: 1 };
-/**
- * Unsigned 1-byte word (C++ type in which elements are moved), for conversions that read an unsigned number.
- */
+/** C++ type `uint8_t`, for conversions that read a 1-byte element as an unsigned number. */
 export const u8: Word = { name: "uint8_t", bytes: 1, each: 1 };
-/** 2-byte word (C++ type in which elements are moved) that instructions read as an f16 number. */
+/** C++ type `half` (2 bytes), in which instructions read an element as an f16 number. */
 export const half: Word = { name: "half", bytes: 2, each: 1 };
-/** 4-byte word (C++ type in which elements are moved) that instructions read as an f32 number. */
+/** C++ type `float` (4 bytes), in which instructions read an element as an f32 number. */
 export const float: Word = { name: "float", bytes: 4, each: 1 };
-/** Signed 4-byte word (C++ type in which elements are moved). */
+/** C++ type `int32_t`, in which 4-byte elements are moved. */
 export const i32: Word = { name: "int32_t", bytes: 4, each: 1 };
 const i64: Word = { name: "int64_t", bytes: 8, each: 1 };
 const twoWords: Word = { ...i32, each: 2 };
@@ -87,8 +85,8 @@ export function missingType(dtype: DType): Missing | undefined {
 }
 
 /**
- * Returns the word type (C++ type) in which elements of the data and the output are moved. `asWords`: true if
- * an 8-byte element must be one word. Throws an InternalError for an unsupported type.
+ * Returns the C++ type in which elements of the data and the output are moved. `asWords`: true to move an
+ * 8-byte element as one `int64_t`, not as two `int32_t`. Throws an InternalError for an unsupported type.
  */
 export function dataWord(dtype: DType, asWords: boolean): Word {
   const word = words[dtype];

@@ -14,8 +14,16 @@ import { indicesOf, soleAtom, type Linear } from "../../ir/linear.js";
 import { accessMap } from "../../ir/operator.js";
 import { resolveSource } from "../../ir/ops/registry.js";
 import { isResolved } from "../../ir/schedule-entries.js";
+import type { ResolvedSchedule } from "../../ir/schedule.js";
 import type { Target } from "../../ir/target.js";
-import { isInPlace, unequalBlocks } from "../../ir/tiling/index.js";
+import {
+  isInPlace,
+  judge,
+  nearestLegal,
+  suggestionText,
+  Tiling,
+  unequalBlocks,
+} from "../../ir/tiling/index.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
 import { at, invariant, isInteger, type Shape, type TensorType } from "../../ir/types.js";
 import type { Expression } from "../../ir/values/expression.js";
@@ -223,7 +231,8 @@ export function emitPyptoScatter(scatter: AccessFunc, target: Target): string {
       `the tile has ${tile.length} entries, and set_vec_tile_shapes takes at most ${maxTileEntries}`,
       "merge dims that the index does not name, by a reshape before it",
     );
-  const fault = tileFault(scatter, call) ?? viewFault(scatter, call);
+  const fault =
+    tileFault(scatter, call) ?? viewFault(scatter, call) ?? ruleFault(scatter, schedule, call, target);
   if (fault !== undefined) return refuse(fault.message, fault.hint);
   return programText(scatter, target, notesOf(scatter, call), ({ out, names, pieces }) => {
     out.line(`pypto.set_vec_tile_shapes(${tile.join(", ")})`);
@@ -389,6 +398,34 @@ function tileFault(scatter: AccessFunc, call: WriteCall): Fault | undefined {
   return {
     message: `pypto.${call.name} takes dim ${dim} of input and index whole, ${required} elements, and tile[${dim}] is ${at(schedule.tile, dim)}`,
     hint: `--tile ${schedule.tile.map((entry, d) => (d === dim ? required : entry)).join()}`,
+  };
+}
+
+/**
+ * Returns the first tiling rule of a PyPTO operator that the schedule breaks, with the nearest legal schedule
+ * as hint; undefined if the operator accepts the schedule. The scatter may be of another framework, or of
+ * none, whose rules are fewer.
+ */
+function ruleFault(
+  scatter: AccessFunc,
+  schedule: ResolvedSchedule,
+  call: WriteCall,
+  target: Target,
+): Fault | undefined {
+  const tiling = new Tiling(
+    { ...scatter, framework: "pypto", frameworkOp: { name: call.op } },
+    schedule,
+    target,
+  );
+  const broken = judge(tiling).find(({ pass }) => !pass);
+  if (broken === undefined) return undefined;
+  const [nearest] = nearestLegal(tiling);
+  return {
+    message: `pypto.${call.name} breaks rule ${broken.rule}: ${broken.detail}`,
+    hint:
+      nearest === undefined
+        ? "run it on reference, sim or webgpu"
+        : suggestionText(schedule, nearest.schedule),
   };
 }
 

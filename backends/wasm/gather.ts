@@ -46,7 +46,10 @@ export function emitGather(context: WasmContext, plan: CpuGather): void {
   new GatherEmitter(context, plan).emit();
 }
 
-/** The output dims that lie inside a stage: all from `first` on, with all their elements from `whole` on. */
+/**
+ * Output dims inside a stage of a gather ({@link Stage}): the dims from `first` on. The dims from `fullDims`
+ * on are inside with all their elements.
+ */
 interface Inside {
   readonly first: number;
   readonly fullDims: number;

@@ -50,8 +50,9 @@ export function instantiate({ module, memory }: Pick<ThreadMessage, "module" | "
 }
 
 /**
- * Takes and executes chunks of tasks until none is left or `milliseconds` have passed. The control block
- * receives the number of finished tasks and the lowest output element with an index out of range.
+ * Takes and executes tasks, `chunk` consecutive tasks at a time, until none is left or `milliseconds` have
+ * passed. The control block receives the number of finished tasks and the lowest output element with an index
+ * out of range.
  */
 export function takeTasks(
   run: RunTasks,

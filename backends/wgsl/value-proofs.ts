@@ -41,8 +41,8 @@ export type StepProof =
   | { readonly kind: "few"; readonly of: 0 | 1; readonly digits: number };
 
 /**
- * Proofs for the steps of a computed value, and for the steps that compute a reduction element. Entry k is
- * the proof of step k; undefined without a proof.
+ * Proofs, for the steps of a computed value and of a reduction element, that the device's result has the
+ * reference's bits ({@link StepProof}). Entry k is for step k; undefined if the step has no proof.
  */
 export interface ValueProofs {
   readonly steps: readonly (StepProof | undefined)[];
@@ -58,9 +58,10 @@ export interface ProvedValue {
 }
 
 /**
- * Returns the plan of a computed value with a proof for each step that has one. `maxReductionElements`:
- * largest number of elements that one output element reduces. With `native` arithmetic, every proof is of
- * kind `native`.
+ * Returns the plan of a computed value with a {@link StepProof} for each step whose result on the device is
+ * proved to have the reference's bits. `maxReductionElements`: largest number of elements that one output
+ * element reduces. With `native` arithmetic nothing is proved: an entry has the kind `native` or is
+ * undefined.
  */
 export const proveValue = (
   plan: ValuePlan,
@@ -102,8 +103,9 @@ function nativeProofs({ steps, reduction }: ValuePlan): ValueProofs {
 }
 
 /**
- * Returns the proofs of the steps that compute an output element and its reduction elements.
- * `maxReductionElements`: maximum number of reduction elements of one output element.
+ * Returns, for the steps that compute an output element and its reduction elements, the proofs that the
+ * device's results have the reference's bits. `maxReductionElements`: maximum number of reduction elements of
+ * one output element.
  */
 function proofsOf({ steps, reduction }: ValuePlan, maxReductionElements: number): ValueProofs {
   if (reduction === undefined) return { steps: proveSteps(steps, gridsOf(steps)), ofReduction: [] };
@@ -127,8 +129,9 @@ const proveSteps = (
 ): readonly (StepProof | undefined)[] => steps.map((step, k) => proveStep(step, at(grids, k), grids));
 
 /**
- * Returns the proof of a step; undefined if there is none. `grid`: magnitude, unit (a power of two) and
- * significant bits of the step's result. `grids`: these data for the results of all steps.
+ * Returns the proof that the device's f32 or 32-bit result of a step has the reference's bits; undefined if
+ * there is no proof. `grid`: magnitude, unit (a power of two) and significant bits of the step's result.
+ * `grids`: these data for the results of all steps.
  */
 function proveStep(step: ValueStep, grid: GridResult, grids: readonly GridResult[]): StepProof | undefined {
   switch (step.kind) {
@@ -152,8 +155,8 @@ function proveStep(step: ValueStep, grid: GridResult, grids: readonly GridResult
 }
 
 /**
- * Returns the proof of a result that f32 represents as a normal number or 0; undefined if the bounds do not
- * prove it.
+ * Returns the proof that f32 represents a step's result exactly, as a normal number or 0; undefined if the
+ * bounds in `grid` do not prove it.
  */
 function exact(grid: GridResult): StepProof | undefined {
   if (!grid.ok || !isNormal(grid.grid)) return undefined;
@@ -165,8 +168,8 @@ function exact(grid: GridResult): StepProof | undefined {
 const isNormal = ({ lsb }: ValueGrid): boolean => lsb >= f32.least;
 
 /**
- * Returns the proof of a product if one operand has at most 8 significant bits and is not subnormal.
- * Undefined if neither operand is such a number.
+ * Returns the proof that 32 bits hold all digits of a product: one operand has at most 8 significant bits and
+ * is not subnormal. Undefined if neither operand is such a number.
  */
 function few(sides: readonly GridResult[]): StepProof | undefined {
   for (const of of [0, 1] as const) {

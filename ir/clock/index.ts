@@ -90,8 +90,8 @@ const transferredIn = (program: Clocked, plan: ClockPlan | undefined): TransferB
   plan === undefined ? transferredByWalk(program) : transferredBy(program, plan);
 
 /**
- * Returns the use of the unified buffer (UB) of core 0 as steps in order of time: at most the first 256
- * changes. A step has the bytes in use from a cycle on.
+ * Returns the use of the unified buffer (UB) of core 0 as steps in order of time. A step has the bytes in use
+ * from a cycle on. Only the first 256 steps are returned; later ones are dropped.
  */
 export function occupancyOf(func: TileFunc, target: Target): readonly Occupancy[] {
   const { plan, tasks } = planned(func);

@@ -151,8 +151,8 @@ export function cyclesByWalk(program: Clocked, tasks: number): ClockResult {
 }
 
 /**
- * Returns the bytes of the unified buffer (UB) in use on core 0 over time: at most the first 256 changes. The
- * list is empty if the program has no UB buffers.
+ * Returns the bytes of the unified buffer (UB) in use on core 0 over time. Only the first 256 changes are
+ * returned; later ones are dropped. The list is empty if the program has no UB buffers.
  */
 export const occupancyOn = (
   program: Clocked,
@@ -417,8 +417,8 @@ class Lives {
 }
 
 /**
- * Returns the number of bytes in use over time, computed from the lifetimes of tiles: at most 256 steps, in
- * ascending order of cycles.
+ * Returns the number of bytes in use over time, computed from the lifetimes of tiles, in ascending order of
+ * cycles. Only the first 256 steps are returned; later ones are dropped.
  */
 function occupancyOf(lifetimes: readonly Lifetime[]): Occupancy[] {
   const edges = lifetimes.flatMap(({ bytes, start, end }) => [

@@ -19,7 +19,10 @@ export type Judgement =
 
 const holds: Judgement = { kind: "holds" };
 
-/** Iterations that are tried one by one when there is no proof. */
+/**
+ * Upper limit of the loop iterations in which a value is computed one by one, if its sign is not proved from
+ * the bounds of the loops.
+ */
 const maxTried = 4096;
 
 /**

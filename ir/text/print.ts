@@ -606,7 +606,10 @@ export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): strin
   }
 }
 
-/** Returns the text of a reduction chunk: `into %sum part %r to min(%r + 4, 8) of 8`. */
+/**
+ * Returns the program text for a chunk of reduction elements, such as `into %sum part %r to min(%r + 4, 8) of
+ * 8`; an empty string if `chunk` is undefined.
+ */
 function printChunk(chunk: ReductionChunk | undefined): string {
   if (chunk === undefined) return "";
   const into = chunk.into.map((name) => `%${name}`).join(", ");

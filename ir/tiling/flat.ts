@@ -45,7 +45,7 @@ import type {
 import type { LoweringFacts } from "./gather-lowering.js";
 import { isPlain, plainIndices } from "./plain.js";
 
-/** Facts of a gather that do not depend on the chunk. */
+/** Facts of a `flat` gather that are the same for all chunks (parts) of the output tile. */
 interface Form {
   readonly target: Target;
   readonly wordBytes: number;
@@ -91,8 +91,8 @@ const beyond = 2 ** 26;
 
 /**
  * Returns a function that generates the `flat` programs whose buffers fit into the free unified buffer (UB).
- * The function generates programs with few long chunks first, and nothing if no program fits. If the gather
- * cannot be `flat` even with unlimited UB, returns the reason as text instead.
+ * Programs that split the output tile into few long chunks come first; if no program fits, there are none. If
+ * the gather cannot be `flat` even with unlimited UB, returns the reason as text instead.
  */
 export function flatPrograms(facts: LoweringFacts, target: Target): (() => Generator<FlatProgram>) | string {
   const form = formOf(facts, target);
@@ -276,8 +276,9 @@ function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: numb
 }
 
 /**
- * Returns the number of elements of which chunk extents along `dim` must be multiples, so that each chunk
- * starts at a block of the unified buffer (UB). Undefined if chunks along `dim` cannot start at blocks.
+ * Returns the number of elements of which chunk extents along `dim` must be multiples. Each chunk of the
+ * output tile then starts at a block of the unified buffer (UB). Undefined if chunks along `dim` cannot start
+ * at blocks.
  */
 function unitOf(
   { output, data, index, wordBytes, gatheredBytes, indexBytes, tile, target }: Form,
@@ -662,8 +663,9 @@ function scaledBy(
 }
 
 /**
- * Returns the dims of a chunk over which out-of-range flags are collected, outermost first. These are the
- * dims along which index values are resolved; contiguous dims are merged.
+ * Returns the dims, outermost first, over which the out-of-range flags of one chunk (part of the output tile)
+ * are laid out. There is one flag for each resolved 32-bit index value of the chunk. Contiguous dims are
+ * merged into one.
  */
 function outOfRangeDims(form: Form, { extents, index }: Sized): readonly ChunkDim[] {
   const { spreadFirst, output, each, tile, ragged } = form;

@@ -5,9 +5,9 @@ import type { Tiling } from "./tiling.js";
 
 /**
  * Returns the tile that the tiling rules check: the schedule's tile, with a limit on the extent along each
- * dim that is not empty. The limit is the smaller of the view and `entryLimits`, or {@link requiredView} if
- * the PyPTO rule profile fixes the extent. An extra extent for the reduction is limited to the reduction
- * elements of one chunk.
+ * dim that is not empty. The limit is the smaller of the view and `entryLimits`, or {@link requiredView} if a
+ * PyPTO rule prescribes the tile's extent. An extra extent for the reduction is limited to one chunk of the
+ * reduction elements.
  */
 export function judgedTile({ gather, schedule, cut, reductionTile }: Tiling): Shape {
   const pins = pinnedTiles(gather, schedule);

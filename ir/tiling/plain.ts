@@ -14,8 +14,8 @@ import {
 import { dimsOf, isConstant, soleAtom } from "../linear.js";
 
 /**
- * True if PTO-ISA gather instructions can perform a gather: the access map is plain ({@link isPlain}) and
- * there is one index tensor. `inputs`: number of inputs, including the data.
+ * True if PTO-ISA gather instructions can perform a gather: {@link isPlain} is true for the access map, and
+ * there is exactly one index tensor. `inputs`: number of inputs, including the data.
  */
 export const hasPtoForm = (map: AccessMap, inputs: number): boolean => inputs === 2 && isPlain(map);
 
@@ -75,7 +75,8 @@ function plain(map: AccessMap): boolean {
 }
 
 /**
- * Returns the plain index operands ({@link PlainIndex}) of an access map; for a plain map ({@link isPlain}),
- * all index operands.
+ * Returns the index operands of an access map that satisfy {@link PlainIndex}: they read an index tensor at
+ * dims or constants, and have an out-of-range policy and an extent. These are all index operands if {@link
+ * isPlain} is true.
  */
 export const plainIndices = (map: AccessMap): readonly PlainIndex[] => map.indices.filter(isPlainIndex);

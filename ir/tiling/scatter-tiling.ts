@@ -84,8 +84,9 @@ export const isInPlace = ({ operands }: Pick<AccessFunc, "operands">): boolean =
   operands.some(({ inout }) => inout === true);
 
 /**
- * Returns the dims of a scatter's domain whose tiles can be parallel tasks, with the corresponding output
- * dims. Such a dim equals one written coordinate, and occurs in no other written coordinate.
+ * Returns the dims of a scatter's domain whose tiles can be parallel tasks, each with its output dim. Such a
+ * domain dim equals the written coordinate along the output dim, and occurs in no other written coordinate.
+ * Empty dims are left out.
  */
 export function taskDims(scatter: Pick<AccessFunc, "map" | "operands">): ReadonlyMap<number, TaskDim> {
   const { map, operands } = scatter;

@@ -13,8 +13,9 @@ import type { Tiling } from "./tiling.js";
 export type TakesTile = (tile: Shape) => boolean;
 
 /**
- * Set of the tiles that a schedule may have while its other choices stay the same. Along a dim that no rule
- * fixes, the extent of a tile is a multiple of a step, or the extent of the view.
+ * Set of the tiles that a schedule may have while its other choices stay the same. Along a dim whose extent
+ * no PyPTO rule prescribes, the extent of a tile is a multiple of a step, or the largest possible extent
+ * (`limits`).
  */
 export class TileSpace {
   /** Largest extent of a tile along each dim of the output (of the domain, for a scatter), in elements. */

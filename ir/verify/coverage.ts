@@ -7,7 +7,10 @@ import { printLinear } from "../text/print.js";
 import type { ForStmt, Region } from "../tile.js";
 import { at, type Shape } from "../types.js";
 
-/** Iterations of one dim's loops that are laid side by side when there is no proof. */
+/**
+ * Upper limit of the iterations of one dim's loops that are evaluated one by one. This happens if the
+ * structure of the loops does not prove that every element is written exactly once.
+ */
 const maxTried = 4096;
 
 /**

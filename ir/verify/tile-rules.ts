@@ -115,8 +115,8 @@ const stages = (): readonly (readonly Rule[])[] => [
 ];
 
 /**
- * Returns the diagnostics of the rules that a tile program breaks; an empty list for a valid program. The
- * checks stop after the first stage of rules with a fault.
+ * Returns the diagnostics of the rules that a tile program breaks; an empty list for a valid program. Rules
+ * are checked in groups, and the checks stop after the first group with a broken rule.
  */
 export function verifyTile(func: TileFunc): Diagnostic[] {
   const program: Program = { func, all: statementsOf(func), buffers: ubBuffers(func) };

@@ -586,9 +586,10 @@ function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessF
 }
 
 /**
- * Returns a kernel for `device`: `kernel` itself if both targets are WebGPU or neither is, else the program
- * compiled again. Compiling again throws a CompileError (TC502) if the kernel was compiled from a tile
- * program, or if its field `tile` was changed. `compiled`: tile program that the compiler made.
+ * Returns a kernel for the target `device`: `kernel` itself if its target and `device` are both WebGPU or
+ * both not WebGPU, else the program compiled again. Compiling again throws a CompileError (TC502) if the
+ * kernel was compiled from a tile program, or if its field `tile` was changed. `compiled`: tile program that
+ * the compiler made.
  */
 function forDevice(
   kernel: Kernel,

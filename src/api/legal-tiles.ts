@@ -106,7 +106,8 @@ export const formatTileCount = ({ profile, stands, count, possible, reason }: Ti
 
 /**
  * Result of {@link legalTiles}: the number of legal tiles of a program, if counted, and a list of legal
- * tiles, fastest first. The list has only the compiler's candidates, at most 1,000 for each residency.
+ * tiles, fastest first. The list has only the compiler's candidates, and no more than 1,000 for each
+ * residency; further candidates are not examined.
  */
 export interface LegalTiles {
   readonly name: string;
@@ -346,9 +347,9 @@ function countLegal(space: TileSpace, step: (done: number, total: number) => voi
 const single = (start: Tiling, tile: Shape): Tiling => start.with({ tile, buffers: 1 });
 
 /**
- * Returns at most 1,000 legal tiles from which the pass select-tile chooses, each with its fastest schedule.
- * If there are more tiles, only extents that are powers of two or whole dims are used. Tiles with more
- * elements than a task should have are omitted, unless the smallest tile has more too.
+ * Returns legal tiles from which the pass select-tile chooses, each with its fastest schedule; the search
+ * stops after 1,000 tiles. If there are more tiles, only extents that are powers of two or whole dims are
+ * used. Tiles with more elements than a task should have are omitted, unless the smallest tile has more too.
  */
 function candidatesOf(space: ScheduleSpace): Tiling[] {
   const { start } = space;

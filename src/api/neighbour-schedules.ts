@@ -14,8 +14,8 @@ export const neighbourSchedules = (tiling: Tiling): readonly Tiling[] =>
   ].filter((other) => isLegal(other));
 
 /**
- * Returns tilings with one extent of the tile as large as is legal, one tiling for each dim. Dims that a rule
- * fixes, or that cannot grow, have no tiling.
+ * Returns tilings with one extent of the tile as large as is legal, one tiling for each dim. Dims whose
+ * extent a PyPTO rule prescribes, and dims along which the tile cannot grow, have no tiling.
  */
 function largerTiles(tiling: Tiling): readonly Tiling[] {
   const space = new TileSpace(tiling);
@@ -27,8 +27,8 @@ function largerTiles(tiling: Tiling): readonly Tiling[] {
 }
 
 /**
- * Returns tilings with one extent of the tile reduced until each core has a task. Each dim that no rule fixes
- * has two tilings: with the view unchanged, and with the view reduced to the tile.
+ * Returns tilings with one extent of the tile reduced until each core has a task. Each dim that a tile may
+ * split has two tilings: with the view unchanged, and with the view reduced to the tile.
  */
 function smallerTiles(tiling: Tiling): readonly Tiling[] {
   const { schedule, tile, traffic } = tiling;

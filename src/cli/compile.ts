@@ -334,8 +334,8 @@ async function writeOut(
 }
 
 /**
- * Returns the WGSL of a kernel. Comment lines at the top name the device limits to raise, if any. If the
- * kernel was compiled again for WebGPU, a comment line says so.
+ * Returns the WGSL of a kernel. If the kernel needs more than the limits of every device, a comment line at
+ * the top names the limits to raise. If the kernel was compiled again for WebGPU, a comment line says so.
  */
 function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
   const { device, wgsl } = deviceKernel(kernel, flags);

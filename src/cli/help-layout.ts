@@ -15,8 +15,8 @@ const plain = new Help();
 export const helpLayout: HelpConfiguration = { helpWidth, visibleOptions, optionDescription };
 
 /**
- * Returns the options that the help text of a command lists: the command's own options without attribute
- * flags, then the options of every command.
+ * Returns the options that the help text of a command lists: the command's own options without the flags for
+ * operator attributes, then the options that every command has.
  */
 function visibleOptions(command: Command): Option[] {
   const options = plain.visibleOptions(command);

@@ -82,9 +82,9 @@ function distinct<T extends { readonly place: string }>(gathers: readonly T[]): 
 }
 
 /**
- * Returns a gather of a PyPTO dump in the form that {@link tryProgram} takes. If `profile` fixes the view and
- * the data was cut from a larger tensor along the gather dim, the data gets the larger tensor's extent along
- * that dim. The schedule then gets a view with the extent of the cut.
+ * Returns a gather of a PyPTO dump in the form that {@link tryProgram} takes. Applies a view if `profile` has
+ * a rule on views and the data of a `pypto.gather` was cut from a larger tensor along the gather dim. The
+ * data then gets the larger tensor's extent along that dim, and the schedule's view the extent of the cut.
  */
 function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, profile: Profile) {
   const [data, indices, ...others] = inputs;

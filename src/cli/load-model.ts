@@ -109,7 +109,7 @@ export function withoutGather(file: string, which: string, all: readonly ModelGa
   return new UsageError(`${file} has no gather ${which}`, names === "" ? undefined : names);
 }
 
-/** Returns the inputs that the model fixes. */
+/** Returns functions that return the inputs of a gather that are constant in the model, by key. */
 const inputsFor = (gather: Parameters<typeof fixedInputs>[0]): NonNullable<LoadedProgram["inputs"]> =>
   Object.fromEntries(Object.entries(fixedInputs(gather)).map(([key, value]) => [key, () => value]));
 

@@ -84,7 +84,8 @@ export const profiled = (
 });
 
 /**
- * Loads the programs that the file argument and the flags name, without the PyPTO rule profile of the config.
+ * Loads the programs that the file argument and the flags name. The PyPTO rule profile that the config file
+ * sets is not applied to the programs.
  */
 async function loadStated(
   file: string | undefined,

@@ -15,8 +15,9 @@ interface Folder {
 }
 
 /**
- * Writes one JavaScript module for each program, and an index of all modules, to a folder. Errors of a single
- * program make the promise reject; among several programs, errors are printed.
+ * Writes one JavaScript module for each program that compiles, and an index of these modules, to a folder.
+ * CompileErrors of other programs are printed. Rejects with a CompileError if none of the programs compiles,
+ * and with any other error at once.
  */
 export async function writeModuleFolder(
   programs: readonly LoadedProgram[],

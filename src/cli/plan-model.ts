@@ -39,8 +39,8 @@ import { isSeparateProgram, placePrograms, type Chosen } from "./place-programs.
 export const planStatuses = ["compiled", "folded", "refused", "open"] as const;
 
 /**
- * Plan entry for one node of a model: the status, and the estimated cycles and global memory bytes of the
- * node's program, if any.
+ * Plan entry for one node of a model: the status and, for a node with a program, the program's estimated
+ * cycles and global memory bytes.
  */
 export interface PlannedNode {
   /** Index in model order, from 0. Nodes of a subgraph follow the node that contains the subgraph. */

@@ -24,7 +24,7 @@ import { UsageError } from "./usage-error.js";
 /**
  * Searches for the best schedule at each value of one target parameter, for example `cores`, and prints the
  * results. `written`: value of `--sweep`. Resolves to the exit code: 1 if no schedule is legal or a file
- * cannot be written, else 0. Rejects with a UsageError for a parameter that the schedule fixes, or a flag
+ * cannot be written, else 0. Rejects with a UsageError for a parameter that the schedule sets, or a flag
  * without effect.
  */
 export async function sweepOne(

@@ -111,7 +111,10 @@ const document = ({ name, target, symbol, sizes, pieces, single }: SizesResult) 
 
 const times = (cycles: number, best: number): string => `${(cycles / best).toFixed(2)}x`;
 
-/** Prints the entries of a schedule that are searched; the program fixes the others. */
+/**
+ * Returns the text of the schedule entries that the search varies: tile, order, buffers, residency and, if
+ * present, lowering.
+ */
 const searched = ({ tile, order, buffers, residency, lowering }: ResolvedSchedule): string =>
   printSchedule({ tile, order, buffers, residency, ...defined({ lowering }) });
 

@@ -24,7 +24,8 @@ export function fileNames(ids: readonly string[]): string[] {
 const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i;
 
 /**
- * Returns an id as a file name of at most 200 bytes that is valid on Windows. Invalid characters become "_".
+ * Returns an id as a file name that is valid on Windows. Invalid characters become "_", and a name longer
+ * than 200 bytes of UTF-8 is cut to 200.
  */
 function fileName(id: string): string {
   const safe = id.replaceAll(/[/\\<>:"|?*\p{Cc}\p{Cs}]/gu, "_").replace(device, "_$&");

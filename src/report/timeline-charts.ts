@@ -152,7 +152,8 @@ const tipOf = ({ name, from, to, start, cycles, bytes }: TimelineEvent): string 
 
 /**
  * Returns a chart (SVG markup) of the hardware pipes (instruction queues) over time, for the cores drawn in
- * detail: at most 1,200 events and 1,200 waits of each core. `hatch`: id of the fill pattern for waits.
+ * detail. Only the first 1,200 events and the first 1,200 waits of each core are drawn. `hatch`: id of the
+ * fill pattern for waits.
  */
 export function lanesOf(one: Timeline, { width, until }: ChartSize, hatch: string): string {
   const { Plot } = drawing();

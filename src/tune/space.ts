@@ -68,9 +68,9 @@ const maxRefused = 200;
 export const idOf = (schedule: ResolvedSchedule): string => contentHash(printSchedule(schedule));
 
 /**
- * Collects the search space of a gather or scatter: the legal schedules to choose from, and at most 200 of
- * the smallest refused tiles for each residency. Returns the search space. Yields, as progress, the number of
- * schedules collected so far.
+ * Collects the search space of a gather or scatter: the legal schedules to choose from, and the smallest
+ * refused tiles. Only 200 refused tiles for each residency are kept; all are counted. Returns the search
+ * space. Yields, as progress, the number of schedules collected so far.
  */
 export function* spaceOf(
   gather: AccessFunc,

@@ -293,6 +293,17 @@ describe("a PyPTO program of a scatter", () => {
       "PyPTO has no operator that writes as @scatter_nd does",
     ],
     [
+      "more bytes than PyPTO has beside its own copy of the input",
+      onnx.scatterElements({
+        data: ["f32", [4000, 16]],
+        indices: ["i64", [8, 16]],
+        updates: ["f32", [8, 16]],
+        axis: 0,
+      }),
+      { residency: "ub", tile: [4000, 8] },
+      "pypto.scatter breaks rule ub-budget: ",
+    ],
+    [
       "its input in global memory",
       pypto.scatter({ input: ["f32", [6, 8]], index: ["i32", [3, 8]], dim: 0, value: 1 }),
       { residency: "gm" },

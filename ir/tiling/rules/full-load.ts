@@ -111,8 +111,9 @@ function fullDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
 }
 
 /**
- * Returns a pass or fail result for each extent of the view and of the tile that the PyPTO profile fixes. A
- * view must have at least the required extent, and a tile the same extent as the view.
+ * Returns a pass or fail result for each extent of the view and of the tile that the PyPTO profile
+ * prescribes. The view must have at least the required extent ({@link requiredView}), and the tile the same
+ * extent as the view.
  */
 function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   const facts = profileOf(schedule);

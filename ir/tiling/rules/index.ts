@@ -38,9 +38,9 @@ export function isLegal(tiling: Tiling): boolean {
 }
 
 /**
- * True if a scatter's tile takes the points in a valid order, and its extent along dim 0 is a multiple or a
- * divisor of the operator's slots (number of indices of a sequence), if any. Always true for a gather. A
- * larger tile may pass where a smaller tile fails.
+ * True if a scatter's tile takes the points in a valid order. If the operator has slots (number of indices of
+ * a sequence), the tile's extent along dim 0 must also be a multiple or a divisor of that number. Always true
+ * for a gather. A larger tile may pass where a smaller tile fails.
  */
 export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
   if (scatter === undefined) return true;

@@ -10,9 +10,10 @@ import { domainOf } from "../tiled.js";
 import type { Tiling } from "../tiling.js";
 
 /**
- * Returns the smallest legal extent of a view, in elements, along a dim whose view extent a PyPTO profile or
- * operator fixes. The extent is that of the output (of the domain, for a scatter). If the dim is also a
- * gather dim of the data, the extent is the larger one of output and data. The minimum is 1.
+ * Returns the smallest extent, in elements, that a PyPTO rule allows for a view along a dim that the view
+ * must not split. This is the extent of the output (of the domain, for a scatter). If the dim is also a
+ * gather dim of the data, the larger of the extents of output and data counts. At least 1, also for an empty
+ * dim.
  */
 export function requiredView(gather: AccessFunc, dim: number): number {
   const points = at(domainOf(gather), dim);
@@ -27,15 +28,15 @@ const loadedDims = (gather: AccessFunc, { residency }: Reading): Shape =>
   dataResidency(gather, { residency }) === "ub" ? gather.sharedDims : [];
 
 /**
- * Returns the dims along which the schedule's PyPTO profile fixes the extent of the view; an empty list if
- * there are none.
+ * Returns the dims along which the schedule's PyPTO profile prescribes a smallest extent of the view ({@link
+ * requiredView}); an empty list if there are none.
  */
 export const pinnedViews = (gather: AccessFunc, schedule: Reading): Shape =>
   profileOf(schedule).pinsView ? loadedDims(gather, schedule) : [];
 
 /**
- * Returns the dims along which a PyPTO profile or a PyPTO operator fixes the extent of the tile; an empty
- * list if there are none.
+ * Returns the dims along which a PyPTO profile or a PyPTO operator prescribes the extent of the tile ({@link
+ * pinnedEntry}); an empty list if there are none.
  */
 export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
   if (!isScatter(gather.map)) return profileOf(schedule).pinsTile ? loadedDims(gather, schedule) : [];
@@ -49,15 +50,15 @@ export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
 
 /**
  * Returns the extent of a tile along a dim of {@link pinnedTiles}, in elements, under a legal `view`. For a
- * gather, the tile has the view's extent. For a scatter, it has the smallest legal one: that of the stored
- * dim, which may be longer than the domain, or of the row, which may be shorter than the view.
+ * gather, this is the view's extent. For a scatter, it is the smallest extent that the rule allows ({@link
+ * requiredView}).
  */
 export const pinnedEntry = (gather: AccessFunc, dim: number, view: Shape): number =>
   isScatter(gather.map) ? requiredView(gather, dim) : at(view, dim);
 
 /**
  * Returns the free dims of the output (of the domain, for a scatter): dims along which no PyPTO profile or
- * operator fixes the extent of the tile. A tile may be smaller than the tensor along a free dim.
+ * operator prescribes the extent of the tile. A tile may be smaller than the tensor along a free dim.
  */
 export function freeDims({
   gather,

@@ -20,8 +20,8 @@ import type { RuleVerdict } from "./rule.js";
 const ours = "docs/tiling-rules.md: scatters";
 
 /**
- * Returns the pass or fail results for the tile of a scatter: dims that are stored in full, the order of
- * points, and extents that a PyPTO profile fixes.
+ * Returns the pass or fail results for the tile of a scatter. Checked are the dims to store in full, the
+ * order of points, and the extents that a PyPTO profile or operator prescribes.
  */
 export const storeVerdicts = (tiling: Tiling, scatter: ScatterTiling): readonly RuleVerdict[] => [
   ...storedInFull(scatter),
@@ -82,7 +82,7 @@ function pointOrder(tiling: ScatterTiling): RuleVerdict {
 
 /**
  * Returns a pass or fail result for each extent of a scatter's view and tile that a PyPTO profile or operator
- * fixes.
+ * prescribes.
  */
 function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   const facts = profileOf(schedule);

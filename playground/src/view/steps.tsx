@@ -242,8 +242,9 @@ function flat(
 }
 
 /**
- * Returns at most 64 rectangles that together form a region in the two-dimensional picture of a tensor, in
- * rows and columns. Returns an empty list for an empty region.
+ * Returns the rectangles, in rows and columns, that a region covers in the two-dimensional picture of a
+ * tensor. Only the first 64 rectangles are returned, from the top; further ones are dropped. Returns an empty
+ * list for an empty region.
  */
 function rectsOf({ offsets, sizes }: Box, shape: readonly number[]) {
   const rank = shape.length;

@@ -61,8 +61,8 @@ export interface Folded {
 }
 
 /**
- * Result of merging adjacent nodes into a gather: the merged program, if any, and the reasons why adjacent
- * nodes are not merged.
+ * Result of merging adjacent nodes into a gather: the merged program (`folded`, absent if no node is merged),
+ * and the reasons why adjacent nodes are not merged.
  */
 export interface Folding {
   readonly folded?: Folded;

@@ -315,8 +315,8 @@ const nameOf = (names: UniqueNames, node: OnnxNode): string =>
 const placeOf = (file: string, node: OnnxNode): string => `${file}: ${labelOf(node)}`;
 
 /**
- * Returns a copy of `gather` with the program that merges adjacent nodes, if any. The field `kept` has the
- * reasons why adjacent nodes are not merged.
+ * Returns a copy of `gather` with the result of merging adjacent nodes into the gather. Field `folded`: the
+ * merged program; absent if no node is merged. Field `kept`: the reasons why adjacent nodes are not merged.
  */
 function withFolding<G extends OnnxGather & { readonly ok: true }>(
   gather: G,
