@@ -15,11 +15,9 @@ export const runsOf = (text: string | undefined, against: string | undefined): n
   text === undefined ? (against === undefined ? 1 : runsAgainst) : countOf("runs", text);
 
 /**
- * Returns the absolute path of a folder that contains a build of tilec. Ends the process with an error if the
- * folder has no build.
+ * Returns the absolute path of a folder that contains a build of tilec; undefined for undefined. Ends the
+ * process with an error if the folder has no build.
  */
-export function folderOf(text: string): string;
-export function folderOf(text: string | undefined): string | undefined;
 export function folderOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const folder = resolve(text);

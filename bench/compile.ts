@@ -132,12 +132,12 @@ function print({ sizes, cases }: ReturnType<typeof measured>): void {
     );
 }
 
-if (flags.against === undefined) {
+const folder = folderOf(flags.against);
+if (folder === undefined) {
   if (flags.runs !== undefined) fail("--runs is for a comparison", "--against FOLDER --runs 9");
   if (flags.json) console.log(JSON.stringify({ schema: 1, ...measured() }, null, 2));
   else print(measured());
 } else {
-  const folder = folderOf(flags.against);
   const rows = await compareCompilers(
     () => Promise.all([forkSide("compile", packageFile("./")), forkSide("compile", folder)]),
     runsOf(flags.runs, folder),
