@@ -57,8 +57,9 @@ const { json } = parseFlags("bench:ascend", "the default schedules beside the lo
 const all: readonly Named[] = [...gathers.slice(0, 10), ...others];
 
 /**
- * Returns a row of the bench:ascend table for a gather on a target: estimated cycles, lower bound of the
- * cycles of any schedule, and ratio.
+ * Returns a row of the bench:ascend table for a gather on a target. Figures: estimated cycles of the
+ * compiler's schedule, lower bound in cycles of all schedules, and the ratio of estimate to lower bound.
+ * Throws if the compiled program has no complete schedule.
  */
 function row(name: string, func: SourceFunc, target: Target) {
   const { tile, access } = compile(func, { target, residency: "auto" });

@@ -500,8 +500,9 @@ export const storedDims = ({ write }: Pick<AccessMap, "write">): readonly number
   write.at.flatMap((coord, k) => (indicesOf(coord).length > 0 ? [k] : []));
 
 /**
- * Returns the output dims, and the reduction dim, that occur in the coordinates at which a map reads an
- * input. Dims that affect only index values are not included. The set is empty for an input that is not read.
+ * Returns the positions of the dims that the coordinates of an input contain directly, outside index values.
+ * The dims are those of the domain, from 0, and the dim over the reduction elements, at position {@link
+ * reductionDim}. `table`: number of the input; the set is empty if the map does not read the input.
  */
 export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =>
   factsOf(map).dependsOn[table] ?? new Set();

@@ -276,8 +276,10 @@ interface Weighed {
 }
 
 /**
- * Returns the tiling with the fewest estimated cycles among the candidate residencies. Undefined if no tile
- * is legal and the user sets no tile. `report`: receives a hint (TC907) if the choice needs an explanation.
+ * Returns the legal tiling with the fewest estimated cycles over the residencies `options`; of equally fast
+ * tilings ({@link asFast}), the last in `options`. If no tiling is legal, returns a tiling with the tile that
+ * the user sets, for the caller to refuse; undefined if the user sets no tile. `report`: receives a hint
+ * (TC907) if the choice needs an explanation.
  */
 function decideResidency(
   func: AccessFunc,

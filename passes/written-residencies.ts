@@ -55,8 +55,10 @@ export function writtenResidencies(func: AccessFunc, target: Target, typed: bool
 }
 
 /**
- * Returns a hint (TC907) if a scatter cannot write in the preferred memory; else an empty list. A requested
- * residency gives no hint.
+ * Returns a list with at most one hint (TC907) on `residency`, the first choice of the compiler for a
+ * scatter. The hint says that the residency that the target or the operator prefers has no legal tile, or
+ * explains the choice for a set tile under a default of `auto`. The list is empty if the schedule requests a
+ * residency.
  */
 export function reportWritten(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const { schedule, framework, frameworkOp } = func;

@@ -739,8 +739,10 @@ function fourRows(setting: Setting, walk: LaneTile): number | undefined {
 const longRowBytes = 128;
 
 /**
- * Returns the group of short rows that lanes write in accesses of 16 bytes across row boundaries. Undefined
- * if the rows or the device do not allow the accesses. `size`: bytes of an element.
+ * Returns the {@link Unit} `across` for a tile of short rows: a lane writes groups of 16 bytes, and a group
+ * may span two neighbouring rows. Undefined if accesses of 16 bytes fit within rows already, or if the rows,
+ * the storage of the data or the device do not allow such groups. `width`: 32-bit words in one access of the
+ * data; `size`: bytes of an element.
  */
 function acrossRows(
   setting: Setting,

@@ -54,7 +54,10 @@ export type BitsAt = (read: number) => number;
 
 /** State of a reduction: the accumulated result, and the number of elements combined. */
 export interface Taken {
-  /** Result so far. In an exact sum: only of the elements that are NaN or infinite. */
+  /**
+   * Accumulated value. For the reduction `exact`, `sum` adds only the elements that are NaN or infinite (0 if
+   * there are none), and `units` adds the finite elements.
+   */
   sum: number;
   count: number;
   /** Sum of the finite elements of an exact sum, as a multiple of 2^`unit`. */

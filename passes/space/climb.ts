@@ -276,8 +276,9 @@ const firstTwo = (weighed: readonly Weighed[]): readonly Weighed[] => [...weighe
 
 /**
  * Returns up to three different orders of the free dims (dims that a tile may split), in which a search
- * enlarges a tile dim by dim. The first order begins with the innermost dim. The second begins with the dims
- * on which the data does not depend, and the third with the dims of the data.
+ * enlarges a tile dim by dim. The first order goes from the innermost dim to the outermost. The second begins
+ * with the dims that appear in no coordinate of the data outside index values; the third begins with the
+ * other dims.
  */
 function fillingOrders({ start, free }: ScheduleSpace): readonly (readonly number[])[] {
   const dims = followedBy(start.gather.map, gatheredTable);

@@ -40,9 +40,10 @@ export function fitsUb(tiling: Tiling, availableUb: number): boolean {
 }
 
 /**
- * Returns the number of bytes of unified buffer (UB) that a chosen tile may take. The number is the target's
- * `ubSafeBytes` (bytes that no library overwrites). It is the capacity of UB if the schedule sets a UB size, or
- * if the tiling `start` does not fit in `ubSafeBytes`.
+ * Returns the upper limit, in bytes of unified buffer (UB), for a search that starts with the tiling `start`.
+ * The limit is the target's `ubSafeBytes` (bytes that no library overwrites) if `start` {@link fits} in these
+ * bytes and the schedule keeps the target's UB size. Otherwise the limit is the whole UB capacity of the
+ * schedule.
  */
 export function availableUbOf(start: Tiling): number {
   const { target } = start;

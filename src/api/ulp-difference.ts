@@ -46,8 +46,10 @@ function wordAt(bytes: Uint8Array, k: number, size: number): number | string {
 }
 
 /**
- * Returns a function from the bits of two elements to the distance in units in the last place. The distance
- * is Infinity if only one element is NaN or missing, or if two elements wider than 32 bits differ.
+ * Returns a function from the bits of two elements to their distance in units in the last place: 0 for equal
+ * bits or two NaNs. The distance is Infinity if only one element is NaN, or if one array is too short to
+ * contain the element (passed as the number NaN). Elements wider than 32 bits (passed as text) have distance
+ * Infinity if their bits differ.
  */
 function distanceOf(dtype: DType): (a: number | string, b: number | string) => number {
   const infinity = infinities[dtype];

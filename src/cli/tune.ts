@@ -183,8 +183,9 @@ async function tuneList(file: string | undefined, flags: TuneFlags): Promise<num
 }
 
 /**
- * Returns the row for a search in a list of programs: verdict, diagnostics, and best schedule with cycles and
- * traffic. `gain`: default cost divided by best cost; absent if a cost is unknown or 0.
+ * Returns the output row of one program when `tune` runs on a list of programs: verdict, diagnostics, and
+ * figures of the best schedule. `gain`: cost of the default schedule divided by the cost of the best
+ * schedule; absent if a cost is unknown or the best cost is 0.
  */
 function tuneRow(result: TuneResult): RowFacts {
   const { best, default: standard, objective, counts } = result;
