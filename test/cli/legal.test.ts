@@ -72,7 +72,7 @@ describe("one of something", () => {
 
   it("is no plural", async () => {
     const { stdout } = await tilec("run", ...small);
-    expect(stdout).toMatch(/cycles on 1 core; /);
+    expect(stdout).toMatch(/cycles on 1 core \(cost model /);
     expect(stdout).toMatch(/; 1 task$/m);
     expect(stdout).not.toMatch(/\b1 (?:cores|tasks)\b/);
     const explained = await tilec(
