@@ -22,8 +22,8 @@ import { at, type Shape } from "../ir/types.js";
 
 /**
  * Returns a tiling of the user's schedule, completed with `residency` and with fixed defaults, without a
- * search. Along dims whose tile extent a PyPTO rule prescribes, the default tile has that extent ({@link
- * pinnedEntry}). Along all other dims, it has the full extent of the output (of the domain, for a scatter).
+ * search. Along dims whose tile extent a PyPTO rule prescribes, the default tile has that extent. Along all
+ * other dims, it has the full extent of the output (of the domain, for a scatter).
  */
 export function withDefaults(func: AccessFunc, residency: Residencies, target: Target): Tiling {
   const { schedule } = func;

@@ -160,9 +160,11 @@ describe("the errors of a module", () => {
     );
     await expect(made.run({ ...rows, data: new Float32Array(31) })).rejects.toMatchObject({
       code: "TC702",
-      message: "TC702: data is f32[8, 4], a Float32Array of 128 bytes; got a list of 124",
+      message: "TC702: data is f32[8, 4], Float32Array of 128 bytes; got a list of 124",
       data: { key: "data", bytes: 128, given: 124 },
     });
+    // JavaScript calls it without arguments, too.
+    await expect((made.run as () => Promise<unknown>)()).rejects.toThrow("bytes; got nothing");
     await expect(made.run(rows, { N: 3 })).rejects.toThrow("TC107: gather has no size N");
     made.dispose();
     await expect(made.run(rows)).rejects.toThrow("TC702: gather was disposed of");

@@ -33,7 +33,7 @@ export async function create(plan: CpuScatterPlan): Promise<Scatter> {
   const inputs = plan.operands.slice(0, -1);
   const keys = inputs.map(({ key }) => key);
   return {
-    async run(arrays = {}, sizes) {
+    async run(arrays, sizes) {
       if (code === undefined) throw new GatherError("TC702", `${plan.name} was disposed of`);
       const sized = sizedAt(plan, sizes);
       const { output } = sized;

@@ -27,7 +27,7 @@ interface Gather {
 export async function create(plan: CpuPlan): Promise<Gather> {
   let code: LoadedCode | undefined = await loadCode(plan);
   return {
-    async run(inputs = {}, sizes) {
+    async run(inputs, sizes) {
       if (code === undefined) throw new GatherError("TC702", `${plan.name} was disposed of`);
       const sized = sizedAt(plan, sizes);
       const { output } = sized;

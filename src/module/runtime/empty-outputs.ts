@@ -67,7 +67,7 @@ export function gatherOfAnySize(gather: Gather, work: DeviceWork, plan: GpuPlan)
   };
 
   return {
-    async run(inputs = {}, sizes) {
+    async run(inputs, sizes) {
       const result = await gather.run(inputs, sizes);
       const sized = sizedAt(plan, sizes);
       if (sized.output.elements === 0) await lookUpEmpty(plan, sized, bytesOf(sized, inputs).bytes);

@@ -136,7 +136,7 @@ export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: La
     (await badIndexIn(plan, launch, [element, element + maxPerAccess], read)) ?? badElement(launch, element);
 
   return {
-    async run(inputs = {}, sizes) {
+    async run(inputs, sizes) {
       const launch = launchOf(sizes);
       const { bytes: given, strings } = bytesOf(launch, inputs);
       const { output } = launch;

@@ -77,7 +77,7 @@ export const create = async (device: GPUDevice, plan: GpuScatterPlan): Promise<G
   const unset = (k: number): Uint8Array => new Uint8Array(bytes[k] as number).fill(255);
 
   return {
-    async run(arrays: Arrays = {}, sizes) {
+    async run(arrays: Arrays, sizes) {
       checkUsable(sizes);
       const { bytes: given, strings } = bytesOf(sized, arrays);
       if (isIdle) await throwBadIndex(0, sites.length > 0 ? elementCount(points) : 0, readingBytes(given));

@@ -50,9 +50,9 @@ export interface HostBytes {
 
 /**
  * Converts the inputs of a call to bytes, in the order of the operands. Throws a GatherError (TC702) for a
- * missing input, or for an input of the wrong type or length.
+ * missing input, or for an input of the wrong type or length. Without `inputs`, all are missing.
  */
-export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, HostArray>>): HostBytes {
+export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, HostArray>> = {}): HostBytes {
   const strings = [""];
   const given = operands.slice(0, -1);
   const keys = given.map(({ key }) => key);
@@ -69,7 +69,7 @@ export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, Hos
       const kind = (given as unknown as Readonly<Record<symbol, string>>)[Symbol.toStringTag];
       const view = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
       if (view.length === operand.bytes && (kind === array || kind === "Uint8Array")) return view;
-      if (bits < 8 && view.length === elements && /^U?[iI]nt8Array$/.test(String(kind)))
+      if (bits < 8 && view.length === elements && /^U?int8Array$/i.test(String(kind)))
         return packed(operand, view);
     }
     throw refused(operand, given);
@@ -84,7 +84,7 @@ export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, Hos
 function refused(operand: SizedOperand, given: HostArray | undefined): GatherError {
   const { key, type, bytes, elements, array } = operand;
   const has = ArrayBuffer.isView(given) ? given.byteLength : given?.length;
-  const wanted = type.dtype === "string" ? `${elements} strings` : `a ${array} of ${bytes} bytes`;
+  const wanted = type.dtype === "string" ? `${elements} strings` : `${array} of ${bytes} bytes`;
   const message = `${key} is ${type.dtype}${formatShape(type.shape)}, ${wanted}; got ${has === undefined ? "nothing" : `a list of ${has}`}`;
   return new GatherError("TC702", message, { key, bytes, given: has });
 }
