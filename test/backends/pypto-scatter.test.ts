@@ -177,7 +177,7 @@ function trialOf(drawn: Drawn, seed: number): Trial | undefined {
 
 const arrays = { f32: Float32Array, i32: Int32Array, i64: BigInt64Array } as const;
 
-/** What the reference leaves in the output. */
+/** Returns the output of the reference. */
 async function expected({ kernel, numbers }: Trial): Promise<readonly number[]> {
   const tensors = inputsOf(kernel.tile).map(({ name, type }, table) => {
     const values = numbers[table]!;

@@ -18,7 +18,7 @@ export interface ScheduledScatter {
   readonly schedule: Schedule;
 }
 
-/** What became of a scatter: runs under schedules, those of WebAssembly code, schedules that break the order of points. */
+/** Result of a trial: its outcome, and the numbers of runs under schedules, of runs of WebAssembly code, and of schedules that break the order of points. */
 export interface ScatterTrial {
   readonly outcome: Outcome;
   readonly ran: number;

@@ -25,7 +25,7 @@ import { bytesOf, bytesOfElement, hostInputs } from "../../support/scatter-input
 
 const ascend = [targets.ascendA2, targets.ascendA3, targets.ascend950] as const;
 
-/** What a kernel should leave: bytes, or a status with the tensor that is written in place as it was. */
+/** Run of a kernel on the emulator with the expected output; without output, a status is expected and the tensor in place as before. */
 interface Expected {
   readonly job: PtoJob;
   readonly text: string;
@@ -134,7 +134,7 @@ describe("the cases of scatters as PTO-ISA kernels", () => {
   });
 });
 
-/** What the reference leaves; undefined where it rejects an index. */
+/** Returns the output of the reference; undefined if the reference rejects an index. */
 async function reference(
   kernel: Kernel,
   inputs: Parameters<typeof runOn>[2],
