@@ -29,6 +29,7 @@ import {
   type WgslPlan,
 } from "./plan.js";
 import { nativeArithmetic } from "./arithmetic.js";
+import { laneBounds } from "./scatter-move.js";
 import { emitScatterKernel, entryOfStep } from "./scatter.js";
 import { isNative } from "./value-proofs.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
@@ -73,7 +74,7 @@ export function emitText(plan: WgslPlan): WgslKernel {
     code,
     entryPoint: "main",
     ...(before.length === 0 ? {} : { before }),
-    ...(scatter === undefined ? {} : { pointLanes: scatter.move.steps.map(({ lanes }) => lanes) }),
+    ...(scatter === undefined ? {} : { laneBounds: scatter.move.steps.map(laneBounds) }),
     workgroupSize: [lanes.x, lanes.y],
     dispatch: grid.dispatch,
     bindings: bindings.map(asBinding),

@@ -59,8 +59,11 @@ export interface WgslKernel extends KernelStep {
    * pass. Absent if there are none.
    */
   readonly before?: readonly KernelStep[];
-  /** Lanes of a scatter's dispatches that have something to do, those of `before` first. */
-  readonly pointLanes?: readonly number[];
+  /**
+   * Numbers of lanes at which the work of a scatter's dispatch changes, ascending, for each dispatch, those
+   * of `before` first. The last number counts the lanes that have something to do.
+   */
+  readonly laneBounds?: readonly (readonly number[])[];
   /** Workgroups along x, y, z; all zero when there is nothing to write. */
   readonly dispatch: readonly [number, number, number];
   readonly bindings: readonly WgslBinding[];

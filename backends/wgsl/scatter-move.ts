@@ -72,7 +72,13 @@ export type Writing = "store" | "owned bits" | "exchange" | "add";
  * owns each element. `check`: checks index values. `write`: writes the points' values.
  */
 export type PointStep =
-  | { readonly kind: "base"; readonly lanes: number }
+  /** Each of the first `copies` lanes writes words of the base, each of the first `clears` an owner. */
+  | {
+      readonly kind: "base";
+      readonly copies: number;
+      readonly clears: number;
+      readonly lanes: number;
+    }
   | { readonly kind: "clear" | "own" | "compare" | "check"; readonly points: Shape; readonly lanes: number }
   /**
    * `carrying`: dims whose points one lane takes in order. Points that differ in another dim have different lanes.
@@ -139,7 +145,8 @@ export function scatterMove(func: TileFunc, arithmetic: Arithmetic): ScatterMove
     points: telling,
     lanes: elementCount(telling),
   });
-  const words = Math.ceil(byteCount(output.type) / 4 / width);
+  const copies = Math.ceil(byteCount(output.type) / 4 / width);
+  const clears = owners?.entries ?? 0;
   const walked = carrying.reduce((product, d) => product * at(map.domain, d), 1);
   const first: readonly PointStep[] = inPlace
     ? owners === undefined
@@ -147,7 +154,7 @@ export function scatterMove(func: TileFunc, arithmetic: Arithmetic): ScatterMove
         ? [ofPoints("check")]
         : []
       : [ofPoints("clear")]
-    : [{ kind: "base", lanes: Math.max(words, owners?.entries ?? 0) }];
+    : [{ kind: "base", copies, clears, lanes: Math.max(copies, clears) }];
   const steps: readonly PointStep[] =
     count === 0
       ? inPlace
@@ -338,6 +345,13 @@ function refuseLongWalks(func: TileFunc, map: AccessMap, carrying: readonly numb
 
 /** Number of lanes in a workgroup of a scatter's kernel. */
 export const pointLanes = 64;
+
+/**
+ * Returns the numbers of lanes at which the work of a step changes, ascending. The last is the number of
+ * lanes that have something to do.
+ */
+export const laneBounds = (step: PointStep): readonly number[] =>
+  step.kind === "base" ? [Math.min(step.copies, step.clears), step.lanes] : [step.lanes];
 
 /** True if the scatter's kernel declares the output words as WGSL atomics. */
 export const isAtomic = ({ writing }: ScatterMove): boolean => writing !== "store";

@@ -102,7 +102,7 @@ function emitStep(
     out.line(`if (number >= ${step.lanes}u) { return; }`);
     switch (step.kind) {
       case "base":
-        emitBase(context, move);
+        emitBase(context, move, step);
         break;
       case "clear":
       case "own":
@@ -127,11 +127,14 @@ const targetName = ({ names, plan }: WgslContext, { inPlace }: ScatterMove): str
  * Emits the step `base`. Lane k of the dispatch writes `width` consecutive 32-bit words of the base to the
  * output, from word k * `width` on. The lane also clears entry k of the array `owner`.
  */
-function emitBase(context: WgslContext, move: ScatterMove): void {
+function emitBase(
+  context: WgslContext,
+  move: ScatterMove,
+  { copies, clears }: Extract<PointStep, { readonly kind: "base" }>,
+): void {
   const { out, names, plan } = context;
-  const { width, owners, map } = move;
+  const { width, map } = move;
   const output = outputOf(plan.func);
-  const accesses = at(plan.bindings, plan.func.operands.length - 1).bytes / 4 / width;
   const bits = filledBase(map);
   const filled = fillWords(
     { ...move.point, fill: fillBytes({ fill: bits ?? "0" }, output.type.dtype) },
@@ -144,8 +147,8 @@ function emitBase(context: WgslContext, move: ScatterMove): void {
   const target = `${targetName(context, move)}[number]`;
   const text = bits !== undefined && wide > 1 ? wideFill(bits, move, context) : base;
   const store = isAtomic(move) ? `atomicStore(&${target}, ${text});` : `${target} = ${text};`;
-  out.line(`if (number < ${accesses}u) { ${store} }`);
-  if (owners !== undefined) out.line(`if (number < ${owners.entries}u) { atomicStore(&owner[number], 0u); }`);
+  out.line(`if (number < ${copies}u) { ${store} }`);
+  if (clears > 0) out.line(`if (number < ${clears}u) { atomicStore(&owner[number], 0u); }`);
 }
 
 /** Returns the word of a constant base of elements of several words. */

@@ -21,20 +21,19 @@ const percent = (share: number): string => `${Math.round(100 * share)} %`;
  * output without elements.
  */
 export function renderGpuStats(name: string, stats: KernelStats | undefined, target: Target): string {
-  const head = `@${name}: WebGPU kernel, counted on one workgroup`;
+  const head = `@${name}: WebGPU kernel`;
   if (stats === undefined) return `${head}\n  the output has no elements: no kernel is launched`;
-  const { before = [], workgroupSize } = stats;
+  const { before, workgroupSize } = stats;
+  const bytes = before === undefined ? "of the output" : "that the points of the scatter write";
   return [
-    head,
+    `${head}, counted on one workgroup${before === undefined ? "" : " of each kind, for all"}`,
     `  ${workgroupSize.join(" x ")} lanes in subgroups of ${subgroupLanes}, sectors of ${sectorBytes} B; indices in range and at random`,
     `  device class            ${deviceClasses[deviceClassOf(target)]}`,
-    ...before.flatMap((step) => [`dispatch ${step.entryPoint}`, renderDispatch(step, written)]),
-    ...(before.length === 0 ? [] : ["dispatch main"]),
-    renderDispatch(stats, before.length === 0 ? "of the output" : written),
+    ...(before ?? []).flatMap((step) => [`dispatch ${step.entryPoint}`, renderDispatch(step, bytes)]),
+    ...(before === undefined || before.length === 0 ? [] : ["dispatch main"]),
+    renderDispatch(stats, bytes),
   ].join("\n");
 }
-
-const written = "that the points of the scatter write";
 
 /**
  * Returns the counts of one dispatch as text, most of them per byte of output. `bytes`: end of the heading

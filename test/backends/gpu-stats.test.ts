@@ -2,9 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { compileGpuKernel, gpuKernels } from "../../bench/gpu-kernels.js";
 import { emitWgsl, kernelStats, type BufferStats, type KernelStats } from "../../backends/wgsl/index.js";
+import { LaneRunner } from "../../backends/wgsl/stats/lane.js";
 import { meanBytes, outputOf, parseModule, targets, type TileFunc } from "../../ir/index.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { compile, onnx } from "../../src/index.js";
@@ -218,8 +219,8 @@ describe("counts of a scatter", () => {
       { name: "gm_i", kind: "load", bytesPerAccess: 4, perOutputByte: 8 / 2048, sectorEfficiency: 1 },
       { name: "owner", kind: "atomic", bytesPerAccess: 4, perOutputByte: 8 / 2048 },
     ]);
-    // 64 of 128 lanes, each of which owns its row and writes 16 B of it.
-    expect(stats).toMatchObject({ outputBytes: 1024, activeLanes: 1, loadsInFlight: 1 });
+    // 128 lanes, each of which owns its row and writes 16 B of it.
+    expect(stats).toMatchObject({ outputBytes: 2048, activeLanes: 1, loadsInFlight: 1 });
     expect(bufferOf(stats, "gm_y")).toEqual({
       name: "gm_y",
       kind: "store",
@@ -255,6 +256,140 @@ describe("counts of a scatter", () => {
     // 64 lanes, one for each element of a row, take 8 points each.
     expect(stats).toMatchObject({ outputBytes: 2048, activeLanes: 1 });
     expect(bufferOf(stats, "gm_u")).toMatchObject({ perOutputByte: 1 / 4 });
+  });
+
+  /** Bytes that all lanes of a dispatch access, by kind and buffer. */
+  const bytesIn = ({ buffers, outputBytes }: Omit<KernelStats, "before">): Record<string, number> =>
+    Object.fromEntries(
+      buffers.map(({ name, kind, bytesPerAccess, perOutputByte }) => [
+        `${kind} ${name}`,
+        Math.round(bytesPerAccess * perOutputByte * outputBytes * 1e6) / 1e6,
+      ]),
+    );
+
+  /** A scatter of f32 into `shape`: what it writes, and the entry of `owner` of each point by its coordinates. */
+  const walks: readonly {
+    readonly shape: readonly number[];
+    readonly domain: readonly number[];
+    readonly index: readonly number[];
+    readonly to: string;
+    /** Points that share an owner. */
+    readonly owner: (point: readonly number[]) => string;
+    /** Number of entries. */
+    readonly owners: number;
+  }[] = [
+    ...[
+      [1, 1, 1],
+      [3, 1, 4],
+      [1000, 5, 3],
+      [1000, 8, 64],
+      [70_001, 33, 5],
+      [5000, 7, 4],
+      [70_001, 70, 1],
+      [70_001, 100, 12],
+    ].map(([rows = 0, points = 0, columns = 0]) => ({
+      shape: [rows, columns],
+      domain: [points, columns],
+      index: [points],
+      to: "(%i[d0], d1)",
+      owner: ([d0]: readonly number[]) => String(d0),
+      // A dim of one column is all of a row.
+      owners: rows,
+    })),
+    {
+      shape: [70_001, 5],
+      domain: [30, 5],
+      index: [30, 5],
+      to: "(%i[d0, d1], d1)",
+      owner: String,
+      owners: 5 * 70_001,
+    },
+    // The owners are of the inner dim, and the points of the last workgroup lie in two rows.
+    {
+      shape: [6, 50_021],
+      domain: [6, 40],
+      index: [40],
+      to: "(d0, %i[d1])",
+      owner: ([, d1]: readonly number[]) => String(d1),
+      owners: 50_021,
+    },
+    // The points of the last workgroup have owners in two workgroups.
+    {
+      shape: [5_000_011, 3],
+      domain: [2, 3, 70],
+      index: [2, 70],
+      to: "(%i[d0, d2], d1)",
+      owner: ([d0, , d2]: readonly number[]) => `${d0} ${d2}`,
+      owners: 5_000_011,
+    },
+    {
+      shape: [9, 70_001, 6],
+      domain: [9, 11, 6],
+      index: [11],
+      to: "(d0, %i[d1], d2)",
+      owner: ([, d1]: readonly number[]) => String(d1),
+      owners: 70_001,
+    },
+  ];
+
+  const productOf = (extents: readonly number[]): number => extents.reduce((product, n) => product * n, 1);
+
+  it.each(walks)("are those of a walk over the points: $domain into $shape at $to", (walk) => {
+    const { shape, domain, index, to, owner, owners } = walk;
+    const type = `tensor<${shape.join("x")}xf32>`;
+    const coords = domain.map((_, d) => `d${d}`);
+    const text = `func @walk(%x: ${type}, %i: tensor<${index.join("x")}xi32>, %u: tensor<${domain.join("x")}xf32>) -> ${type} {
+  %y = access.scatter %x, %i, %u (${domain.map((extent, d) => `d${d} < ${extent}`).join(", ")}) -> ${to} yield %u[${coords.join(", ")}] {oob = error, duplicates = last}
+  return %y
+}
+`;
+    const kernel = compile(parseModule(text, "walk").module.funcs[0]!, { target: targets.webgpu });
+    const stats = kernelStats(kernel.tile, kernel.wgsl())!;
+    // The generated index values name no element twice, where there is more than one.
+    const telling = new Set<string>();
+    const points = productOf(domain);
+    for (let point = 0; point < points; point++) {
+      let rest = point;
+      const at = domain.map(() => 0);
+      for (let d = domain.length - 1; d >= 0; d--) {
+        at[d] = rest % domain[d]!;
+        rest = (rest - at[d]!) / domain[d]!;
+      }
+      telling.add(owner(at));
+    }
+    const elements = productOf(shape);
+    const [base, own] = stats.before!;
+    expect(bytesIn(base!)).toEqual({
+      "load gm_x": 4 * elements,
+      "store gm_y": 4 * elements,
+      "store owner": 4 * owners,
+    });
+    expect(bytesIn(own!)).toEqual({
+      "load gm_i": 4 * telling.size,
+      "atomic owner": 4 * telling.size,
+    });
+    expect(stats.outputBytes).toBe(4 * points);
+    expect(bytesIn(stats)).toMatchObject({ "store gm_y": 4 * points, "load gm_u": 4 * points });
+  });
+
+  it("are made on a number of lanes that sizes do not change", () => {
+    const lanesOf = (rows: number, points: number): number => {
+      const run = vi.spyOn(LaneRunner.prototype, "run");
+      const type = `tensor<${rows}x32xf32>`;
+      const text = `func @far(%x: ${type}, %i: tensor<${points}xi32>, %u: tensor<${points}x32xf32>) -> ${type} {
+  %y = access.scatter %x, %i, %u (d0 < ${points}, d1 < 32) -> (%i[d0], d1) yield %u[d0, d1] {oob = error, duplicates = error}
+  return %y
+}
+`;
+      const kernel = compile(parseModule(text, "far").module.funcs[0]!, { target: targets.webgpu });
+      expect(kernelStats(kernel.tile, kernel.wgsl())?.before).toHaveLength(3);
+      const { length } = run.mock.calls;
+      run.mockRestore();
+      return length;
+    };
+    const few = lanesOf(2 ** 10, 2 ** 9);
+    expect(lanesOf(2 ** 20, 2 ** 9)).toBe(few);
+    expect(lanesOf(2 ** 10, 2 ** 20)).toBe(few);
   });
 
   it("are numbers for scatters of every form", () => {

@@ -1,16 +1,18 @@
 /**
- * Counts of a kernel on one workgroup, which needs no device: its text is run lane by lane, and the accesses
- * that lanes of a subgroup make together are laid over sectors of memory. Index values are in range and at
- * random; segments have the same length.
+ * Counts of a kernel, which need no device: the text of one workgroup, or of some that stand for all of a
+ * scatter's, is run lane by lane, and the accesses that lanes of a subgroup make together are laid over
+ * sectors of memory. Index values are in range and at random; segments have the same length.
  */
 import { gatheredTable, isScatter, type AccessMap } from "../../../ir/access.js";
 import { inputsOf, outputBytes, outputPlace, type TileFunc } from "../../../ir/func.js";
 import { taskOfTile } from "../../../ir/task/index.js";
-import { at, elementCount, isIndexDType, meanBytes, type DType } from "../../../ir/types.js";
+import { at, elementCount, isIndexDType, meanBytes, strides, type DType } from "../../../ir/types.js";
 import { hasScatter } from "../../../ir/tile.js";
+import { tellingPoints } from "../../check-points.js";
 import { indexSteps, type IndexStep } from "../../index-walk.js";
+import { coordinates } from "../../memory.js";
 import { isInPlace, scatterMapOf } from "../../scatter-map.js";
-import type { WgslKernel } from "../kernel.js";
+import type { KernelStep, WgslKernel } from "../kernel.js";
 import { LaneRunner, type LaneAccess, type LaneCounts } from "./lane.js";
 import { parseKernel, type BufferSyntax } from "./syntax.js";
 
@@ -40,25 +42,22 @@ export interface BufferStats {
 }
 
 /**
- * Statistics of a kernel, from interpreting the WGSL text of one workgroup. A count is divided by the bytes
- * of output that the workgroup writes.
+ * Statistics of a kernel, from interpreting the WGSL text of one workgroup, or of a few for each dispatch of
+ * a scatter. A count is divided by the bytes of output that are written.
  */
 export interface KernelStats extends DispatchStats {
-  /** Dispatches of a scatter that run before its points are written, in order. Absent: none. */
+  /** Dispatches of a scatter that run before its points are written, in order. Absent for a gather. */
   readonly before?: readonly (DispatchStats & { readonly entryPoint: string })[];
 }
 
 /**
- * Statistics of one dispatch, from one workgroup. For a scatter, counts are divided by the bytes that points
- * write, so that the counts of all dispatches can be added.
+ * Statistics of one dispatch, from one workgroup. For a scatter: of all workgroups, from one of each kind.
+ * Its counts are divided by the bytes that points write, so that the counts of all dispatches can be added.
  */
 export interface DispatchStats {
   /** Lanes along x and y of a workgroup. */
   readonly workgroupSize: readonly [number, number];
-  /**
-   * Bytes of the output that the workgroup writes. For a scatter: the bytes that all points write, times the
-   * workgroup's fraction of all lanes.
-   */
+  /** Bytes of the output that the workgroup writes. For a scatter: the bytes that all points write. */
   readonly outputBytes: number;
   /** Loads, then stores; those of workgroup memory under the name of its array. */
   readonly buffers: readonly BufferStats[];
@@ -77,8 +76,8 @@ export interface DispatchStats {
 }
 
 /**
- * Returns the statistics of a kernel for one workgroup. Undefined if the kernel dispatches no workgroups, as
- * for an output without elements. Interprets the WGSL text lane by lane.
+ * Returns the statistics of a kernel, by interpreting its WGSL text lane by lane. Undefined if the kernel
+ * dispatches no workgroups, as for an output without elements.
  */
 export function kernelStats(func: TileFunc, kernel: WgslKernel): KernelStats | undefined {
   const { dispatch, workgroupSize, workgroupBytes, bindings } = kernel;
@@ -94,42 +93,90 @@ export function kernelStats(func: TileFunc, kernel: WgslKernel): KernelStats | u
   const values = bindings.find(({ role }) => role === "sizes")?.values ?? [];
   const [x, y] = workgroupSize;
   const output = nameOf(isInPlace(func) ? gatheredTable : outputPlace(func));
-  const traced = (entryPoint: string, workgroup = 0): Trace => {
+  const size = x * y;
+  const traced = ({ entryPoint, dispatch: [columns] }: KernelStep, lanes: readonly SampledLane[]): Trace => {
     const trace = new Trace({ data: new Set(data.map(nameOf)), output });
-    for (let index = 0; index < Math.min(x * y, maxLanes); index++) {
-      const lane = [index % x, Math.floor(index / x), 0] as const;
+    for (const { number, count } of lanes) {
+      const [workgroup, index] = [Math.floor(number / size), number % size];
       const counts = runner.run(
         entryPoint,
-        { workgroup: [workgroup, 0, 0], lane, index },
+        {
+          workgroup: [workgroup % columns, Math.floor(workgroup / columns), 0],
+          lane: [index % x, Math.floor(index / x), 0],
+          index,
+        },
         {
           word,
           member: (name) => values[members.indexOf(name)] ?? 0,
           access: (access) => {
-            trace.add(index, access);
+            trace.add(number, { ...access, weight: access.weight * count });
           },
         },
       );
-      trace.count(counts);
+      trace.count(counts, count);
     }
     return trace;
   };
-  const { before = [], entryPoint, pointLanes = [] } = kernel;
+  const { before = [], laneBounds } = kernel;
+  const samples = [...before, kernel].map((_, step) => sampledLanes(laneBounds?.[step] ?? [size], size));
   const written = isWrite ? elementCount(map.domain) * outputBytes(func) : 0;
-  const statsOf = (trace: Trace, step: number): DispatchStats => {
-    const lanes = pointLanes[step];
-    const share = lanes === undefined ? undefined : (written * Math.min(x * y, lanes)) / lanes;
-    return trace.stats(workgroupSize, workgroupBytes, share);
-  };
-  const writing = pointLanes[before.length] ?? 1;
+  const statsOf = (trace: Trace): DispatchStats => trace.stats(workgroupSize, workgroupBytes, written);
+  const writing = at(samples, before.length);
+  const hasOwners = bindings.some(({ role }) => role === "owner");
+  const owned = isWrite && hasOwners ? ownedPoints(map, writing, laneBounds?.at(-1)?.at(-1) ?? 1) : [];
   const steps = before.map((step, k) => {
-    const stats = statsOf(traced(step.entryPoint), k);
-    // Of the points of the workgroup that writes, all have to be owned.
-    const lanes = at(pointLanes, k) * Math.min(1, (x * y) / writing);
-    for (let group = 1; group * x * y < lanes; group++) traced(step.entryPoint, group);
+    const stats = statsOf(traced(step, at(samples, k)));
+    // Of the points that are written, all have to be owned.
+    traced(step, owned);
     return { entryPoint: step.entryPoint, ...stats };
   });
-  const stats = statsOf(traced(entryPoint), before.length);
-  return steps.length === 0 ? stats : { ...stats, before: steps };
+  const stats = statsOf(traced(kernel, writing));
+  return isWrite ? { ...stats, before: steps } : stats;
+}
+
+/** Lane of a dispatch that is run, and the number of lanes that it stands for, itself included. */
+interface SampledLane {
+  /** Number of the lane in the dispatch, from 0. */
+  readonly number: number;
+  readonly count: number;
+}
+
+/**
+ * Returns the lanes to run of a dispatch: those of one workgroup for each run of workgroups that do the same,
+ * and of each workgroup whose lanes do not. `bounds`: numbers of lanes at which the work of a lane changes,
+ * ascending. `size`: lanes of a workgroup.
+ */
+function sampledLanes(bounds: readonly number[], size: number): SampledLane[] {
+  const workgroups: { readonly workgroup: number; readonly count: number }[] = [];
+  let next = 0;
+  for (const bound of bounds) {
+    const full = Math.floor(bound / size);
+    if (full > next) workgroups.push({ workgroup: next, count: full - next });
+    if (full >= next && bound % size !== 0) workgroups.push({ workgroup: full, count: 1 });
+    next = Math.max(next, Math.ceil(bound / size));
+  }
+  return workgroups.flatMap(({ workgroup, count }) =>
+    Array.from({ length: Math.min(size, maxLanes) }, (_, k) => ({ number: workgroup * size + k, count })),
+  );
+}
+
+/**
+ * Returns the lanes that settle the owners of the points that some lanes write. `lanes`: number of lanes that
+ * write all points, each of them one point or a group of neighbours.
+ */
+function ownedPoints(map: AccessMap, writing: readonly SampledLane[], lanes: number): SampledLane[] {
+  const telling = tellingPoints(map);
+  const by = strides(telling);
+  const points = elementCount(map.domain) / lanes;
+  const owned = writing
+    .filter(({ number }) => number < lanes)
+    .map(({ number }) =>
+      coordinates(number * points, map.domain).reduce(
+        (sum, coord, d) => sum + (at(telling, d) === 1 ? 0 : coord * at(by, d)),
+        0,
+      ),
+    );
+  return [...new Set(owned)].map((number) => ({ number, count: 1 }));
 }
 
 /** Returns the map of a program's gather or scatter; undefined where it has neither. */
@@ -156,10 +203,11 @@ class Trace {
   /** By the names of their buffers. */
   constructor(private readonly of: { readonly data: ReadonlySet<string>; readonly output: string }) {}
 
-  count(counts: LaneCounts): void {
-    this.counts.instructions += counts.instructions;
-    this.counts.divisionsInLoops += counts.divisionsInLoops;
-    this.counts.int128InLoops += counts.int128InLoops;
+  /** Adds the counts of a lane, `times` times. */
+  count(counts: LaneCounts, times: number): void {
+    this.counts.instructions += counts.instructions * times;
+    this.counts.divisionsInLoops += counts.divisionsInLoops * times;
+    this.counts.int128InLoops += counts.int128InLoops * times;
   }
 
   add(lane: number, { kind, buffer, word, words, key, batch, weight }: LaneAccess): void {
@@ -188,14 +236,14 @@ class Trace {
     }
   }
 
-  /** `written`: bytes of the output that the workgroup stands for, in the place of those that it stores. */
-  stats(workgroupSize: readonly [number, number], workgroupBytes: number, written?: number): DispatchStats {
+  /** `written`: bytes that a scatter's points write, in the place of those that are stored; 0 for none. */
+  stats(workgroupSize: readonly [number, number], workgroupBytes: number, written: number): DispatchStats {
     const all = [...this.together.values()];
     const changes = all.filter(({ kind, isGlobal }) => kind !== "load" && isGlobal);
     const ofOutput = changes.filter(({ buffer }) => buffer === this.of.output);
     const stores = [ofOutput, changes, all].find((list) => list.length > 0) ?? [];
     const stored = ofOutput.reduce((sum, { bytes, weight }) => sum + bytes * weight, 0);
-    const outputBytes = written === undefined || written === 0 ? stored : written;
+    const outputBytes = written === 0 ? stored : written;
     const slots = stores.reduce((sum, { weight }) => sum + weight * subgroupLanes, 0);
     const perByte = (count: number): number => count / outputBytes;
     return {
