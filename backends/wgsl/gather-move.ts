@@ -242,54 +242,31 @@ export function gatherMove(
       : tensorPlace(func, task, region),
   );
   const plan = planGather(func, gather, addresses);
-  const tile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
-  const dims = tile.map((_, d) => d);
   const values =
     plan.values === undefined ? undefined : proveValue(plan.values, reductionLength(stmt.map), arithmetic);
-  const computes = values !== undefined;
-  // What is computed finds its reads at each element.
-  const beyond = computes ? [] : addresses.reads.map((address) => ({ at: 0, terms: beyondSteps(address) }));
-  const dependencies = new Set([...addresses.indices, ...beyond].flatMap(dimsOf));
+  const dims = stmt.to.sizes.map((_, d) => d);
+  const dependencies = resolvedDims(addresses, values);
   const sharing = dims.filter((d) => !dependencies.has(d));
   const isTable = plan.indexSteps.some(({ table }) => table === gatheredTable);
   const setting: Setting = { func, stmt, loops, staged: widest, sharing, laneBytes, isTable, values };
-  const asItLies: LaneTile = { sizes: stmt.to.sizes, tile, addresses };
-  // Lanes that stage rows keep to them.
-  const joined =
-    widest === undefined && !computes
-      ? fusedDims(
-          asItLies,
-          dims.map((d) => dependencies.has(d)),
-        )
-      : asItLies;
-  const unit: Unit = unitOf(
-    setting,
-    { asItLies, walk: joined },
-    isSimple(plan) && isAffine(addresses.data),
-  ) ?? {
+  const walks = walksOf(setting, addresses);
+  const { asItLies } = walks;
+  const unit: Unit = unitOf(setting, walks, isSimple(plan) && isAffine(addresses.data)) ?? {
     how: "packed",
     group: 4 / outputBytes(func),
     shared: isTable ? { by: "merged" } : sharedWords(func, plan, inTensor, tensorPlace(func, task, stmt.to)),
   };
   // The words of a packed row are its own.
-  const walk = unit.how === "packed" ? asItLies : joined;
-  const loads = unit.how === "packed" || isTable || computes ? loaded?.(true) : widest;
-  // GPUs read single elements of a slab by an address, not by a component of a vector at an address.
-  const bySingleWords = !readsAlone(laneBytes) && (unit.how === "groups" || unit.how === "words");
-  const staged: LoadMove | undefined =
-    loads === undefined || !bySingleWords ? loads : { ...loads, stagedWidth: 1 };
+  const walk = unit.how === "packed" ? asItLies : walks.walk;
+  const staged = stagedFor(setting, unit, loaded);
   const accesses = indexAccesses(setting, walk, unit, plan);
   const valueWidths = widthsOfReads(setting, asItLies, unit, staged !== undefined);
   const widths = widthsOf(setting, asItLies, unit, staged).map(
     (width, table): AccessWords => accesses[table]?.words ?? valueWidths[table] ?? width,
   );
-  const isInFours = (table: number | undefined): boolean =>
-    table !== undefined &&
-    table !== gatheredTable &&
-    accesses[table] === undefined &&
-    at(widths, table) === 4;
   const ranges = { ...plan.ranges, dims: dimRanges(walk.tile, stmt.map) };
-  const page = unit.how === "rows" && readsAlone(laneBytes) ? pageRun(walk, ranges, loops) : undefined;
+  const inSoftware = readsAlone(laneBytes);
+  const page = unit.how === "rows" && inSoftware ? pageRun(walk, ranges, loops) : undefined;
   return {
     kind: "gather",
     stmt,
@@ -299,23 +276,10 @@ export function gatherMove(
     ...defined({ staged }),
     addresses: walk.addresses,
     ...defined({ values }),
-    inSoftware: readsAlone(laneBytes),
-    indices: plan.indexSteps.map((step): IndexMove => {
-      const { table } = step;
-      const form = at(walk.addresses.indices, step.index);
-      const elements = (table === undefined ? undefined : accesses[table]?.elements) ?? 1;
-      return {
-        ...step,
-        form,
-        biased: readsAlone(laneBytes),
-        words: table === undefined ? 1 : at(widths, table),
-        ...(elements === 1 ? {} : { shared: { elements, place: placeIn(form, elements, loops) ?? 0 } }),
-        ...(table === undefined ? {} : { dtype: inputOf(func, table).type.dtype }),
-        int128: needsInt128(step, stmt),
-        ...defined({ inWords: sumInWords(func, step, plan, ranges) }),
-        four: isInFours(table),
-      };
-    }),
+    inSoftware,
+    indices: plan.indexSteps.map((step) =>
+      indexMove(setting, step, { walk, plan, widths, accesses, ranges }),
+    ),
     ranges,
     ...defined({ page }),
     resolved: dims.filter((d) => dependencies.has(d)),
@@ -324,9 +288,78 @@ export function gatherMove(
       .map((d) => at(stmt.to.sizes, d))
       .filter((size) => neverNegative(sub(size, constant(1)), loops).kind !== "holds"),
     // Adapters in software have no load under way while they compute.
-    reductionUnroll: readsAlone(laneBytes) || reductionLength(stmt.map) < 4 ? 1 : 4,
+    reductionUnroll: inSoftware || reductionLength(stmt.map) < 4 ? 1 : 4,
     fill: plan.fill,
     reports: plan.reports,
+  };
+}
+
+/**
+ * Returns the output dims on which index values depend. Without a computed value, also the dims in a quotient
+ * or remainder in the address of a read: what is computed finds its reads at each element.
+ */
+function resolvedDims(
+  { indices, reads }: GatherAddresses,
+  values: ProvedValue | undefined,
+): ReadonlySet<number> {
+  const beyond = values === undefined ? reads.map((read) => ({ at: 0, terms: beyondSteps(read) })) : [];
+  return new Set([...indices, ...beyond].flatMap(dimsOf));
+}
+
+/** Returns the tile of a gather as it lies, and as lanes walk it. */
+function walksOf({ stmt, staged, sharing, values }: Setting, addresses: GatherAddresses): Walks {
+  const tile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
+  const asItLies: LaneTile = { sizes: stmt.to.sizes, tile, addresses };
+  // Lanes that stage rows keep to them.
+  if (staged !== undefined || values !== undefined) return { asItLies, walk: asItLies };
+  const isResolved = tile.map((_, d) => !sharing.includes(d));
+  return { asItLies, walk: fusedDims(asItLies, isResolved) };
+}
+
+/** Returns the load of a gather's data into a workgroup buffer, for lanes that move elements by `unit`. */
+function stagedFor(
+  { staged, isTable, laneBytes, values }: Setting,
+  unit: Unit,
+  loaded: ReturnType<typeof stagedLoad>,
+): LoadMove | undefined {
+  const load = unit.how === "packed" || isTable || values !== undefined ? loaded?.(true) : staged;
+  // GPUs read single elements of a slab by an address, not by a component of a vector at an address.
+  const bySingleWords = !readsAlone(laneBytes) && (unit.how === "groups" || unit.how === "words");
+  return load === undefined || !bySingleWords ? load : { ...load, stagedWidth: 1 };
+}
+
+/** Facts of a gather's plan that the moves of all index operands share. */
+interface IndexSetting {
+  readonly walk: LaneTile;
+  readonly plan: GatherPlan;
+  /** See {@link GatherMove}. */
+  readonly widths: readonly AccessWords[];
+  /** Accesses of the inputs, see {@link indexAccesses}. */
+  readonly accesses: readonly (IndexAccess | undefined)[];
+  readonly ranges: Ranges;
+}
+
+/** Returns the plan of an index operand in a kernel. */
+function indexMove(
+  { func, stmt, loops, laneBytes }: Setting,
+  step: IndexStep,
+  { walk, plan, widths, accesses, ranges }: IndexSetting,
+): IndexMove {
+  const { table } = step;
+  const form = at(walk.addresses.indices, step.index);
+  const access = table === undefined ? undefined : accesses[table];
+  const words = table === undefined ? 1 : at(widths, table);
+  const elements = access?.elements ?? 1;
+  return {
+    ...step,
+    form,
+    biased: readsAlone(laneBytes),
+    words,
+    ...(elements === 1 ? {} : { shared: { elements, place: placeIn(form, elements, loops) ?? 0 } }),
+    ...(table === undefined ? {} : { dtype: inputOf(func, table).type.dtype }),
+    int128: needsInt128(step, stmt),
+    ...defined({ inWords: sumInWords(func, step, plan, ranges) }),
+    four: table !== gatheredTable && access === undefined && words === 4,
   };
 }
 
