@@ -33,119 +33,140 @@ export function coresFault(
   };
 }
 
+/** Returns a fault in the form of a schedule: TC303, unless `more` states another code. */
+const fault = (detail: string, more: Partial<ShapeVerdict> = {}): ShapeVerdict => ({
+  rule: "schedule-shape",
+  pass: false,
+  code: "TC303",
+  source,
+  detail,
+  ...more,
+});
+
 /**
  * Returns the faults in the form of a schedule, such as a tile of wrong rank; an empty list if there are
  * none. Checks tile, view, order, buffers, residency, cores and bytes.
  */
 export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Target): ShapeVerdict[] {
-  const rank = domainOf(gather).length;
-  const isWrite = isScatter(gather.map);
-  const fault = (detail: string, more: Partial<ShapeVerdict> = {}): ShapeVerdict => ({
-    rule: "schedule-shape",
-    pass: false,
-    code: "TC303",
-    source,
-    detail,
-    ...more,
-  });
-  /** Profiles under which a tile of more entries is one, as flags. */
-  const takenUnder = (tile: Shape): string[] =>
-    profiles
-      .filter((profile) => isLongerTile(gather, { tile, profile }))
-      .map(
-        (profile) => `--profile ${profile}, which takes the first ${rank} (${profileFacts[profile].stands})`,
-      );
-  const shapeFault = (name: "tile" | "view", shape: Shape | undefined): ShapeVerdict[] => {
-    if (shape === undefined) return [];
-    const code = name === "tile" ? "TC302" : "TC303";
-    const hasReduction = name === "tile" && gather.map.reduced !== undefined && !isWrite;
-    const fits = shape.length === rank || (hasReduction && shape.length === rank + 1);
-    const taken = isLongerTile(gather, schedule) || isShorterTile(gather, schedule, name);
-    if (!fits && !(name === "tile" ? taken : isShorterTile(gather, schedule, name))) {
-      const more = hasReduction ? ", and one more for r or none" : "";
-      const one = isWrite
-        ? `give one entry for each dim of the domain ${formatShape(domainOf(gather))}`
-        : `give one entry for each dim of ${formatType(outputOf(gather).type)}${more}`;
-      const hint = [one, ...(name === "tile" ? takenUnder(shape) : [])].join("; or ");
-      const detail = `${name} ${formatShape(shape)} has ${shape.length} entries; the ${isWrite ? "domain" : "output"} has rank ${rank}`;
-      return [fault(detail, { code, hint, data: { [name]: shape } })];
-    }
-    const isEntry = (entry: number): boolean => Number.isSafeInteger(entry) && entry >= 1;
-    const bad = shape.findIndex((entry) => !isEntry(entry));
-    if (bad === -1) return [];
-    const fixed = shape.map((entry) => (isEntry(entry) ? entry : 1));
-    const detail = `${name} ${formatShape(shape)} has ${at(shape, bad)} along dim ${bad}; an entry is at least 1`;
-    return [
-      fault(detail, {
-        code,
-        hint: `${name} = ${formatShape(fixed)}`,
-        data: { [name]: shape, nearest: fixed },
-      }),
-    ];
-  };
-  const { order, ubBytes, buffers, residency } = schedule;
-  const slots = slotsOf(gather);
-  const [entry] = schedule.tile ?? [];
-  const slotFaults =
-    slots === undefined || entry === undefined || entry < 1 || keepsSlots(entry, slots)
-      ? []
-      : [unevenSlots(gather, entry, slots)];
-  const faults = [
-    ...shapeFault("tile", schedule.tile),
-    ...shapeFault("view", schedule.view),
-    ...slotFaults,
-    ...unevenBlocks(gather, schedule),
-  ];
-  if (order !== undefined) {
-    const sorted = [...order].sort((a, b) => a - b);
-    if (sorted.length !== rank || sorted.some((dim, k) => dim !== k)) {
-      const natural = Array.from({ length: rank }, (_, d) => d);
-      const detail = `order ${formatShape(order)} is no permutation of the ${rank} ${isWrite ? "dims of the domain" : "output dims"}`;
-      faults.push(fault(detail, { hint: `order = ${formatShape(natural)}` }));
-    }
-  }
-  const keys = gather.operands.map(keyOf);
-  const stranger =
-    typeof buffers === "object" ? Object.keys(buffers).find((key) => !keys.includes(key)) : undefined;
-  if (stranger !== undefined) {
-    const hint = `buffers = {${keys.map((key) => `${key} = 2`).join(", ")}}, or some of these`;
-    faults.push(fault(`buffers names ${stranger}, which is no operand`, { hint }));
-  }
-  if (typeof residency === "object") {
-    const inputs = inputsOf(gather).map(keyOf);
-    const [data = "data"] = inputs;
-    const unknown = Object.keys(residency).find((key) => !inputs.includes(key));
-    const form = `residency = {${inputs.map((key) => `${key} = ub`).join(", ")}}, or ${data} and some of these`;
-    if (unknown !== undefined)
-      faults.push(fault(`residency names ${unknown}, which is no input`, { hint: form }));
-    else if (!Object.hasOwn(residency, data))
-      faults.push(fault(`residency lacks ${data}, the gathered input`, { hint: form }));
-  }
   const tooMany = coresFault(schedule, target);
-  if (tooMany !== undefined) faults.push(fault(tooMany.detail, tooMany));
-  if (ubBytes !== undefined && (!Number.isSafeInteger(ubBytes) || ubBytes < 0))
-    faults.push(fault(`ub_bytes is ${ubBytes}; it must be a whole number of bytes`));
-  return faults;
+  return [
+    ...extentFaults(gather, schedule, "tile"),
+    ...extentFaults(gather, schedule, "view"),
+    ...unevenSlots(gather, schedule),
+    ...unevenBlocks(gather, schedule),
+    ...orderFaults(gather, schedule),
+    ...buffersFaults(gather, schedule),
+    ...residencyFaults(gather, schedule),
+    ...(tooMany === undefined ? [] : [fault(tooMany.detail, tooMany)]),
+    ...bytesFaults(schedule),
+  ];
 }
 
+/** Returns the faults (TC302, TC303) of a tile or a view: a wrong number of entries, or an entry below 1. */
+function extentFaults(gather: AccessFunc, schedule: Schedule, name: "tile" | "view"): ShapeVerdict[] {
+  const shape = schedule[name];
+  if (shape === undefined) return [];
+  const code = name === "tile" ? "TC302" : "TC303";
+  const rank = domainOf(gather).length;
+  const takesR = name === "tile" && gather.map.reduced !== undefined && !isScatter(gather.map);
+  const isTaken =
+    shape.length === rank ||
+    (takesR && shape.length === rank + 1) ||
+    isShorterTile(gather, schedule, name) ||
+    (name === "tile" && isLongerTile(gather, schedule));
+  if (!isTaken) {
+    const detail = `${name} ${formatShape(shape)} has ${shape.length} entries; the ${isScatter(gather.map) ? "domain" : "output"} has rank ${rank}`;
+    const hint = [lengthHint(gather, takesR), ...(name === "tile" ? takenUnder(gather, shape) : [])].join(
+      "; or ",
+    );
+    return [fault(detail, { code, hint, data: { [name]: shape } })];
+  }
+  const isEntry = (entry: number): boolean => Number.isSafeInteger(entry) && entry >= 1;
+  const bad = shape.findIndex((entry) => !isEntry(entry));
+  if (bad === -1) return [];
+  const fixed = shape.map((entry) => (isEntry(entry) ? entry : 1));
+  const detail = `${name} ${formatShape(shape)} has ${at(shape, bad)} along dim ${bad}; an entry is at least 1`;
+  const hint = `${name} = ${formatShape(fixed)}`;
+  return [fault(detail, { code, hint, data: { [name]: shape, nearest: fixed } })];
+}
+
+/** Returns the number of entries that a tile or a view takes, as a hint. `takesR`: r may have an entry. */
+const lengthHint = ({ map, operands }: AccessFunc, takesR: boolean): string =>
+  isScatter(map)
+    ? `give one entry for each dim of the domain ${formatShape(map.domain)}`
+    : `give one entry for each dim of ${formatType(outputOf({ operands }).type)}${takesR ? ", and one more for r or none" : ""}`;
+
+/** Returns the profiles that accept a tile with surplus entries, as flags for a hint. */
+const takenUnder = (gather: AccessFunc, tile: Shape): string[] =>
+  profiles
+    .filter((profile) => isLongerTile(gather, { tile, profile }))
+    .map(
+      (profile) =>
+        `--profile ${profile}, which takes the first ${domainOf(gather).length} (${profileFacts[profile].stands})`,
+    );
+
+/** Returns the fault (TC303) of an order that is no permutation of the dims. */
+function orderFaults(gather: AccessFunc, { order }: Schedule): ShapeVerdict[] {
+  const rank = domainOf(gather).length;
+  const sorted = [...(order ?? [])].sort((a, b) => a - b);
+  if (order === undefined || (sorted.length === rank && sorted.every((dim, k) => dim === k))) return [];
+  const natural = Array.from({ length: rank }, (_, d) => d);
+  const detail = `order ${formatShape(order)} is no permutation of the ${rank} ${isScatter(gather.map) ? "dims of the domain" : "output dims"}`;
+  return [fault(detail, { hint: `order = ${formatShape(natural)}` })];
+}
+
+/** Returns the fault (TC303) of numbers of copies for an operand that the program does not have. */
+function buffersFaults({ operands }: AccessFunc, { buffers }: Schedule): ShapeVerdict[] {
+  if (typeof buffers !== "object") return [];
+  const keys = operands.map(keyOf);
+  const stranger = Object.keys(buffers).find((key) => !keys.includes(key));
+  if (stranger === undefined) return [];
+  const hint = `buffers = {${keys.map((key) => `${key} = 2`).join(", ")}}, or some of these`;
+  return [fault(`buffers names ${stranger}, which is no operand`, { hint })];
+}
+
+/** Returns the fault (TC303) of a residency by operand that names no input, or that lacks the data. */
+function residencyFaults(gather: AccessFunc, { residency }: Schedule): ShapeVerdict[] {
+  if (typeof residency !== "object") return [];
+  const inputs = inputsOf(gather).map(keyOf);
+  const [data = "data"] = inputs;
+  const hint = `residency = {${inputs.map((key) => `${key} = ub`).join(", ")}}, or ${data} and some of these`;
+  const stranger = Object.keys(residency).find((key) => !inputs.includes(key));
+  if (stranger !== undefined) return [fault(`residency names ${stranger}, which is no input`, { hint })];
+  return Object.hasOwn(residency, data)
+    ? []
+    : [fault(`residency lacks ${data}, the gathered input`, { hint })];
+}
+
+/** Returns the fault (TC303) of a size of the unified buffer that is no whole number of bytes. */
+const bytesFaults = ({ ubBytes }: Schedule): ShapeVerdict[] =>
+  ubBytes === undefined || (Number.isSafeInteger(ubBytes) && ubBytes >= 0)
+    ? []
+    : [fault(`ub_bytes is ${ubBytes}; it must be a whole number of bytes`)];
+
 /**
- * Returns the fault (TC302) for a tile whose extent along dim 0, `entry`, is neither a multiple nor a divisor
- * of `slots`. `slots`: number of indices for each sequence. The hint names the nearest legal extent. Does not
- * check `entry` itself.
+ * Returns the fault (TC302) for a tile whose extent along dim 0 is neither a multiple nor a divisor of the
+ * number of indices for each sequence. The hint names the nearest legal extent. An extent below 1 is not
+ * judged.
  */
-function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVerdict {
+function unevenSlots(gather: AccessFunc, { tile }: Schedule): ShapeVerdict[] {
+  const slots = slotsOf(gather);
+  const [entry] = tile ?? [];
+  if (slots === undefined || entry === undefined || entry < 1 || keepsSlots(entry, slots)) return [];
   const smaller = Array.from({ length: Math.min(entry, slots) }, (_, k) => Math.min(entry, slots) - k);
   const nearest =
     entry > slots ? slots * Math.floor(entry / slots) : (smaller.find((n) => slots % n === 0) ?? 1);
-  return {
-    rule: "slots",
-    pass: false,
-    code: "TC302",
-    detail: `tile[0] = ${entry} must be a multiple or a divisor of ${slots}, the index entries of a sequence`,
-    source: writeRulesOf(gather)?.tile ?? source,
-    hint: `tile[0] = ${nearest}`,
-    data: { tile: [entry], nearest: [nearest] },
-  };
+  return [
+    {
+      rule: "slots",
+      pass: false,
+      code: "TC302",
+      detail: `tile[0] = ${entry} must be a multiple or a divisor of ${slots}, the index entries of a sequence`,
+      source: writeRulesOf(gather)?.tile ?? source,
+      hint: `tile[0] = ${nearest}`,
+      data: { tile: [entry], nearest: [nearest] },
+    },
+  ];
 }
 
 /**
