@@ -192,6 +192,72 @@ const isTexts = (list: unknown): list is readonly string[] =>
   Array.isArray(list) && list.every((entry) => typeof entry === "string");
 
 /**
+ * Returns a figure of a target file and the source of the figure. Calls `fail`, which throws, for an invalid
+ * field.
+ */
+function figureOf(
+  name: keyof TargetFigures,
+  { figure, name: typed }: GivenFigure,
+  fail: (message: string) => never,
+): { readonly value: number; readonly source: FigureSource } {
+  const place = `figures.${typed}`;
+  if (!isObject(figure)) return fail(`${place} must be { value, kind, source }`);
+  const { value, source, kind: kindName, range, rows } = figure as Partial<Figure>;
+  const { holds, takes } = figureField(name);
+  if (value === undefined || !holds(value))
+    return fail(`${place}.value is ${shownValue(value)}; it takes ${takes}`);
+  if (typeof source !== "string" || typeof kindName !== "string")
+    return fail(`${place} must have a source and a kind`);
+  const kind = kindMeant(kindName) ?? fail(`${place}.kind must be one of ${figureKinds.join(", ")}`);
+  if (range !== undefined && !isRange(range)) return fail(`${place}.range must be [low, high]`);
+  if (rows !== undefined && !isTexts(rows)) return fail(`${place}.rows must be a list of ids`);
+  return {
+    value,
+    source: {
+      source,
+      kind,
+      ...(range === undefined || range[0] === range[1] ? {} : { range: around(value, range) }),
+      ...(rows === undefined || rows.length === 0 ? {} : { rows }),
+    },
+  };
+}
+
+/**
+ * Returns the figures that a target file states, each with the source, and those of `base` that a file of an
+ * earlier version lacks. Calls `fail`, which throws, for an unknown or an invalid figure.
+ */
+function figuresOf(
+  stated: ReadonlyMap<string, GivenFigure>,
+  base: Target,
+  fail: (message: string) => never,
+): TargetFigures & Pick<Target, "sources"> {
+  const numbers: Partial<Record<keyof TargetFigures, number>> = {};
+  const sources: Partial<Record<keyof TargetFigures, FigureSource>> = {};
+  for (const name of figureNames) {
+    const given = stated.get(name) ?? (statedByAll.has(name) ? { figure: {}, name } : undefined);
+    const { value, source } =
+      given === undefined ? { value: base[name], source: base.sources[name] } : figureOf(name, given, fail);
+    numbers[name] = value;
+    sources[name] = source;
+  }
+  return { ...(numbers as TargetFigures), sources: sources as Target["sources"] };
+}
+
+/**
+ * Returns the limits of a WebGPU device in a target file. A limit that the file omits has the value of the
+ * target without limits. Calls `fail`, which throws, for an unknown or an invalid limit.
+ */
+function limitsOf(limits: unknown, fail: (message: string) => never): WgslLimits {
+  if (typeof limits !== "object" || limits === null) return fail("limits must be an object");
+  const names: readonly string[] = limitNames;
+  const [stranger] = Object.keys(limits).filter((name) => !names.includes(name));
+  if (stranger !== undefined) return fail(`limits.${stranger} is not a limit that kernels depend on`);
+  const wrong = Object.entries(limits).find(([, limit]) => !Number.isSafeInteger(limit) || limit < 1);
+  if (wrong !== undefined) return fail(`limits.${wrong[0]} must be a whole number, 1 or more`);
+  return { ...requestedLimits, ...limits };
+}
+
+/**
  * Returns the target that the text of a target file describes. Throws a CompileError: TC015 for an invalid
  * field, TC501 for instruction set a5 with vector gathers of 1-byte elements.
  */
@@ -223,51 +289,11 @@ export function parseTargetFile(text: string, file: string): Target {
   const stated = renamed(figures, kind, fail);
   const unknown = [...stated.keys()].find((name) => !figureNames.some((figure) => figure === name));
   if (unknown !== undefined) return fail(`unknown figure ${unknown}`);
-  const numbers: Partial<Record<keyof TargetFigures, number>> = {};
-  const sources: Partial<Record<keyof TargetFigures, FigureSource>> = {};
   const isa = value.isa === undefined ? undefined : word("isa", targetWords.isa);
-  const base = baseOf(kind, isa);
-  for (const name of figureNames) {
-    if (!statedByAll.has(name) && !stated.has(name)) {
-      numbers[name] = base[name];
-      sources[name] = base.sources[name];
-      continue;
-    }
-    const { figure, name: typed } = stated.get(name) ?? { figure: {}, name };
-    const place = `figures.${typed}`;
-    if (!isObject(figure)) return fail(`${place} must be { value, kind, source }`);
-    const { value: number, source, kind: kindName, range, rows } = figure as Partial<Figure>;
-    const { holds, takes } = figureField(name);
-    if (number === undefined || !holds(number))
-      return fail(`${place}.value is ${shownValue(number)}; it takes ${takes}`);
-    if (typeof source !== "string" || typeof kindName !== "string")
-      return fail(`${place} must have a source and a kind`);
-    const figureKind = kindMeant(kindName) ?? fail(`${place}.kind must be one of ${figureKinds.join(", ")}`);
-    if (range !== undefined && !isRange(range)) return fail(`${place}.range must be [low, high]`);
-    if (rows !== undefined && !isTexts(rows)) return fail(`${place}.rows must be a list of ids`);
-    numbers[name] = number;
-    sources[name] = {
-      source,
-      kind: figureKind,
-      ...(range === undefined || range[0] === range[1] ? {} : { range: around(number, range) }),
-      ...(rows === undefined || rows.length === 0 ? {} : { rows }),
-    };
-  }
+  const { sources, ...numbers } = figuresOf(stated, baseOf(kind, isa), fail);
   const yesOrNo = (name: "gatherScratch" | "overlaps"): boolean => {
     const figure = value[name];
     return typeof figure === "boolean" ? figure : fail(`${name} must be true or false`);
-  };
-  /**
-   * Returns the limits of the file. A limit that the file omits has the value of the target without limits.
-   */
-  const limitsOf = (value: unknown): WgslLimits => {
-    if (typeof value !== "object" || value === null) return fail("limits must be an object");
-    const names: readonly string[] = limitNames;
-    const [stranger] = Object.keys(value).filter((name) => !names.includes(name));
-    if (stranger !== undefined) return fail(`limits.${stranger} is not a limit that kernels depend on`);
-    const wrong = Object.entries(value).find(([, limit]) => !Number.isSafeInteger(limit) || limit < 1);
-    if (wrong !== undefined) return fail(`limits.${wrong[0]} must be a whole number, 1 or more`);
-    return { ...requestedLimits, ...value };
   };
   const vectorGatherBytes = value.vectorGatherBytes;
   if (!sizesField.holds(vectorGatherBytes)) return fail(`vectorGatherBytes is ${sizesField.takes}`);
@@ -276,7 +302,7 @@ export function parseTargetFile(text: string, file: string): Target {
     throw new CompileError([error("TC501", message, { hint: "leave 1 out of vectorGatherBytes" })]);
   }
   return {
-    ...(numbers as TargetFigures),
+    ...numbers,
     name: string("name"),
     kind,
     title: string("title"),
@@ -286,7 +312,7 @@ export function parseTargetFile(text: string, file: string): Target {
     vectorGatherBytes,
     defaultResidency: word("defaultResidency", targetWords.defaultResidency),
     gmGather: word("gmGather", targetWords.gmGather),
-    ...(value.limits === undefined ? {} : { limits: limitsOf(value.limits) }),
-    sources: sources as Target["sources"],
+    ...(value.limits === undefined ? {} : { limits: limitsOf(value.limits, fail) }),
+    sources,
   };
 }
