@@ -36,88 +36,123 @@ const integer = (of: bigint): Quotient => ({ of, by: 1n });
  * Throws a CompileError (TC702) for a syntax error, an unknown name, or a result that is not an integer from
  * 0 to 2^32 - 1.
  */
-export function evaluateSizes(text: string, sizes: NamedSizes, what: string): readonly number[] {
-  const tokens = [...text.matchAll(/\s*(?:(\d+)|([A-Za-z_]\w*)|([-+*/(),]))|\s*(\S)/g)];
-  const fail = (message: string, hint?: string): never => {
-    throw new CompileError([error("TC702", `${what} "${text}": ${message}`, defined({ hint }))]);
-  };
-  let next = 0;
-  const token = (): string | undefined => tokens[next]?.[0].trim();
-  const take = (word: string): boolean => {
-    if (token() !== word) return false;
-    next++;
-    return true;
-  };
-  const expect = (word: string): void => {
-    if (!take(word)) fail(`${token() ?? "the end"} stands where ${word} belongs`);
-  };
-  const sum = (): Quotient => {
-    let left = product();
-    for (;;) {
-      const sign = take("+") ? 1n : take("-") ? -1n : undefined;
-      if (sign === undefined) return left;
-      const right = product();
-      left = { of: left.of * right.by + sign * right.of * left.by, by: left.by * right.by };
-    }
-  };
-  const product = (): Quotient => {
-    let left = factor();
-    for (;;) {
-      if (take("*")) {
-        const right = factor();
-        left = { of: left.of * right.of, by: left.by * right.by };
-      } else if (take("/")) {
-        const { of, by } = factor();
-        if (of === 0n) return fail("a division by 0");
-        left = { of: of < 0n ? -left.of * by : left.of * by, by: left.by * (of < 0n ? -of : of) };
-      } else return left;
-    }
-  };
-  const factor = (): Quotient => {
-    if (take("-")) {
-      const { of, by } = factor();
-      return { of: -of, by };
-    }
-    if (take("(")) {
-      const inside = sum();
-      expect(")");
-      return inside;
-    }
-    const [token, digits, name] = tokens[next] ?? [];
-    if (digits !== undefined) {
-      next++;
-      return integer(BigInt(digits));
-    }
-    if (name === undefined) return fail(`${token?.trim() ?? "the end"} stands where a number belongs`);
-    next++;
-    if (name === "ceil") {
-      expect("(");
-      const { of, by } = sum();
-      expect(")");
-      return integer(of >= 0n ? (of + by - 1n) / by : -(-of / by));
-    }
-    const size = sizes.get(name);
-    if (size !== undefined) return integer(BigInt(size));
-    const near = didYouMean(name, [...sizes.keys(), "ceil"]);
-    return fail(
-      `${name} is no size`,
-      near === undefined ? `the sizes are ${[...sizes.keys()].join(", ")}` : `did you mean ${near}?`,
-    );
-  };
-  const numbers: number[] = [];
-  do {
-    const from = next;
-    const { of, by } = sum();
-    const said = tokens
-      .slice(from, next)
+export const evaluateSizes = (text: string, sizes: NamedSizes, what: string): readonly number[] =>
+  new SizeReader(text, sizes, what).list();
+
+/** Reader of size expressions, from the left. Each method throws a CompileError (TC702) for a fault. */
+class SizeReader {
+  private readonly tokens: readonly RegExpExecArray[];
+  private next = 0;
+
+  constructor(
+    private readonly text: string,
+    private readonly sizes: NamedSizes,
+    private readonly what: string,
+  ) {
+    this.tokens = [...text.matchAll(/\s*(?:(\d+)|([A-Za-z_]\w*)|([-+*/(),]))|\s*(\S)/g)];
+  }
+
+  /** Reads and evaluates the whole list. */
+  list(): readonly number[] {
+    const numbers: number[] = [];
+    do numbers.push(this.number());
+    while (this.take(","));
+    if (this.next < this.tokens.length) this.fail(`${this.token() ?? ""} follows what is whole`);
+    return numbers;
+  }
+
+  /** Reads one expression, whose value must be an integer from 0 to 2^32 - 1. */
+  private number(): number {
+    const from = this.next;
+    const { of, by } = this.sum();
+    const said = this.tokens
+      .slice(from, this.next)
       .map(([token]) => token)
       .join("")
       .trim();
-    if (of % by !== 0n) return fail(`${said} is ${of}/${by}, no whole number`, `ceil(${said}) rounds it up`);
+    if (of % by !== 0n)
+      return this.fail(`${said} is ${of}/${by}, no whole number`, `ceil(${said}) rounds it up`);
     const number = Number(of / by);
-    if (number < 0 || number > 0xffffffff) return fail(`${said} is ${number}, outside 0 to 4294967295`);
-    numbers.push(number);
-  } while (take(","));
-  if (next < tokens.length) return fail(`${token() ?? ""} follows what is whole`);
-  return numbers;
+    if (number < 0 || number > 0xffffffff) return this.fail(`${said} is ${number}, outside 0 to 4294967295`);
+    return number;
+  }
+
+  private sum(): Quotient {
+    let left = this.product();
+    for (;;) {
+      const sign = this.take("+") ? 1n : this.take("-") ? -1n : undefined;
+      if (sign === undefined) return left;
+      const right = this.product();
+      left = { of: left.of * right.by + sign * right.of * left.by, by: left.by * right.by };
+    }
+  }
+
+  private product(): Quotient {
+    let left = this.factor();
+    for (;;) {
+      if (this.take("*")) {
+        const right = this.factor();
+        left = { of: left.of * right.of, by: left.by * right.by };
+      } else if (this.take("/")) {
+        const { of, by } = this.factor();
+        if (of === 0n) return this.fail("a division by 0");
+        left = { of: of < 0n ? -left.of * by : left.of * by, by: left.by * (of < 0n ? -of : of) };
+      } else return left;
+    }
+  }
+
+  private factor(): Quotient {
+    if (this.take("-")) {
+      const { of, by } = this.factor();
+      return { of: -of, by };
+    }
+    if (this.take("(")) return this.closed();
+    const [token, digits, name] = this.tokens[this.next] ?? [];
+    if (digits === undefined && name === undefined)
+      return this.fail(`${token?.trim() ?? "the end"} stands where a number belongs`);
+    this.next++;
+    if (digits !== undefined) return integer(BigInt(digits));
+    return this.named(name ?? "");
+  }
+
+  /** Reads what follows a name: the argument of `ceil`, or nothing after a size. */
+  private named(name: string): Quotient {
+    if (name === "ceil") {
+      this.expect("(");
+      const { of, by } = this.closed();
+      return integer(of >= 0n ? (of + by - 1n) / by : -(-of / by));
+    }
+    const size = this.sizes.get(name);
+    if (size !== undefined) return integer(BigInt(size));
+    const near = didYouMean(name, [...this.sizes.keys(), "ceil"]);
+    return this.fail(
+      `${name} is no size`,
+      near === undefined ? `the sizes are ${[...this.sizes.keys()].join(", ")}` : `did you mean ${near}?`,
+    );
+  }
+
+  /** Reads a sum and the parenthesis behind it. */
+  private closed(): Quotient {
+    const inside = this.sum();
+    this.expect(")");
+    return inside;
+  }
+
+  private token(): string | undefined {
+    return this.tokens[this.next]?.[0].trim();
+  }
+
+  private take(word: string): boolean {
+    if (this.token() !== word) return false;
+    this.next++;
+    return true;
+  }
+
+  private expect(word: string): void {
+    if (!this.take(word)) this.fail(`${this.token() ?? "the end"} stands where ${word} belongs`);
+  }
+
+  private fail(message: string, hint?: string): never {
+    throw new CompileError([error("TC702", `${this.what} "${this.text}": ${message}`, defined({ hint }))]);
+  }
 }
