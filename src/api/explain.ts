@@ -68,7 +68,7 @@ import { compareSchedules, type ComparedSchedules, type Comparison } from "./com
 import { runFigures, tilingOfRun } from "./custom-pipeline.js";
 import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
 import { slowerResidency } from "./slower-residency.js";
-import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
+import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions, type Kernel } from "./compile.js";
 
 /**
  * Proof that no tile of a program is legal, with remedies: the largest data that would fit, and legal
@@ -174,37 +174,20 @@ export interface Explanation extends Roofline {
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
   throwIfErrors(checkCompile(program, options));
   const target = resolveTargetOf(program, options);
-  const compiled = compileTiled(program, options);
-  const access = compiled.ok ? compiled.kernel.access : accessOf(program, options);
-  if (access === undefined) throw new CompileError(compiled.ok ? [] : compiled.diagnostics);
-  const diagnostics = compiled.ok ? compiled.kernel.diagnostics : compiled.diagnostics;
-  const unexplained = diagnostics.filter((d) => ["TC201", "TC302", "TC303"].includes(d.code));
-  if (unexplained.length > 0) throw new CompileError(unexplained);
+  const { access, kernel, tiling, diagnostics } = judgedProgram(program, options, target);
   const { passes = defaultPipeline } = options;
   const custom = !isDefaultPipeline(passes);
-  const tilingOfKernel = compiled.ok && custom ? tilingOfRun(compiled.kernel, access) : undefined;
-  const chosen = tilingOfKernel ?? (compiled.ok ? compiled.tiling : undefined) ?? attempted(access, target);
-  // What is refused has no kernel: its bytes are those that its tile needs.
-  const tiling = compiled.ok ? decided(chosen) : chosen;
   const bound = bufferBytes(access, target);
   const rules = [...judge(tiling), ...bound].map((verdict) => ({ ...verdict }));
   // No schedule makes a buffer smaller.
   const unbound = bound.find(({ pass }) => !pass);
   const legal = rules.every((rule) => rule.pass);
-  const figures = compiled.ok && custom ? runFigures(compiled.kernel, tiling) : undefined;
+  const figures = kernel !== undefined && custom ? runFigures(kernel, tiling) : undefined;
   const { clock, traffic } = figures ?? { clock: clockOf(tiling), traffic: tiling.traffic };
-  const machine = ratesOf(target);
   // Other schedules are judged as the built-in pipeline makes them.
   const compares = legal && !custom;
-  const reversed = compares ? reversedOrder(tiling) : undefined;
   const requested = custom ? undefined : accessOf(program, options);
   const given = compares ? requested : undefined;
-  const judged = judgedTile(tiling);
-  const typed = requested?.schedule.tile;
-  const clipped =
-    requested !== undefined &&
-    typed !== undefined &&
-    (isLongerTile(requested, requested.schedule) || !sameShape(judged, tiling.schedule.tile));
   const pages =
     requested === undefined
       ? undefined
@@ -213,7 +196,6 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   let comparison: ComparedSchedules | undefined;
   let advice: readonly Diagnostic[] | undefined;
   let range: { readonly of: CyclesRange | undefined } | undefined;
-  const kernel = compiled.ok ? compiled.kernel : undefined;
   const compared = (of: AccessFunc): ComparedSchedules => (comparison ??= compareSchedules(of, tiling));
   return {
     name: access.name,
@@ -226,39 +208,27 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     }),
     ...(custom ? { passes: passes.map((pass) => pass.name) } : {}),
     legal,
-    ...(clipped ? { judgedTile: judged } : {}),
-    ...defined({ pages }),
+    ...defined({ judgedTile: clippedTile(requested, tiling), pages }),
     rules,
     footprint: tiling.footprint,
     symbols: dynamicSymbols(access),
     sizes: sizeVerdicts(tiling),
     ...(access.framework === undefined
       ? {}
-      : {
-          framework: frameworkWords(
-            access.framework,
-            tiling,
-            legal ? tiling : nearest[0],
-            requested?.schedule,
-          ),
-        }),
+      : { framework: frameworkWords(access.framework, tiling, nearest[0], requested?.schedule) }),
     nearest: nearest.map((near) => near.schedule),
-    ...(unbound !== undefined
-      ? { infeasible: unboundBuffer(unbound) }
-      : anyLegal(tiling)
-        ? {}
-        : { infeasible: infeasible(tiling) }),
+    ...defined({ infeasible: unbound === undefined ? infeasible(tiling) : unboundBuffer(unbound) }),
     traffic,
     cycles: clock.cycles,
     ...rooflineOf({ traffic, target }, clock, programLowerBound(tiling)),
-    ...defined({ machine }),
+    ...defined({ machine: ratesOf(target) }),
     ...(clock.lowering === undefined || !targetFacts[target.kind].vectorUnit
       ? {}
       : { lowering: shown(clock.lowering) }),
     ...(isMove(access.map) || !targetFacts[target.kind].runsPto
       ? {}
       : { ascend: ascendAnswer(access.map, inputsOf(access)) }),
-    ...defined({ reversed }),
+    ...defined({ reversed: compares ? reversedOrder(tiling) : undefined }),
     get cyclesRange() {
       range ??= { of: kernel === undefined ? undefined : cyclesRange(programAtMaxSizes(kernel), target) };
       return range.of;
@@ -279,6 +249,47 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
       return advice;
     },
   };
+}
+
+/** A program as its passes leave it: its schedule, which `diagnostics` may refuse. */
+interface JudgedProgram {
+  readonly access: AccessFunc;
+  /** Absent if the program is refused. */
+  readonly kernel: Kernel | undefined;
+  readonly tiling: Tiling;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Compiles a program, and returns the schedule that its passes chose or refused. Throws a CompileError for a
+ * program without a schedule to explain: it breaks a dialect rule or the rules of access maps, or a schedule
+ * entry has an invalid shape or value.
+ */
+function judgedProgram(program: Func, options: CompileOptions, target: Target): JudgedProgram {
+  const compiled = compileTiled(program, options);
+  const access = compiled.ok ? compiled.kernel.access : accessOf(program, options);
+  if (access === undefined) throw new CompileError(compiled.ok ? [] : compiled.diagnostics);
+  const { diagnostics } = compiled.ok ? compiled.kernel : compiled;
+  const unexplained = diagnostics.filter((d) => ["TC201", "TC302", "TC303"].includes(d.code));
+  if (unexplained.length > 0) throw new CompileError(unexplained);
+  // What is refused has no kernel: its bytes are those that its tile needs.
+  if (!compiled.ok) return { access, kernel: undefined, tiling: attempted(access, target), diagnostics };
+  const { kernel, tiling } = compiled;
+  const ofKernel = isDefaultPipeline(options.passes ?? defaultPipeline)
+    ? undefined
+    : tilingOfRun(kernel, access);
+  return { access, kernel, tiling: decided(ofKernel ?? tiling ?? attempted(access, target)), diagnostics };
+}
+
+/**
+ * Returns the tile that the rules judge, if it covers less than the tile that is requested; undefined
+ * otherwise.
+ */
+function clippedTile(requested: AccessFunc | undefined, tiling: Tiling): Shape | undefined {
+  if (requested?.schedule.tile === undefined) return undefined;
+  const judged = judgedTile(tiling);
+  const isClipped = isLongerTile(requested, requested.schedule) || !sameShape(judged, tiling.schedule.tile);
+  return isClipped ? judged : undefined;
 }
 
 /**
@@ -303,7 +314,9 @@ function shorterData(
   return { dim, type: `${dtype}[${shape.with(dim, largest).join()}]` };
 }
 
-const infeasible = (tiling: Tiling): Infeasible => {
+/** Returns the proof that no tile of a program is legal; undefined if some tile is legal. */
+function infeasible(tiling: Tiling): Infeasible | undefined {
+  if (anyLegal(tiling)) return undefined;
   const fitting = tiling.residency === "gm" ? [] : largestGatherDims(tiling);
   return {
     arithmetic: whyNone(tiling),
@@ -320,7 +333,7 @@ const infeasible = (tiling: Tiling): Infeasible => {
       refusals(ruleSet.residency, tiling)[0]?.hint ??
       otherRemedies(tiling),
   };
-};
+}
 
 /** Returns what a tensor that no buffer of the device holds leaves: another machine, or smaller tensors. */
 const unboundBuffer = ({ rule, detail }: RuleVerdict): Infeasible => ({
