@@ -487,76 +487,10 @@ class Machine {
   private *gather(stmt: GatherStmt): Generator<number> {
     this.begin(stmt);
     this.gathers++;
-    const fetching = counterOf(this.counters, inputOf(this.func, gatheredTable));
-    const putting = counterOf(this.counters, outputOf(this.func));
-    const size = outputBytes(this.func);
-    const { indices } = stmt.map;
-    const forms = gatherAddresses(stmt, (region) => this.placeOf(region));
-    const tables = stmt.from.map((region, table) => this.tableMemory(region, table, stmt));
-    this.checkInside(stmt.to, stmt);
-    const to = { memory: this.memoryOf(stmt.to.buffer), ...this.address(forms.output, stmt) };
-    const data = {
-      memory: this.memoryOf(at(stmt.from, gatheredTable).buffer),
-      form: this.form(forms.data, stmt, indices.length),
-    };
-    const fullMap = fullReduction(stmt.map, stmt.chunk);
-    const walk = new IndexWalk(indexSteps(fullMap, forms.indices, this.func.operands));
+    const { gathering, counted } = this.gatheringOf(stmt);
+    const { run } = gathering;
     const sizes = this.sizes(stmt.to);
-    const last = sizes.length - 1;
-    const indexReads = walk.steps.map((step): IndexRead => {
-      const table = step.table === undefined ? undefined : tables[step.table];
-      invariant(
-        step.table === undefined || table !== undefined,
-        `an index operand reads input ${step.table}`,
-      );
-      const form = this.form(step.form, stmt, indices.length);
-      return {
-        step,
-        form,
-        along: form.by[last] ?? 0,
-        table,
-        nested: indicesOf(step.form).length > 0,
-        start: 0,
-      };
-    });
-    const reads = indexReads.filter(({ step }) => !step.inReduction);
-    const reductionReads = indexReads.filter(({ step }) => step.inReduction);
-    const linear = [data.form, ...reads.map(({ form }) => form)].every(
-      ({ fullBytes }) => fullBytes === undefined,
-    );
-    const together =
-      isMove(stmt.map) &&
-      linear &&
-      reads.every(({ along }) => along === 0) &&
-      (to.by[last] ?? 0) === 1 &&
-      (data.form.by[last] ?? 0) === 1;
-    const point = walkedSizes(stmt).map(() => 0);
-    const fill = fillBytes(stmt.map, outputOf(this.func).type.dtype);
-    if (data.memory.ub === undefined) fetching.transfers++;
-    const run = this.runOf(stmt);
-    // The last run of its terms writes.
-    if (to.memory.ub === undefined && run?.isLast !== false) putting.transfers++;
-    const position = this.position === undefined ? undefined : this.address(this.position, stmt);
-    const fetched = data.memory.ub === undefined ? new BurstRun(fetching) : undefined;
-    const put = to.memory.ub === undefined ? new BurstRun(putting) : undefined;
-    const values = this.valuesOf(stmt, forms.reads, fetched, tables);
-    const setting = {
-      stmt,
-      data,
-      to,
-      walk,
-      reads,
-      reductionReads,
-      fill,
-      position,
-      size,
-      fetched,
-      put,
-      values,
-      run,
-    };
-    const gathering: Gathering = { ...setting, point, rank: sizes.length, together };
-    const length = sizes[last] ?? 1;
+    const length = sizes[sizes.length - 1] ?? 1;
     let transferred = 0;
     for (const row of pointsOf(sizes.slice(0, -1))) {
       for (let from = 0; from < length; from += elementsAtOnce) {
@@ -569,7 +503,82 @@ class Machine {
         yield this.share();
       }
     }
-    for (const run of [fetched, put, ...tables.map((table) => table?.counted?.run)]) run?.end();
+    for (const bursts of counted) bursts?.end();
+  }
+
+  /**
+   * Checks the regions of a gather and counts its transfers. Returns the gather as it runs line by line, and
+   * the bursts that end with it (`counted`).
+   */
+  private gatheringOf(stmt: GatherStmt): {
+    readonly gathering: Gathering;
+    readonly counted: readonly (BurstRun | undefined)[];
+  } {
+    const fetching = counterOf(this.counters, inputOf(this.func, gatheredTable));
+    const putting = counterOf(this.counters, outputOf(this.func));
+    const forms = gatherAddresses(stmt, (region) => this.placeOf(region));
+    const tables = stmt.from.map((region, table) => this.tableMemory(region, table, stmt));
+    this.checkInside(stmt.to, stmt);
+    const to = { memory: this.memoryOf(stmt.to.buffer), ...this.address(forms.output, stmt) };
+    const data = {
+      memory: this.memoryOf(at(stmt.from, gatheredTable).buffer),
+      form: this.form(forms.data, stmt, stmt.map.indices.length),
+    };
+    const fullMap = fullReduction(stmt.map, stmt.chunk);
+    const walk = new IndexWalk(indexSteps(fullMap, forms.indices, this.func.operands));
+    const rank = stmt.to.sizes.length;
+    const indexReads = this.indexReadsOf(walk, tables, stmt);
+    const reads = indexReads.filter(({ step }) => !step.inReduction);
+    const together =
+      isMove(stmt.map) &&
+      [data.form, ...reads.map(({ form }) => form)].every(({ fullBytes }) => fullBytes === undefined) &&
+      reads.every(({ along }) => along === 0) &&
+      (to.by[rank - 1] ?? 0) === 1 &&
+      (data.form.by[rank - 1] ?? 0) === 1;
+    if (data.memory.ub === undefined) fetching.transfers++;
+    const run = this.runOf(stmt);
+    // The last run of its terms writes.
+    if (to.memory.ub === undefined && run?.isLast !== false) putting.transfers++;
+    const fetched = data.memory.ub === undefined ? new BurstRun(fetching) : undefined;
+    const put = to.memory.ub === undefined ? new BurstRun(putting) : undefined;
+    const gathering: Gathering = {
+      stmt,
+      data,
+      to,
+      walk,
+      reads,
+      reductionReads: indexReads.filter(({ step }) => step.inReduction),
+      fill: fillBytes(stmt.map, outputOf(this.func).type.dtype),
+      position: this.position === undefined ? undefined : this.address(this.position, stmt),
+      size: outputBytes(this.func),
+      fetched,
+      put,
+      values: this.valuesOf(stmt, forms.reads, fetched, tables),
+      run,
+      point: walkedSizes(stmt).map(() => 0),
+      rank,
+      together,
+    };
+    return { gathering, counted: [fetched, put, ...tables.map((table) => table?.counted?.run)] };
+  }
+
+  /** Returns the reads of a gather's index values, in the order in which they are resolved. */
+  private indexReadsOf(
+    walk: IndexWalk,
+    tables: readonly (TableMemory | undefined)[],
+    stmt: GatherStmt,
+  ): readonly IndexRead[] {
+    const last = stmt.to.sizes.length - 1;
+    return walk.steps.map((step) => {
+      const table = step.table === undefined ? undefined : tables[step.table];
+      invariant(
+        step.table === undefined || table !== undefined,
+        `an index operand reads input ${step.table}`,
+      );
+      const form = this.form(step.form, stmt, stmt.map.indices.length);
+      const nested = indicesOf(step.form).length > 0;
+      return { step, form, along: form.by[last] ?? 0, table, nested, start: 0 };
+    });
   }
 
   private fill(stmt: FillStmt): void {

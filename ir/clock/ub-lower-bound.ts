@@ -25,38 +25,19 @@ import { memoryCycles } from "./statement.js";
  */
 export function leastThroughUb(tiling: Tiling, target = tiling.target): LowerBound {
   const { gather, schedule, extents, residency } = tiling;
-  const { map, operands } = gather;
+  const { operands } = gather;
   const written = byteCount(outputOf(gather).type);
   if (written === 0) return { cycles: 0, limit: "global memory" };
   const cores = Math.min(schedule.cores, elementCount(extents));
   const share = extent / cores;
   const inGm = residency === "gm";
-  const space = walked(map, extents);
-  const movable = movableTables(gather, target);
-  const read = operands.flatMap((operand, table) => {
-    const { role, type } = operand;
-    if (role === "output" || byteCount(type) === 0 || readsOf(map, table).length === 0) return [];
-    const staged = bytesFor(readTogether(map, table, extents, type.shape), type.dtype);
-    if (table === gatheredTable)
-      return inGm
-        ? [{ table, bytes: bytesFor(elementCount(space), type.dtype), loaded: false }]
-        : [{ table, bytes: staged, loaded: true }];
-    if (!movable.includes(operand)) return [{ table, bytes: staged, loaded: true }];
-    const named = bytesFor(elementsRead(map, table, space, type.shape), type.dtype);
-    return [{ table, bytes: Math.min(staged, named), loaded: false }];
-  });
+  const read = leastReads(tiling, target);
   const transferred = operands.map(({ role }, table) => {
     if (role === "output") return written * share;
     return (read.find((one) => one.table === table)?.bytes ?? 0) * share;
   });
   const loads = read.filter(({ loaded }) => loaded);
-
-  // A schedule may find in L2 whatever fits. Padding makes the part of the data larger, never that of the
-  // others.
-  const inL2 = read.filter(({ table }) => byteCount(at(operands, table).type) <= target.l2Bytes);
-  const hits = inL2.some(({ table }) => table === gatheredTable)
-    ? 1
-    : sumOfBytes(inL2) / Math.max(1, sumOfBytes(read));
+  const hits = largestHitRate(read, tiling, target);
   const cyclesOf = (work: Partial<Work>, pipe: "MTE2" | "V" | "MTE3" | "S"): number =>
     cyclesOfWork({ ...noWork, ...work }, pipe, target, cores, hits);
   const wait = Math.ceil(target.syncCycles);
@@ -108,6 +89,47 @@ export function leastThroughUb(tiling: Tiling, target = tiling.target): LowerBou
   }
   const [limit, cycles] = limits.reduce((max, other) => (other[1] > max[1] ? other : max));
   return { cycles: cycles + Math.ceil(target.taskCycles), limit };
+}
+
+/** Least bytes that all cores together read from an input. */
+interface LeastRead {
+  readonly table: number;
+  readonly bytes: number;
+  /** True if the bytes are loaded to the unified buffer (UB); false if they are fetched one by one. */
+  readonly loaded: boolean;
+}
+
+/**
+ * Returns the least bytes that a gather reads from each input, for all tiles; inputs without bytes are left
+ * out.
+ */
+function leastReads({ gather, extents, residency }: Tiling, target: Target): readonly LeastRead[] {
+  const { map, operands } = gather;
+  const space = walked(map, extents);
+  const movable = movableTables(gather, target);
+  return operands.flatMap((operand, table): readonly LeastRead[] => {
+    const { role, type } = operand;
+    if (role === "output" || byteCount(type) === 0 || readsOf(map, table).length === 0) return [];
+    const staged = bytesFor(readTogether(map, table, extents, type.shape), type.dtype);
+    if (table === gatheredTable)
+      return residency === "gm"
+        ? [{ table, bytes: bytesFor(elementCount(space), type.dtype), loaded: false }]
+        : [{ table, bytes: staged, loaded: true }];
+    if (!movable.includes(operand)) return [{ table, bytes: staged, loaded: true }];
+    const named = bytesFor(elementsRead(map, table, space, type.shape), type.dtype);
+    return [{ table, bytes: Math.min(staged, named), loaded: false }];
+  });
+}
+
+/**
+ * Returns the largest fraction of the read bytes that a schedule may find in L2: the bytes of inputs that
+ * fit.
+ */
+function largestHitRate(read: readonly LeastRead[], { gather }: Tiling, target: Target): number {
+  const inL2 = read.filter(({ table }) => byteCount(at(gather.operands, table).type) <= target.l2Bytes);
+  // Padding makes the part of the data larger, never that of the others.
+  if (inL2.some(({ table }) => table === gatheredTable)) return 1;
+  return sumOfBytes(inL2) / Math.max(1, sumOfBytes(read));
 }
 
 const sumOfBytes = (reads: readonly { readonly bytes: number }[]): number =>

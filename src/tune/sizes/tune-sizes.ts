@@ -160,16 +160,9 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
     signal?.throwIfAborted();
     results.push(result);
   }
-  const extents = outputOf(gather).type.shape;
-  const schedules = new Map<string, ResolvedSchedule>();
-  for (const { candidates, gather: program } of results)
-    for (const { schedule, given: chosen = schedule } of candidates) {
-      const anywhere = atEverySize(chosen, outputOf(program).type.shape, extents);
-      schedules.set(JSON.stringify(anywhere), anywhere);
-    }
   const costs = new Costs(programAt, costing);
   const ends = [...new Set([1, ...sizes, symbol.most])].sort((a, b) => a - b);
-  const distinct = [...schedules.values()];
+  const distinct = distinctSchedules(results, gather);
   const candidates = nearSome(choiceOf(costs.of(distinct, ends), ends, ends), kept).map((c) =>
     at(distinct, c),
   );
@@ -253,6 +246,17 @@ function boundAt(gather: AccessFunc, symbol: Sym, size: number): AccessFunc {
   const bound = bindSizes(gather, { [symbol.name]: size });
   if (!bound.ok) throw new CompileError(bound.diagnostics);
   return bound.func as AccessFunc;
+}
+
+/** Returns the schedules that searches costed, without duplicates, as schedules of all sizes of `gather`. */
+function distinctSchedules(results: readonly TuneResult[], gather: AccessFunc): readonly ResolvedSchedule[] {
+  const full = outputOf(gather).type.shape;
+  const schedules = results.flatMap(({ candidates, gather: program }) =>
+    candidates.map(({ schedule, given = schedule }) =>
+      atEverySize(given, outputOf(program).type.shape, full),
+    ),
+  );
+  return [...new Map(schedules.map((schedule) => [JSON.stringify(schedule), schedule])).values()];
 }
 
 /** Returns a schedule of one size for all: what of its view is whole there is whole at every size. */
