@@ -4,7 +4,7 @@ import { codeSpan, markdownText, oneLine } from "../report/markdown.js";
 import { escapeMarkup } from "../report/page.js";
 import type { Fit } from "./fit.js";
 import type { BoardMeasurement } from "./measurement.js";
-import { shown } from "./report.js";
+import { verdictCells } from "./report.js";
 import { outsideBecause, outsideReasons, type MachineSummary, type RowVerdict } from "./validate.js";
 
 /**
@@ -58,44 +58,77 @@ const wanted: readonly string[] = [
   "A UB gather by registers on a 950, in cycles.",
 ];
 
+/**
+ * Returns the table of predicted and measured quantities of one machine. `streams`: what was measured, by row
+ * id.
+ */
+const verdictTable = (
+  rows: readonly RowVerdict[],
+  streams: ReadonlyMap<string, string | undefined>,
+): string =>
+  tableOf(
+    ["Row", "Measured stream", "Quantity", "Measured", "Predicted", "Ratio", "Limit", "Role"],
+    rows.map((row) => [codeSpan(row.id), markdownText(streams.get(row.id) ?? ""), ...verdictCells(row)]),
+  );
+
+/** Returns the table of a target's figures, with the rows that each figure comes from. */
+const figureTable = (target: Target): string =>
+  tableOf(
+    ["Figure", "Value", "Range", "Kind", "Rows"],
+    (Object.keys(fasterWith) as readonly (keyof typeof fasterWith)[]).map((figure) => {
+      const { kind, range, rows = [] } = target.sources[figure];
+      return [
+        `\`${figure}\``,
+        String(target[figure]),
+        range === undefined ? "" : `${range[0]} to ${range[1]}`,
+        kind,
+        rows.map(codeSpan).join(", "),
+      ];
+    }),
+  );
+
+const summaryTable = (summary: readonly MachineSummary[]): string =>
+  tableOf(
+    ["Machine", "Rows inside the model", "Mean factor", "Farthest row", "Its ratio", "Rows outside"],
+    summary.map(({ machine, rows, mean, worst, outside }) => [
+      markdownText(machine),
+      String(rows),
+      mean.toFixed(3),
+      worst === undefined ? "" : codeSpan(worst.id),
+      worst === undefined ? "" : worst.ratio.toFixed(2),
+      String(outside),
+    ]),
+  );
+
+const fitTable = (fits: readonly Fit[]): string =>
+  tableOf(
+    ["Machine", "Random thirds left out", "Median factor on them", "Eight of ten"],
+    fits.map(({ machine, splits }) => [
+      markdownText(machine),
+      String(splits.draws),
+      splits.median.toFixed(3),
+      `${splits.low.toFixed(3)} to ${splits.high.toFixed(3)}`,
+    ]),
+  );
+
+/** Returns a list of the reasons why rows are outside the model, each with its rows. */
+function outsideList(measurements: readonly BoardMeasurement[]): string {
+  const outside = measurements.filter((row) => outsideBecause(row) !== undefined);
+  return outsideReasons
+    .map(({ reason, holds }) => `- ${reason}: ${ticked(outside.filter(holds).map(({ id }) => id))}`)
+    .join("\n");
+}
+
+const ticked = (ids: readonly string[]): string =>
+  ids.length === 0 ? "none of these rows" : ids.map(codeSpan).join(", ");
+
 /** Returns the validation page as Markdown. `picture` is the path of the image file, used as a link. */
 export function validationPage(
   { measurements, targets, rows, summary, fits }: Validation,
   picture: string,
 ): string {
-  const rowsById = new Map(measurements.map((row) => [row.id, row]));
-  const verdicts = (machine: string): string =>
-    tableOf(
-      ["Row", "Measured stream", "Quantity", "Measured", "Predicted", "Ratio", "Limit", "Role"],
-      rows
-        .filter((row) => row.machine === machine)
-        .map(({ id, quantity, measured, predicted, ratio, limit, role }) => [
-          codeSpan(id),
-          markdownText(rowsById.get(id)?.what ?? ""),
-          quantity,
-          shown(measured),
-          shown(predicted),
-          ratio.toFixed(2),
-          limit,
-          role,
-        ]),
-    );
-  const figures = (target: Target): string =>
-    tableOf(
-      ["Figure", "Value", "Range", "Kind", "Rows"],
-      (Object.keys(fasterWith) as readonly (keyof typeof fasterWith)[]).map((figure) => {
-        const { kind, range, rows: ids = [] } = target.sources[figure];
-        return [
-          `\`${figure}\``,
-          String(target[figure]),
-          range === undefined ? "" : `${range[0]} to ${range[1]}`,
-          kind,
-          ids.map(codeSpan).join(", "),
-        ];
-      }),
-    );
+  const streams = new Map(measurements.map(({ id, what }) => [id, what]));
   const sources = [...new Set(measurements.map(({ source }) => source))].sort();
-  const outside = measurements.filter((row) => outsideBecause(row) !== undefined);
   return `<!-- Written by \`npm run docs:validation\`. -->
 # The clock beside boards
 
@@ -111,29 +144,11 @@ Ascend here. \`validation/measurements.json\` holds ${measurements.length} of th
 themselves keep their own licences. \`tilec validate\` builds the work of each row in the clock's terms (instructions and bytes by pipe and operand) and
 prices it by the functions of \`ir/clock/price.ts\`.
 
-${tableOf(
-  ["Machine", "Rows inside the model", "Mean factor", "Farthest row", "Its ratio", "Rows outside"],
-  summary.map(({ machine, rows: count, mean, worst, outside: left }) => [
-    markdownText(machine),
-    String(count),
-    mean.toFixed(3),
-    worst === undefined ? "" : codeSpan(worst.id),
-    worst === undefined ? "" : worst.ratio.toFixed(2),
-    String(left),
-  ]),
-)}
+${summaryTable(summary)}
 
 The mean factor is exp(mean |ln ratio|), a ratio is predicted over measured. How far a fit carries to rows that it has not seen:
 
-${tableOf(
-  ["Machine", "Random thirds left out", "Median factor on them", "Eight of ten"],
-  fits.map(({ machine, splits }) => [
-    markdownText(machine),
-    String(splits.draws),
-    splits.median.toFixed(3),
-    `${splits.low.toFixed(3)} to ${splits.high.toFixed(3)}`,
-  ]),
-)}
+${fitTable(fits)}
 
 A row that alone fixes a figure stays in, and so does the last row of each figure.
 
@@ -144,9 +159,14 @@ A row that alone fixes a figure stays in, and so does the last row of each figur
 \`fit\`: a figure of the target names the row. \`held out\`: none does. \`outside\`: the model does not claim the row, for one of these reasons, which are predicates over
 fields of a row:
 
-${outsideReasons.map(({ reason, holds }) => `- ${reason}: ${ticked(outside.filter(holds).map(({ id }) => id))}`).join("\n")}
+${outsideList(measurements)}
 
-${targets.map((target) => `### ${markdownText(target.name)}\n\n${verdicts(target.name)}`).join("\n\n")}
+${targets
+  .map(({ name }) => {
+    const ofMachine = rows.filter(({ machine }) => machine === name);
+    return `### ${markdownText(name)}\n\n${verdictTable(ofMachine, streams)}`;
+  })
+  .join("\n\n")}
 
 ## Figures
 
@@ -156,7 +176,7 @@ by 3.5 % both ways: twins of one quantity differ by 7 % on the pages. A lower bo
 
 ${targets
   .filter(({ kind }) => targetFacts[kind].dmaEngine)
-  .map((target) => `### Figures of ${markdownText(target.name)}\n\n${figures(target)}`)
+  .map((target) => `### Figures of ${markdownText(target.name)}\n\n${figureTable(target)}`)
   .join("\n\n")}
 
 ## Unknown
@@ -185,9 +205,6 @@ ${wanted.map((line, k) => `${k + 1}. ${line}`).join("\n")}
 ${sources.map((source) => `- ${markdownText(source)}`).join("\n")}
 `;
 }
-
-const ticked = (ids: readonly string[]): string =>
-  ids.length === 0 ? "none of these rows" : ids.map(codeSpan).join(", ");
 
 const [width, height, left, top] = [720, 320, 56, 16];
 const [plotWidth, plotHeight] = [width - left - 16, height - top - 44];

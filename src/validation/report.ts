@@ -18,16 +18,28 @@ export const shown = (value: number): string =>
 export const verdictLines = (rows: readonly RowVerdict[]): string =>
   table(
     ["row", "quantity", "measured", "predicted", "ratio", "limit", "role"],
-    rows.map(({ id, quantity, measured, predicted, ratio, limit, role }) => [
-      id,
-      quantity,
-      shown(measured),
-      shown(predicted),
-      ratio.toFixed(2),
-      limit,
-      role,
-    ]),
+    rows.map((row) => [row.id, ...verdictCells(row)]),
   );
+
+/**
+ * Returns the last cells of a measurement's line in a table: quantity, measured value, predicted value,
+ * ratio, limiting resource, and role of the measurement.
+ */
+export const verdictCells = ({
+  quantity,
+  measured,
+  predicted,
+  ratio,
+  limit,
+  role,
+}: RowVerdict): readonly string[] => [
+  quantity,
+  shown(measured),
+  shown(predicted),
+  ratio.toFixed(2),
+  limit,
+  role,
+];
 
 /**
  * Formats a summary of the validation as terminal text. Each machine has a line with the numbers of
