@@ -140,8 +140,7 @@ function trimmed(schedule: Schedule, output: Shape, rank: number): Schedule {
   const { tile, view, order } = schedule;
   return {
     ...schedule,
-    ...(tile === undefined ? {} : { tile: cut(tile) }),
-    ...(view === undefined ? {} : { view: cut(view) }),
+    ...defined({ tile: tile && cut(tile), view: view && cut(view) }),
     ...(order?.length === output.length
       ? { order: order.filter((dim) => dim >= extra).map((dim) => dim - extra) }
       : {}),

@@ -5,6 +5,7 @@
  */
 import { gatherOver, isMove, isRead, type AccessMap, type Read } from "../../ir/access.js";
 import { addressOf, gatherOverTensors, stepsOf } from "../../ir/addressing.js";
+import { defined } from "../../ir/defined.js";
 import { derivedOnce } from "../../ir/derived-once.js";
 import { inputsOf, operandsOf, outputBytes, type Operand, type TileFunc } from "../../ir/func.js";
 import { constant } from "../../ir/linear.js";
@@ -76,7 +77,7 @@ function planScatter(tile: TileFunc): ScatterPlan {
     map,
     indices: inputsOf(tile).filter((_, table) => tables.has(table)),
     mayReject: mayReject(map),
-    ...(rows === undefined ? {} : { rows }),
+    ...defined({ rows }),
   };
 }
 
@@ -175,7 +176,7 @@ function updatesGather(tile: TileFunc, map: AccessMap, dtype: DType): TileFunc {
   const renamed = <T extends Read>(read: T): T => ({ ...read, table: used.indexOf(read.table) });
   const { domain, reduced, value } = map;
   const over = gatherOver(domain, used.length, {
-    ...(reduced === undefined ? {} : { reduced }),
+    ...defined({ reduced }),
     value,
     reads: map.reads.map(renamed),
     indices: map.indices.map((index) => ({
@@ -197,6 +198,6 @@ function updatesGather(tile: TileFunc, map: AccessMap, dtype: DType): TileFunc {
     operands,
     schedule: {},
     body: elementCount(domain) === 0 ? [] : [gatherOverTensors(over, operands)],
-    ...(tile.target === undefined ? {} : { target: tile.target }),
+    ...defined({ target: tile.target }),
   };
 }

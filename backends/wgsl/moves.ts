@@ -55,7 +55,7 @@ function scatterFigures(
     elements: group,
     [`%${bindings.find(({ access }) => access === "read_write")?.name ?? ""} bytes`]: 4 * width,
     writing,
-    ...(owners === undefined ? {} : { owners: owners.entries }),
+    ...defined({ owners: owners?.entries }),
     steps: (scatter?.move.steps ?? []).map(({ kind }, k) => `${kind} ${dispatches[k] ?? ""}`).join(", "),
   };
 }
