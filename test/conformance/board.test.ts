@@ -170,6 +170,24 @@ describe("PyPTO's tests of writes", () => {
         expect(cut?.code).toBe("TC301");
       }
   });
+
+  it("have views of scatter_update of whole sequences and rows, and tiles that count as they are typed", () => {
+    const judged = (slots: number, tile: readonly number[], view: readonly number[]) =>
+      (["strict", "pages", "head"] as const).map((profile) => {
+        const inputs = ["f32[512,8]", `i64[6,${slots}]`, `f32[${6 * slots},8]`] as const;
+        const test: WriteTest = { id: "", op: "pypto.scatter_update", attrs: {}, inputs, view, tile };
+        return writeRefusal(test, profile, targets.ascendA2)?.code;
+      });
+    const each = <T>(code: T): readonly T[] => [code, code, code];
+    for (const slots of [1, 2, 3, 4])
+      for (let view = 1; view <= 6 * slots; view++)
+        expect(judged(slots, [slots, 8], [view, 8])).toEqual(each(view % slots === 0 ? undefined : "TC303"));
+    expect(judged(2, [2, 8], [4, 7])).toEqual(each("TC301"));
+    expect(judged(2, [2, 8], [4, 9])).toEqual(each(undefined));
+    // 3 is cut to the view's 2, and typed it is neither a multiple nor a divisor of 2.
+    expect(judged(2, [3, 8], [2, 8])).toEqual(each("TC302"));
+    expect(judged(2, [4, 8], [2, 8])).toEqual(each(undefined));
+  });
 });
 
 /** Elements of the largest output that is run here. */

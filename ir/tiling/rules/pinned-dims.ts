@@ -28,11 +28,20 @@ const loadedDims = (gather: AccessFunc, { residency }: Reading): Shape =>
   dataResidency(gather, { residency }) === "ub" ? gather.sharedDims : [];
 
 /**
- * Returns the dims along which the schedule's PyPTO profile prescribes a smallest extent of the view ({@link
- * requiredView}); an empty list if there are none.
+ * Returns the innermost dim of an operator that writes whole rows wherever its input is, as a list; an empty
+ * list for other operators.
  */
-export const pinnedViews = (gather: AccessFunc, schedule: Reading): Shape =>
-  profileOf(schedule).pinsView ? loadedDims(gather, schedule) : [];
+const rowDims = (gather: AccessFunc): Shape =>
+  writeRulesOf(gather)?.fullRows === true ? [domainOf(gather).length - 1] : [];
+
+/**
+ * Returns the dims along which the schedule's PyPTO profile, or its operator, prescribes a smallest extent of
+ * the view ({@link requiredView}); an empty list if there are none.
+ */
+export const pinnedViews = (gather: AccessFunc, schedule: Reading): Shape => [
+  ...rowDims(gather),
+  ...(profileOf(schedule).pinsView ? loadedDims(gather, schedule) : []),
+];
 
 /**
  * Returns the dims along which a PyPTO profile or a PyPTO operator prescribes the extent of the tile ({@link
@@ -42,8 +51,7 @@ export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
   if (!isScatter(gather.map)) return profileOf(schedule).pinsTile ? loadedDims(gather, schedule) : [];
   const operator = writeRulesOf(gather);
   const { profile = defaultProfile } = schedule;
-  // Rows are whole wherever the cache is.
-  if (operator?.fullRows === true) return [domainOf(gather).length - 1];
+  if (operator?.fullRows === true) return rowDims(gather);
   const pins = operator === undefined ? profileOf(schedule).pinsTile : operator.pinsTile.includes(profile);
   return pins ? loadedDims(gather, schedule) : [];
 }

@@ -145,27 +145,32 @@ const bytesFaults = ({ ubBytes }: Schedule): ShapeVerdict[] =>
     : [fault(`ub_bytes is ${ubBytes}; it must be a whole number of bytes`)];
 
 /**
- * Returns the fault (TC302) for a tile whose extent along dim 0 is neither a multiple nor a divisor of the
- * number of indices for each sequence. The hint names the nearest legal extent. An extent below 1 is not
- * judged.
+ * Returns the faults of a tile (TC302) and of a view (TC303) whose extents along dim 0 split the slots of a
+ * sequence, where the operator keeps them together ({@link slotsOf}). The tile counts as it is typed. The
+ * hints name the nearest legal extents. Extents below 1 are not judged.
  */
-function unevenSlots(gather: AccessFunc, { tile }: Schedule): ShapeVerdict[] {
+function unevenSlots(gather: AccessFunc, { tile, view }: Schedule): ShapeVerdict[] {
   const slots = slotsOf(gather);
-  const [entry] = tile ?? [];
-  if (slots === undefined || entry === undefined || entry < 1 || keepsSlots(entry, slots)) return [];
-  const smaller = Array.from({ length: Math.min(entry, slots) }, (_, k) => Math.min(entry, slots) - k);
-  const nearest =
-    entry > slots ? slots * Math.floor(entry / slots) : (smaller.find((n) => slots % n === 0) ?? 1);
-  return [
-    {
+  if (slots === undefined || slots === 0) return [];
+  const uneven = (name: "tile" | "view", entry: number, nearest: number, relation: string): ShapeVerdict =>
+    fault(`${name}[0] = ${entry} must be ${relation} of ${slots}, the index entries of a sequence`, {
       rule: "slots",
-      pass: false,
-      code: "TC302",
-      detail: `tile[0] = ${entry} must be a multiple or a divisor of ${slots}, the index entries of a sequence`,
-      source: writeRulesOf(gather)?.tile ?? source,
-      hint: `tile[0] = ${nearest}`,
-      data: { tile: [entry], nearest: [nearest] },
-    },
+      code: name === "tile" ? "TC302" : "TC303",
+      source: writeRulesOf(gather)?.[name] ?? source,
+      hint: `${name}[0] = ${nearest}`,
+      data: { [name]: [entry], nearest: [nearest] },
+    });
+  const multiple = (entry: number): number => slots * Math.max(1, Math.floor(entry / slots));
+  const divisor = (entry: number): number => (slots % entry === 0 ? entry : divisor(entry - 1));
+  const integerOr0 = (entry = 0): number => (Number.isSafeInteger(entry) ? entry : 0);
+  const [ofTile, ofView] = [integerOr0(tile?.[0]), integerOr0(view?.[0])];
+  const nearest = ofTile > slots ? multiple(ofTile) : divisor(Math.max(1, ofTile));
+  const cutsView = ofView >= 1 && ofView < at(domainOf(gather), 0);
+  return [
+    ...(ofTile < 1 || keepsSlots(ofTile, slots)
+      ? []
+      : [uneven("tile", ofTile, nearest, "a multiple or a divisor")]),
+    ...(cutsView && ofView % slots !== 0 ? [uneven("view", ofView, multiple(ofView), "a multiple")] : []),
   ];
 }
 
