@@ -4,32 +4,31 @@ import { hint, type Diagnostic } from "../ir/diagnostic.js";
 import { outputOf, type AccessFunc } from "../ir/func.js";
 import { formatEntry, type Residencies, type Residency } from "../ir/schedule.js";
 import { targetFacts, type Target } from "../ir/target.js";
-import { anyLegal, residencyChoices, shortest, writeRulesOf } from "../ir/tiling/index.js";
+import { anyLegal, frameworkMemory, residencyChoices, shortest } from "../ir/tiling/index.js";
 import { isTyped, pinsResidency } from "./remedies.js";
 import { withDefaults } from "./with-defaults.js";
 
 type Choices<T> = readonly [T, ...T[]];
 
-/** True if the operator's framework writes points to global memory: PyPTO's scatter_update and index_put_. */
-const writesInGm = (func: AccessFunc): boolean =>
-  func.map.write.combine === "set" && writeRulesOf(func)?.writesGm === true;
-
 /**
  * Returns the memories to which a target, or an operator of PyPTO, can write points; the preferred one first.
+ * An operator whose input PyPTO has in the unified buffer is kept there on an Ascend core, unless the
+ * schedule requests another memory.
  */
 function preferred(func: AccessFunc, target: Target): Choices<Residency> {
-  const { write } = func.map;
-  if (targetFacts[target.kind].gathersInPlace || writesInGm(func)) return ["gm", "ub"];
-  const takesGm = write.combine === "set" || isOrderFree(write, outputOf(func).type.dtype);
+  const { map, schedule } = func;
+  const memory = frameworkMemory(func);
+  if (targetFacts[target.kind].gathersInPlace || memory === "gm") return ["gm", "ub"];
+  if (memory === "ub" && schedule.residency === undefined) return ["ub"];
+  const takesGm = map.write.combine === "set" || isOrderFree(map.write, outputOf(func).type.dtype);
   return takesGm ? ["ub", "gm"] : ["ub"];
 }
 
 /**
  * True if a tile that is typed is judged with input and index in UB, on every target: the operator's
- * framework has them there, whole. `typed`: true if the schedule sets a tile or view.
+ * framework has them there. `typed`: true if the schedule sets a tile or view.
  */
-const isJudgedInUb = ({ framework, sharedDims }: AccessFunc, typed: boolean): boolean =>
-  typed && framework !== undefined && sharedDims.length > 0;
+const isJudgedInUb = (func: AccessFunc, typed: boolean): boolean => typed && frameworkMemory(func) === "ub";
 
 /**
  * Returns the candidate residencies (memories in which operands are kept) of a scatter, the preferred one
@@ -48,7 +47,8 @@ export function writtenResidencies(func: AccessFunc, target: Target, typed: bool
   if (inUb !== undefined) return [inUb];
   const choices = residencyChoices(func, target, preferred(func, target));
   if (residency === "auto") return choices;
-  const isFixed = typed || target.defaultResidency === "auto" || writesInGm(func) || pinsResidency(schedule);
+  const isFixed =
+    typed || target.defaultResidency === "auto" || frameworkMemory(func) === "gm" || pinsResidency(schedule);
   if (isFixed) return [choices.find(isPossible) ?? choices[0]];
   const [first = choices[0], ...others] = choices.filter(isPossible);
   return [first, ...others];

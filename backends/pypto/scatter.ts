@@ -17,6 +17,8 @@ import { isResolved } from "../../ir/schedule-entries.js";
 import type { ResolvedSchedule } from "../../ir/schedule.js";
 import type { Target } from "../../ir/target.js";
 import {
+  anyLegal,
+  frameworkMemory,
   isInPlace,
   judge,
   nearestLegal,
@@ -48,11 +50,12 @@ interface WriteCall {
 const pageOf = (name: string): string =>
   `hicann/pypto docs/zh/api/operation/pypto-${name.replace("index_add_ub", "index_add__ub")}.md at 883e7df`;
 
-/** True if an operator has its input in the unified buffer (UB), whole along the dim that the index names. */
-const holdsInput = ({ op }: WriteCall): boolean => op === "scatter" || op === "index_add_ub";
-
-/** True if an operator has its input in global memory and writes its points there. */
-const leavesInput = ({ op }: WriteCall): boolean => op === "scatter_update" || op === "index_put_";
+/** Returns a scatter as the operator of a PyPTO call, whose rules then hold for its tiles. */
+const calledAs = (scatter: AccessFunc, { op }: WriteCall): AccessFunc => ({
+  ...scatter,
+  framework: "pypto",
+  frameworkOp: { name: op },
+});
 
 /** Returns the value of the first number in an expression, from the left; undefined if there is none. */
 function numberIn(value: Expression): number | undefined {
@@ -232,7 +235,10 @@ export function emitPyptoScatter(scatter: AccessFunc, target: Target): string {
       "merge dims that the index does not name, by a reshape before it",
     );
   const fault =
-    tileFault(scatter, call) ?? viewFault(scatter, call) ?? ruleFault(scatter, schedule, call, target);
+    memoryFault(scatter, schedule, call, target) ??
+    tileFault(scatter, call) ??
+    viewFault(scatter, call) ??
+    ruleFault(scatter, schedule, call, target);
   if (fault !== undefined) return refuse(fault.message, fault.hint);
   return programText(scatter, target, notesOf(scatter, call), ({ out, names, pieces }) => {
     out.line(`pypto.set_vec_tile_shapes(${tile.join(", ")})`);
@@ -371,29 +377,37 @@ function coordsOf({ map }: AccessFunc, table: number): readonly Linear[] {
 }
 
 /**
- * Returns the reason why a PyPTO call does not accept the schedule's tile or residency, with a hint.
- * Undefined if the call accepts both.
+ * Returns the reason why a PyPTO call does not accept the memory of the schedule's input, with a hint.
+ * Undefined if the call accepts the memory.
  */
-function tileFault(scatter: AccessFunc, call: WriteCall): Fault | undefined {
-  const { schedule, map } = scatter;
-  if (!isResolved(schedule)) return undefined;
-  const residency = dataResidency(scatter, schedule);
-  // Of a combination whose order can be seen an Ascend core has no other residency than UB.
-  if (leavesInput(call) && map.write.combine === "set" && residency === "ub")
-    return {
-      message: `pypto.${call.name} has its input in global memory, and this program has it in UB`,
-      hint: "compile it with --residency gm",
-    };
-  if (!holdsInput(call) || call.dim === undefined) return undefined;
-  if (residency === "gm")
-    return {
-      message: `pypto.${call.name} has its input in UB, and this program has it in global memory`,
-      hint: "compile it with --residency ub",
-    };
+function memoryFault(
+  scatter: AccessFunc,
+  schedule: ResolvedSchedule,
+  call: WriteCall,
+  target: Target,
+): Fault | undefined {
+  const called = calledAs(scatter, call);
+  const [memory, residency] = [frameworkMemory(called), dataResidency(scatter, schedule)];
+  if (memory === undefined || memory === residency) return undefined;
+  const named = { ub: "UB", gm: "global memory" } as const;
+  const hasTile = anyLegal(new Tiling(called, { ...schedule, residency: memory }, target));
+  return {
+    message: `pypto.${call.name} has its input in ${named[memory]}, and this program has it in ${named[residency]}`,
+    hint: hasTile
+      ? `compile it with --residency ${memory}`
+      : `PyPTO has no legal tile for it in ${named[memory]}; --emit pto writes it in ${named[residency]}`,
+  };
+}
+
+/**
+ * Returns the reason why a PyPTO call does not accept the schedule's tile, with a hint. Undefined if the call
+ * accepts the tile.
+ */
+function tileFault({ schedule, map, operands }: AccessFunc, call: WriteCall): Fault | undefined {
   // PyPTO's code takes the dim of index_add_ub whole, whatever the tile says.
-  if (call.op !== "scatter") return undefined;
+  if (!isResolved(schedule) || call.op !== "scatter" || call.dim === undefined) return undefined;
   const { dim } = call;
-  const required = Math.max(at(outputOf(scatter).type.shape, dim), at(map.domain, dim));
+  const required = Math.max(at(outputOf({ operands }).type.shape, dim), at(map.domain, dim));
   if (at(schedule.tile, dim) >= required) return undefined;
   return {
     message: `pypto.${call.name} takes dim ${dim} of input and index whole, ${required} elements, and tile[${dim}] is ${at(schedule.tile, dim)}`,
@@ -412,11 +426,7 @@ function ruleFault(
   call: WriteCall,
   target: Target,
 ): Fault | undefined {
-  const tiling = new Tiling(
-    { ...scatter, framework: "pypto", frameworkOp: { name: call.op } },
-    schedule,
-    target,
-  );
+  const tiling = new Tiling(calledAs(scatter, call), schedule, target);
   const broken = judge(tiling).find(({ pass }) => !pass);
   if (broken === undefined) return undefined;
   const [nearest] = nearestLegal(tiling);
@@ -472,12 +482,9 @@ function viewFault(scatter: AccessFunc, call: WriteCall): Fault | undefined {
       case "index_put_":
         if (d > 0) return refused("has views along dim 0 of values alone");
         break;
-      case "scatter_update": {
-        const by = coordsOf(scatter, 1).flatMap((coord) => followed(coord)?.by ?? [])[0] ?? 1;
-        if (d === map.domain.length - 1) return refused("takes rows whole");
-        if (step % by !== 0) return refused(`takes views of whole sequences of ${by} slots`);
+      // Its rules are those of every schedule.
+      case "scatter_update":
         break;
-      }
     }
   }
   return undefined;
@@ -503,9 +510,10 @@ function pieceOf({ scatter, call, views, sizes }: ViewedScatter, table: number):
   const { shape } = at(inputsOf(scatter), table).type;
   const input = at(inputsOf(scatter), 0).type.shape;
   const isBase = table === 0;
+  const holdsInput = frameworkMemory(calledAs(scatter, call)) === "ub";
   const dims = coordsOf(scatter, table).map((coord) => followed(coord));
   const along = dims.map((one) => {
-    if (one === undefined || (isBase && !holdsInput(call))) return undefined;
+    if (one === undefined || (isBase && !holdsInput)) return undefined;
     return { ...one, isCut: views.includes(one.dim), view: at(schedule.view, one.dim) };
   });
   const quotient = (text: string, by: number): string => (by === 1 ? text : `${text} // ${by}`);

@@ -68,7 +68,7 @@ export { domainOf, entryLimits, soleDim, type TiledOperand } from "./tiled.js";
 export { isLongerTile, takenSchedule } from "./taken-schedule.js";
 export { isInPlace, type ScatterTiling } from "./scatter-tiling.js";
 export { compulsoryElements } from "./scatter-traffic.js";
-export { slotsOf, unequalBlocks, writeRulesOf } from "./pypto-writes.js";
+export { frameworkMemory, slotsOf, unequalBlocks, writeRulesOf } from "./pypto-writes.js";
 export { honoured, Tiling, Tilings } from "./tiling.js";
 export { straddledPages, type Straddled } from "./pages.js";
 export { formatSizeVerdict, sizeVerdicts, type SizeVerdict } from "./size-verdicts.js";

@@ -6,7 +6,7 @@
  */
 import { isRead } from "../access.js";
 import { inputOf, outputOf, type AccessFunc } from "../func.js";
-import type { Profile } from "../schedule.js";
+import type { Profile, Residency } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesFor, elementCount, type DType, type Shape } from "../types.js";
 import type { ScatterTile } from "./scatter-tile.js";
@@ -15,23 +15,23 @@ import type { ScatterTile } from "./scatter-tile.js";
 export interface WriteRules {
   /** Profiles that require a full tile along the dim that the index tensor and the output share. */
   readonly pinsTile: readonly Profile[];
-  /** True if a tile must contain whole rows, that is, the full innermost dim. */
+  /** True if a tile and a view must contain whole rows, that is, the full innermost dim. */
   readonly fullRows?: true;
   /**
    * True if, in a scatter of two dims, the tile's extent along dim 0 must be a multiple or a divisor of the
-   * slots of a sequence.
+   * slots of a sequence, and the view's extent a multiple.
    */
   readonly slots?: true;
   /**
-   * True if PyPTO's buffer holds the input and the result separately, and a temporary of the last index tile.
+   * Memory that holds the input. In the unified buffer (`ub`), PyPTO's buffer holds the input and the result
+   * separately, and a temporary of the last index tile. In global memory, `set` alone writes its points as
+   * they come.
    */
-  readonly countsBoth?: true;
+  readonly memory: Residency;
   /** True if bf16 is computed in f32 copies of the tiles. */
   readonly widensBf16?: true;
   /** True if a tile may have fewer entries than the points have dims: the others are whole. */
   readonly shorterTiles?: true;
-  /** True if points are written to global memory where nothing else is asked for. */
-  readonly writesGm?: true;
   /** Profiles under which a view cuts input and index into equal numbers of blocks. */
   readonly equalBlocks?: readonly Profile[];
   /** Citation of the rule on the view. */
@@ -47,7 +47,7 @@ const code = `hicann/pypto framework/src/interface/operation/vector/indexing.cpp
 const scatter = (name: string): WriteRules => ({
   pinsTile: ["strict", "pages", "head"],
   equalBlocks: ["strict", "pages"],
-  countsBoth: true,
+  memory: "ub",
   view: page(name),
   tile: `${page(name)}; ${code}, lines 736-739 and 895-897: FC1000`,
 });
@@ -59,14 +59,14 @@ const rules: Readonly<Record<string, WriteRules>> = {
     pinsTile: ["strict", "pages", "head"],
     fullRows: true,
     slots: true,
-    writesGm: true,
+    memory: "gm",
     view: page("scatter_update"),
     tile: `${page("scatter_update")}; ${code}: FC1000`,
   },
   index_put_: {
     pinsTile: [],
     shorterTiles: true,
-    writesGm: true,
+    memory: "gm",
     view: page("index_put_"),
     tile: page("index_put_"),
   },
@@ -74,7 +74,7 @@ const rules: Readonly<Record<string, WriteRules>> = {
     // PyPTO's own tests have tiles of 3 along a dim of 13: its code takes the dim whole, whatever the tile
     // says.
     pinsTile: ["strict", "pages"],
-    countsBoth: true,
+    memory: "ub",
     widensBf16: true,
     view: page("index_add_ub"),
     tile: page("index_add_ub"),
@@ -89,6 +89,15 @@ export const writeRulesOf = ({
   framework === "pypto" && frameworkOp !== undefined && Object.hasOwn(rules, frameworkOp.name)
     ? rules[frameworkOp.name]
     : undefined;
+
+/**
+ * Returns the memory in which PyPTO has the input of a scatter operator. Tiles and texts of the operator
+ * exist for this memory alone. Undefined for operators of others, and for combinations in global memory.
+ */
+export function frameworkMemory(func: AccessFunc): Residency | undefined {
+  const memory = writeRulesOf(func)?.memory;
+  return memory === "gm" && func.map.write.combine !== "set" ? undefined : memory;
+}
 
 /**
  * Returns the number of slots of a sequence in a scatter into a rank-2 cache: the extent of dim 1 of the
@@ -170,7 +179,7 @@ export function countedByPypto({
   written,
 }: CountedScatter): readonly PyptoEntry[] {
   const operator = writeRulesOf(func);
-  if (operator?.countsBoth !== true || !isLoaded || !targetFacts[target.kind].vectorUnit) return [];
+  if (operator?.memory !== "ub" || !isLoaded || !targetFacts[target.kind].vectorUnit) return [];
   const padded = (name: string, dtype: DType, shape: Shape): PyptoEntry => {
     const rowBytes = alignUp(bytesFor(Math.max(1, shape.at(-1) ?? 1), dtype), target.blockBytes);
     return { name, dtype, shape, rowBytes, bytes: elementCount(shape.slice(0, -1)) * rowBytes };

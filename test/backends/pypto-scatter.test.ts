@@ -1,7 +1,7 @@
 /** PyPTO programs of scatters: on a stand-in of PyPTO's operators they leave what the reference leaves, and what PyPTO lacks is refused. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { elementCount, inputsOf, outputOf, parseModule, type SourceFunc } from "../../ir/index.js";
+import { elementCount, inputsOf, outputOf, parseModule, type Func, type SourceFunc } from "../../ir/index.js";
 import {
   CompileError,
   compile,
@@ -19,7 +19,7 @@ import { flat, nested, python, runPrograms, type Job } from "../support/pypto.js
 
 const target = targets.ascendA2;
 
-const programOf = (func: SourceFunc, options: CompileOptions = {}): string =>
+const programOf = (func: Func, options: CompileOptions = {}): string =>
   compile(func, { ...options, target }).pypto();
 
 type Dtype = "f32" | "i32";
@@ -190,6 +190,16 @@ async function expected({ kernel, numbers }: Trial): Promise<readonly number[]> 
   return [...new arrays[dtype as Dtype](Uint8Array.from(output).buffer)];
 }
 
+/** The writes of scatter_update on sequences of four slots, as a map that no operator names. */
+const slotsByMap = parseModule(
+  `func @kv(%cache: inout tensor<20x8xf32>, %slot: tensor<3x4xi32>, %rows: tensor<12x8xf32>) -> tensor<20x8xf32> {
+  %y = access.scatter %cache, %slot, %rows (d0 < 12, d1 < 8) -> (%slot[d0 div 4, d0 mod 4], d1) yield %rows[d0, d1] {oob = skip, duplicates = last}
+  return %y
+}
+`,
+  "kv.tir",
+).module.funcs[0]!;
+
 describe("a PyPTO program of a scatter", () => {
   it("is as reviewed, of each operator", async () => {
     const cache = pypto.scatterUpdate({
@@ -255,7 +265,7 @@ describe("a PyPTO program of a scatter", () => {
     }
   });
 
-  it.each<[string, SourceFunc, CompileOptions, string]>([
+  it.each<[string, Func, CompileOptions, string]>([
     [
       "a policy",
       pypto.scatter({ input: ["f32", [6, 8]], index: ["i32", [3, 8]], dim: 0, value: 1, oob: "clamp" }),
@@ -340,9 +350,15 @@ describe("a PyPTO program of a scatter", () => {
     ],
     [
       "views of parts of a sequence of slots",
-      pypto.scatterUpdate({ input: ["f32", [20, 8]], index: ["i32", [3, 4]], src: ["f32", [12, 8]] }),
-      { view: [6, 8], tile: [2, 8] },
-      "takes views of whole sequences of 4 slots",
+      slotsByMap,
+      { residency: "gm", view: [6, 8], tile: [2, 8] },
+      "pypto.scatter_update breaks rule slots: view[0] = 6 must be a multiple of 4",
+    ],
+    [
+      "views of parts of a row",
+      slotsByMap,
+      { residency: "gm", view: [8, 4], tile: [2, 8] },
+      "pypto.scatter_update breaks rule full-store-view: view[1] = 4 < 8, the whole row",
     ],
     [
       "a copy in each view",
@@ -458,7 +474,7 @@ describe("a PyPTO program of a scatter", () => {
 
 /** The code and the message that refuse a program. */
 function refusalOf(
-  func: SourceFunc,
+  func: Func,
   options: CompileOptions,
 ): { readonly code: string; readonly message: string } | undefined {
   try {

@@ -191,23 +191,78 @@ describe("legality of PyPTO's scatters", () => {
     expect(seen.legal).toBeGreaterThan(100);
   });
 
-  it.each([
-    [scattered([5, 5], [5, 5], [5, 6]), "ascendA2", 512, "auto"],
-    [scattered([8, 5], [6, 5], [7, 6]), "ascend950", 640, undefined],
-  ] as const)(
-    "takes global memory, and says so, where no tile fits UB: %#",
-    (func, name, ubBytes, residency) => {
-      const stated = {
-        target: targets[name],
-        ubBytes,
-        ...(residency === undefined ? {} : { residency }),
-      };
-      for (const typed of [stated, { ...stated, tile: [5, 1] }]) {
-        const result = compile(func, typed);
-        expect(result.tile.schedule.residency).toBe("gm");
-        expect(result.diagnostics).toContainEqual(expect.objectContaining({ code: "TC907" }));
-      }
-      expect(explain(func, { ...stated, residency: "ub" }).legal).toBe(false);
+  it("takes global memory, and says so, where no tile fits UB and auto is stated", () => {
+    const stated = { target: targets.ascendA2, ubBytes: 512, residency: "auto" } as const;
+    const func = scattered([5, 5], [5, 5], [5, 6]);
+    for (const typed of [stated, { ...stated, tile: [5, 1] }]) {
+      const result = compile(func, typed);
+      expect(result.tile.schedule.residency).toBe("gm");
+      expect(result.diagnostics).toContainEqual(expect.objectContaining({ code: "TC907" }));
+    }
+    expect(explain(func, { ...stated, residency: "ub" }).legal).toBe(false);
+  });
+
+  /** The operators whose input PyPTO has in UB; the sums are of integers, whose order cannot be seen. */
+  const heldInUb: readonly [string, Func][] = [
+    ["scatter", scattered([8, 5], [6, 5], [7, 6])],
+    [
+      "scatter_",
+      pypto.scatterInPlace({
+        input: ["i32", [8, 5]],
+        index: ["i64", [6, 5]],
+        dim: 0,
+        value: 1,
+        reduce: "add",
+      }),
+    ],
+    [
+      "index_add_ub",
+      pypto.indexAddUb({ input: ["i32", [8, 5]], index: ["i64", [9]], source: ["i32", [9, 5]], dim: 0 }),
+    ],
+  ];
+
+  it.each(heldInUb)(
+    "refuses %s where no tile fits UB on an Ascend core, with a way out that is no circle",
+    (name, func) => {
+      for (const target of [targets.ascendA2, targets.ascendA3, targets.ascend950])
+        for (const typed of [{}, { tile: [9, 1] }, { view: [9, 3] }, { profile: "head" } as const]) {
+          const stated = { target, ubBytes: 576, ...typed };
+          const refused = tryCompile(func, stated);
+          expect(explain(func, stated).legal).toBe(false);
+          expect(legalTiles(func, { target, ubBytes: 576 }).count).toBe(0);
+          expect(refused.ok ? [] : refused.diagnostics).toContainEqual(
+            expect.objectContaining({
+              code: "TC402",
+              hint: expect.stringMatching(/(^| )--residency gm/) as string,
+            }),
+          );
+          const followed = compile(func, { target, ubBytes: 576, residency: "gm" });
+          const text = thrownBy(() => followed.pypto());
+          expect(text?.message).toContain(`pypto.${name.replace("add_ub", "add")}`.replace(/_$/, ""));
+          expect(text?.hint).not.toContain("--residency");
+          expect(text?.hint).toContain("--emit pto");
+        }
     },
   );
+
+  it.each(heldInUb)("keeps %s in UB on an Ascend core, where PyPTO's text finds it", (_, func) => {
+    for (const target of [targets.ascendA2, targets.ascend950])
+      for (const typed of [{}, { tile: [9, 2] }]) {
+        const kernel = compile(func, { target, ...typed });
+        expect(kernel.tile.schedule.residency).toBe("ub");
+        expect(kernel.diagnostics.map(({ code }) => code)).not.toContain("TC907");
+        expect(thrownBy(() => kernel.pypto())).toBeUndefined();
+      }
+  });
 });
+
+/** The first diagnostic that a run throws. */
+function thrownBy(run: () => unknown): { readonly message: string; readonly hint?: string } | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return thrown.diagnostics[0];
+    throw thrown;
+  }
+}

@@ -2,6 +2,7 @@
 # schedule: tile = [2, 32], view = [10, 32], profile = strict, residency = gm, order = [0, 1], buffers = 1, cores = 48, budget_rule = full, ub_bytes = 196608
 # residency: points are written to global memory as they come (docs/tiling-rules.md: scatters)
 # point-order: points of dim 0 are taken in order (docs/tiling-rules.md: scatters)
+# full-store-view: view[1] = 32 >= 32, the whole row (hicann/pypto docs/zh/api/operation/pypto-scatter_update.md at 883e7df (2026-08-22) (profile strict))
 # full-store-tile: tile[1] = 32 = 32, the whole row (hicann/pypto docs/zh/api/operation/pypto-scatter_update.md at 883e7df (2026-08-22); hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22): FC1000 (profile strict))
 # ub-budget: 384 (index) + 128 (src) = 512 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # slots are below 64: PyPTO skips negative ones, and checks no other
@@ -27,6 +28,7 @@ def tilec_kernel_scatter_update(
 # schedule: tile = [6, 1, 1, 32], view = [6, 1, 1, 32], profile = strict, residency = gm, order = [0, 1, 2, 3], buffers = 1, cores = 48, budget_rule = full, ub_bytes = 196608
 # residency: points are written to global memory as they come (docs/tiling-rules.md: scatters)
 # point-order: points of dims 0, 1 are taken in order (docs/tiling-rules.md: scatters)
+# full-store-view: view[3] = 32 >= 32, the whole row (hicann/pypto docs/zh/api/operation/pypto-scatter_update.md at 883e7df (2026-08-22) (profile strict))
 # full-store-tile: tile[3] = 32 = 32, the whole row (hicann/pypto docs/zh/api/operation/pypto-scatter_update.md at 883e7df (2026-08-22); hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22): FC1000 (profile strict))
 # ub-budget: 192 (index) + 192 (src) = 384 B <= 196608 B (target ascend-a2: hicann/pypto simulation_platform/platform_config/A2A3.ini)
 # slots are below 128: PyPTO skips negative ones, and checks no other
