@@ -257,6 +257,8 @@ interface Gathering {
   readonly stmt: GatherStmt;
   readonly data: { readonly memory: Memory; readonly form: Form };
   readonly to: Address;
+  /** Memory of the inputs whose accesses are checked and counted one by one; undefined for other inputs. */
+  readonly tables: readonly (TableMemory | undefined)[];
   readonly walk: IndexWalk;
   /**
    * Index operands of the element itself (`reads`) and of each of its reduction elements (`reductionReads`).
@@ -487,8 +489,8 @@ class Machine {
   private *gather(stmt: GatherStmt): Generator<number> {
     this.begin(stmt);
     this.gathers++;
-    const { gathering, counted } = this.gatheringOf(stmt);
-    const { run } = gathering;
+    const gathering = this.gatheringOf(stmt);
+    const { fetched, put, tables, run } = gathering;
     const sizes = this.sizes(stmt.to);
     const length = sizes[sizes.length - 1] ?? 1;
     let transferred = 0;
@@ -503,17 +505,11 @@ class Machine {
         yield this.share();
       }
     }
-    for (const bursts of counted) bursts?.end();
+    for (const bursts of [fetched, put, ...tables.map((table) => table?.counted?.run)]) bursts?.end();
   }
 
-  /**
-   * Checks the regions of a gather and counts its transfers. Returns the gather as it runs line by line, and
-   * the bursts that end with it (`counted`).
-   */
-  private gatheringOf(stmt: GatherStmt): {
-    readonly gathering: Gathering;
-    readonly counted: readonly (BurstRun | undefined)[];
-  } {
+  /** Checks the regions of a gather and counts its transfers. Returns the gather as it runs line by line. */
+  private gatheringOf(stmt: GatherStmt): Gathering {
     const fetching = counterOf(this.counters, inputOf(this.func, gatheredTable));
     const putting = counterOf(this.counters, outputOf(this.func));
     const forms = gatherAddresses(stmt, (region) => this.placeOf(region));
@@ -527,24 +523,34 @@ class Machine {
     const fullMap = fullReduction(stmt.map, stmt.chunk);
     const walk = new IndexWalk(indexSteps(fullMap, forms.indices, this.func.operands));
     const rank = stmt.to.sizes.length;
-    const indexReads = this.indexReadsOf(walk, tables, stmt);
+    const indexReads = walk.steps.map((step): IndexRead => {
+      const table = step.table === undefined ? undefined : tables[step.table];
+      invariant(
+        step.table === undefined || table !== undefined,
+        `an index operand reads input ${step.table}`,
+      );
+      const form = this.form(step.form, stmt, stmt.map.indices.length);
+      return {
+        step,
+        form,
+        along: form.by[rank - 1] ?? 0,
+        table,
+        nested: indicesOf(step.form).length > 0,
+        start: 0,
+      };
+    });
     const reads = indexReads.filter(({ step }) => !step.inReduction);
-    const together =
-      isMove(stmt.map) &&
-      [data.form, ...reads.map(({ form }) => form)].every(({ fullBytes }) => fullBytes === undefined) &&
-      reads.every(({ along }) => along === 0) &&
-      (to.by[rank - 1] ?? 0) === 1 &&
-      (data.form.by[rank - 1] ?? 0) === 1;
-    if (data.memory.ub === undefined) fetching.transfers++;
-    const run = this.runOf(stmt);
-    // The last run of its terms writes.
-    if (to.memory.ub === undefined && run?.isLast !== false) putting.transfers++;
     const fetched = data.memory.ub === undefined ? new BurstRun(fetching) : undefined;
     const put = to.memory.ub === undefined ? new BurstRun(putting) : undefined;
-    const gathering: Gathering = {
+    if (fetched !== undefined) fetching.transfers++;
+    const run = this.runOf(stmt);
+    // The last run of its terms writes.
+    if (put !== undefined && run?.isLast !== false) putting.transfers++;
+    return {
       stmt,
       data,
       to,
+      tables,
       walk,
       reads,
       reductionReads: indexReads.filter(({ step }) => step.inReduction),
@@ -557,28 +563,13 @@ class Machine {
       run,
       point: walkedSizes(stmt).map(() => 0),
       rank,
-      together,
+      together:
+        isMove(stmt.map) &&
+        [data.form, ...reads.map(({ form }) => form)].every(({ fullBytes }) => fullBytes === undefined) &&
+        reads.every(({ along }) => along === 0) &&
+        to.by[rank - 1] === 1 &&
+        data.form.by[rank - 1] === 1,
     };
-    return { gathering, counted: [fetched, put, ...tables.map((table) => table?.counted?.run)] };
-  }
-
-  /** Returns the reads of a gather's index values, in the order in which they are resolved. */
-  private indexReadsOf(
-    walk: IndexWalk,
-    tables: readonly (TableMemory | undefined)[],
-    stmt: GatherStmt,
-  ): readonly IndexRead[] {
-    const last = stmt.to.sizes.length - 1;
-    return walk.steps.map((step) => {
-      const table = step.table === undefined ? undefined : tables[step.table];
-      invariant(
-        step.table === undefined || table !== undefined,
-        `an index operand reads input ${step.table}`,
-      );
-      const form = this.form(step.form, stmt, stmt.map.indices.length);
-      const nested = indicesOf(step.form).length > 0;
-      return { step, form, along: form.by[last] ?? 0, table, nested, start: 0 };
-    });
   }
 
   private fill(stmt: FillStmt): void {

@@ -744,44 +744,6 @@ function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
 }
 
 /**
- * Returns the reason why a gather's chunks do not combine all reduction elements in order, with the right
- * number of partial results; undefined if they do. `loop`: innermost loop around the gather.
- */
-function chunkFault(
-  func: TileFunc,
-  stmt: GatherStmt,
-  chunk: ReductionChunk,
-  loop: ForStmt | undefined,
-): string | undefined {
-  const { map } = stmt;
-  const runs = printedChunk(chunk);
-  const isFull = equalLinear(chunk.from, constant(0)) && equalLinear(chunk.to, constant(chunk.of));
-  const carrying = loop !== undefined && isLoopOver(chunk, loop) ? loop : undefined;
-  if (!isFull && carrying === undefined)
-    return `${runs} is neither all reduction elements nor those of one iteration of the innermost loop, in order from 0`;
-  const max = carrying === undefined ? chunk.of : Math.min(carrying.step, chunk.of);
-  if (map.reduced?.max !== max)
-    return `${runs} has ${max} reduction elements, and the map has ${String(map.reduced?.max)}`;
-  if (carrying !== undefined && !goesOn(func, stmt, carrying.iv))
-    return `a coordinate of ${runs} does not continue where the previous chunk ended`;
-  const wanted = countsElements(map) ? 2 : 1;
-  return chunk.into.length === wanted
-    ? undefined
-    : `the number of tiles for the partial result is ${chunk.into.length}; it must be ${wanted}`;
-}
-
-/** True if a loop's iterations are the chunks of a reduction, in order from 0. */
-const isLoopOver = (
-  { from, to, of }: ReductionChunk,
-  { mode, lower, upper, iv: name, step }: ForStmt,
-): boolean =>
-  mode === "serial" &&
-  equalLinear(lower, constant(0)) &&
-  equalLinear(upper, constant(of)) &&
-  equalLinear(from, iv(name)) &&
-  equalLinear(to, min(add(iv(name), constant(step)), constant(of)));
-
-/**
  * Returns the diagnostics (rule T15) for a gather that combines its reduction elements in chunks; an empty
  * list if the gather is valid or has no chunks. T15: one task combines all elements in order, and the buffers
  * for partial results have the right types and sizes.
@@ -794,8 +756,28 @@ function elementsInOrder({ func, all, buffers }: Program): Diagnostic[] {
   const { map, to, span } = stmt;
   const report = (message: string): Diagnostic[] => [broken("T15", message, span)];
   if (map.reduced === undefined) return report("the gather has a chunk and no reduction");
-  const fault = chunkFault(func, stmt, chunk, loops.at(-1));
-  if (fault !== undefined) return report(fault);
+  const loop = loops.at(-1);
+  const runs = printedChunk(chunk);
+  const isFull = equalLinear(chunk.from, constant(0)) && equalLinear(chunk.to, constant(chunk.of));
+  const carried =
+    loop !== undefined &&
+    loop.mode === "serial" &&
+    equalLinear(loop.lower, constant(0)) &&
+    equalLinear(loop.upper, constant(chunk.of)) &&
+    equalLinear(chunk.from, iv(loop.iv)) &&
+    equalLinear(chunk.to, min(add(iv(loop.iv), constant(loop.step)), constant(chunk.of)));
+  if (!isFull && !carried)
+    return report(
+      `${runs} is neither all reduction elements nor those of one iteration of the innermost loop, in order from 0`,
+    );
+  const max = carried ? Math.min(loop.step, chunk.of) : chunk.of;
+  if (map.reduced.max !== max)
+    return report(`${runs} has ${max} reduction elements, and the map has ${map.reduced.max}`);
+  if (carried && !goesOn(func, stmt, loop.iv))
+    return report(`a coordinate of ${runs} does not continue where the previous chunk ended`);
+  const wanted = countsElements(map) ? 2 : 1;
+  if (chunk.into.length !== wanted)
+    return report(`the number of tiles for the partial result is ${chunk.into.length}; it must be ${wanted}`);
   const reads = map.reads.map(({ table }) => inputOf(func, table).type.dtype);
   const [reduction] = reductionsIn(map.value);
   // The map has the terms of a run.
