@@ -172,8 +172,12 @@ export function hover(
   if (func === undefined || result === undefined) return undefined;
   const { word, start } = result;
   if (word.startsWith("%")) return describeName(func, word.slice(1));
-  const row = text.split("\n")[place.line] ?? "";
-  const meaning = describeOfOperator(row, word, start, settings.operators) ?? describeWord(row, word, start);
+  const lines = text.split("\n");
+  const row = lines[place.line] ?? "";
+  const above = lines.slice(0, place.line).map((line) => `${line.replace(/\/\/.*/, "")}\n`);
+  const meaning =
+    describeOfOperator(row, word, start, settings.operators) ??
+    describeWord(above.join(""), row, word, start);
   if (meaning !== undefined || func.level === "tile") return meaning;
   return /\bschedule\b|\btile\b|\bprofile\b/.test(row) ? describeSchedule(func, settings) : undefined;
 }

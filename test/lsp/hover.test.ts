@@ -90,3 +90,68 @@ it("tells nothing of names that words are part of, and of comments", () => {
   expect(over(named, "skip", "// ")).toBeUndefined();
   expect(over(named, "d1", "yield %u[d0, ")).toBeUndefined();
 });
+
+it("tells nothing of names that a user chose, though they are words of a statement", () => {
+  const text = `func @rows(%base: tensor<10x4xf32>, %i: tensor<8xi32>, %combine: tensor<8x4xf32>) -> tensor<10x4xf32> target("cpu") schedule {
+  buffers = {base = 2, combine = 1}} {
+  %y = access.scatter %base, %i, %combine (d0 < 8, d1 < 4) let add = error(%i[d0] in 10) let gather = add let combine = wrap(%i[0] in 10) -> (add + 2 * gather + 3 * combine - 50, d1) yield %combine[d0, d1] {oob = error, combine = add}
+  return %y
+}
+`;
+  expect(parseModule(text, "a.tir").diagnostics).toEqual([]);
+  for (const [word, before] of [
+    ["base", "buffers = {"],
+    ["combine", "base = 2, "],
+    ["add", "let "],
+    ["gather", "let "],
+    ["combine", "let "],
+    ["add", "-> ("],
+    ["gather", "2 * "],
+    ["combine", "3 * "],
+  ] as const)
+    expect(over(text, word, before) ?? "", `${before}${word}`).not.toMatch(new RegExp(`^${word}: `));
+  expect(over(text, "%base")).toMatch(/^%base: .*base$/);
+  expect(over(text, "wrap", "let combine = ")).toMatch(/^wrap: .*modulo/);
+  expect(over(text, "add", "combine = ")).toMatch(/^add: the value is added/);
+  expect(over(text, "combine", "error, ")).toMatch(/^combine: /);
+});
+
+it("tells the words of the range of a reduction, whose bounds may have their names", () => {
+  const range = (bounds: string) =>
+    `func @bags(%x: tensor<12x4xf32>, %i: tensor<8xi32>, %off: tensor<4xi32>) -> tensor<3x4xf32> {
+  %y = access.gather %x, %i, %off (d0, d1; ${bounds}) let t = error(%i[r] in 12) yield fold(%x[t, d1]) {oob = error}
+  return %y
+}
+`;
+  const segment = range("r in error(%off[d0] in 9) to error(%off[d0 + 1] in 9) most 8");
+  const named = range(
+    "let to = error(%off[d0] in 9) let most = error(%off[d0 + 1] in 9) r in to to most most 8",
+  );
+  for (const text of [segment, named]) expect(parseModule(text, "a.tir").diagnostics).toEqual([]);
+  expect(over(segment, "r", "; ")).toMatch(/^r: the reduction elements/);
+  expect(over(range("r < 4"), "r", "; ")).toMatch(/^r: the reduction elements/);
+  expect(over(segment, "in", "r ")).toMatch(/^in: .*from the first bound/);
+  expect(over(segment, "in", "[d0] ")).toMatch(/^in: the extent of an index value/);
+  expect(over(segment, "to", "9) ")).toMatch(/^to: the bound after/);
+  expect(over(segment, "most", "9) ")).toMatch(/^most: .*at most/);
+  expect(over(named, "to", "in ")).toBeUndefined();
+  expect(over(named, "to", "to ")).toMatch(/^to: /);
+  expect(over(named, "most", "to ")).toBeUndefined();
+  expect(over(named, "most", "most ")).toMatch(/^most: /);
+  expect(over(named, "most", "let ")).toBeUndefined();
+});
+
+it("tells a fill at the tile level, and a policy in an entry under both of its words", () => {
+  const text = `func @rows(%i: tensor<8xi32>, %u: tensor<8x4xf32>) -> tensor<10x4xf32> {
+  %y = access.scatter %i, %u (d0 < 8, d1 < 4) -> (%i[d0], d1) yield %u[d0, d1] {oob = error, combine = add, base = fill 0}
+  return %y
+}
+`;
+  const [func] = parseModule(text, "a.tir").module.funcs;
+  const tile = compile(func!, { target: "ascend-a2" }).text("tile");
+  expect(over(tile, "fill", "  ")).toMatch(/^fill: sets each element of a tile/);
+  for (const word of ["zero", "fill"])
+    expect(
+      over(scatter(`oob = ${word}, duplicates = last`, "", "skip(%i[d0] in 10)"), word, "oob = "),
+    ).toMatch(/the value is the fill bits/);
+});
