@@ -36,8 +36,11 @@ export function indexTables(
 const sourceTables = ({ indices }: Pick<AccessMap, "indices">): ReadonlySet<number> =>
   new Set(indices.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
 
-/** Returns the map of a program's gather or scatter; undefined where it has neither. */
-const mapIn = (tile: TileFunc): AccessMap | undefined =>
+/**
+ * Returns the map of the gather or scatter of a tile program, in coordinates of its tile; undefined if it has
+ * neither.
+ */
+export const statementMap = (tile: TileFunc): AccessMap | undefined =>
   taskOfTile(tile).gather?.stmt.map ??
   flatten(tile.body).flatMap((stmt) => (stmt.op === "scatter" ? [stmt.map] : []))[0];
 
@@ -49,6 +52,6 @@ function taken(
   tile: TileFunc,
   tables: (map: Pick<AccessMap, "indices" | "reads">) => ReadonlySet<number>,
 ): readonly Operand[] {
-  const numbers = tables(mapIn(tile) ?? { indices: [], reads: [] });
+  const numbers = tables(statementMap(tile) ?? { indices: [], reads: [] });
   return inputsOf(tile).filter((_, table) => numbers.has(table));
 }

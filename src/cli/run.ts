@@ -28,6 +28,7 @@ import {
 import { isBug } from "../../ir/faults.js";
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
+import { statementMap } from "../../backends/index-inputs.js";
 import type { HostValue } from "../../backends/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { otherKernel } from "../explain/other-schedule.js";
@@ -450,8 +451,8 @@ const runOf = (outcome: Outcome): BackendRun | undefined =>
 
 /**
  * Runs a kernel on each backend with one set of inputs, and compares the outcomes with one another and with
- * `definition`. Rejects with a RunError if a backend rejects an index value with policy `unchecked` in a
- * gather. With one backend and no `definition`, rejects for every rejected index value.
+ * `definition`. Rejects with a RunError if a backend rejects an index value with policy `unchecked`. With
+ * one backend and no `definition`, rejects for every rejected index value.
  */
 async function runDraw(
   kernel: Kernel,
@@ -470,7 +471,7 @@ async function runDraw(
   },
 ): Promise<DrawRun> {
   const { inputs } = draw;
-  const map = taskOfTile(kernel.tile).gather?.stmt.map;
+  const map = statementMap(kernel.tile);
   const alone = backends.length === 1 && definition === undefined;
   const isInPlace = kernel.tile.operands.some(({ inout }) => inout === true);
   const outcomes: (readonly [BackendChoice, Outcome])[] = [];

@@ -8,7 +8,6 @@ import {
   outputOf,
   renderDiagnostic,
   RunError,
-  taskOfTile,
   throwIfErrors,
   type Diagnostic,
   type Func,
@@ -21,6 +20,7 @@ import {
   type GatherData,
   type HostInputs,
 } from "../../backends/index.js";
+import { statementMap } from "../../backends/index-inputs.js";
 import { fillsOfMap } from "../../backends/reference/reference-of-map.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
 import {
@@ -226,11 +226,11 @@ function outsideItsTensors(thrown: unknown): Diagnostic {
 }
 
 /**
- * Returns an error (TC610) if `outcome` is the rejection of an index value with policy `unchecked` in a
- * gather. Undefined for an outcome with an output, for any other policy, and for a scatter.
+ * Returns an error (TC610) if `outcome` is the rejection of an index value with policy `unchecked`. Undefined
+ * for an outcome with an output, and for any other policy.
  */
 function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagnostic | undefined {
-  const map = taskOfTile(tile).gather?.stmt.map;
+  const map = statementMap(tile);
   if (outcome.kind === "bits" || map === undefined || !isPromise(map, outcome.index)) return undefined;
   const { message, data } = outcome.index;
   return error(

@@ -179,6 +179,15 @@ const byHand = (end: number, step: number, index: string): string =>
 }
 `;
 
+/** Rows that are written into nine. */
+const written = (
+  oob: string,
+): string => `func @written(%x: tensor<9x4xf32>, %i: tensor<5xi32>, %u: tensor<5x4xf32>) -> tensor<9x4xf32> target("cpu") {
+  %y = access.scatter %x, %i, %u (d0 < 5, d1 < 4) -> (%i[d0], d1) yield %u[d0, d1] {${oob}, duplicates = last}
+  return %y
+}
+`;
+
 const fromEnd = rows("-> (from_end(%i[d0]), d1)");
 const bare = rows("-> (%i[d0], d1)");
 const both = pairs("%i[d0, 0], %i[d0, 1]");
@@ -217,6 +226,8 @@ const mutants: readonly (readonly [what: string, definition: string | Func, kern
   ["one policy of two: the first", both, pairs("clamp(%i[d0, 0] in 9), error(%i[d0, 1] in 7)")],
   ["one policy of two: the last", both, pairs("error(%i[d0, 0] in 9), clamp(%i[d0, 1] in 7)")],
   ["the policy of a table of pages", paged(page), paged(page.replace("error(%bt", "clamp(%bt"))],
+  ["error to unchecked in a scatter", written("oob = error"), written("oob = unchecked")],
+  ["skip to unchecked in a scatter", written("oob = skip"), written("oob = unchecked")],
   ["a missing tail", elements, byHand(6, 2, "from_end(%i[d0, d1])")],
   ["an index from another place", elements, byHand(8, 2, "from_end(%i[d0, 7 - d1])")],
   [
@@ -248,6 +259,7 @@ const harmless: readonly (readonly [what: string, definition: string | Func, ker
   ["sites with policies of their own", both, pairs("error(%i[d0, 0] in 9), error(%i[d0, 1] in 7)")],
   ["a program by hand", elements, byHand(8, 2, "from_end(%i[d0, d1])")],
   ["error in the place of a promise", bare.replace("oob = error", "oob = unchecked"), bare],
+  ["error in the place of a scatter's promise", written("oob = unchecked"), written("oob = error")],
 ];
 
 const funcOf = (program: string | Func): Func => (typeof program === "string" ? parsed(program) : program);
