@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import {
-  outputOf,
   clockVersion,
   codes,
   CompileError,
@@ -28,6 +27,7 @@ import type { Movement } from "../explain/movement.js";
 import { renderMovement } from "../report/movement.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { renderSensitivity } from "../report/sensitivity.js";
+import { tiledExtents } from "../report/schedule-flags.js";
 import { renderSides } from "../report/side-by-side.js";
 import { readText } from "../formats/files.js";
 import { programKind } from "../formats/program-kind.js";
@@ -285,8 +285,8 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
       printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
     }
     if (compare !== undefined) printReport(renderSides(name, compare, machine));
-    if (sensitivity !== undefined) {
-      printReport(renderSensitivity(sensitivity, choices ?? [], outputOf(func).type.shape));
+    if (kernel !== undefined && sensitivity !== undefined) {
+      printReport(renderSensitivity(sensitivity, choices ?? [], tiledExtents(kernel)));
       const sizes = renderOtherUbSizes(explanation);
       if (sizes !== "") printReport(sizes);
     }

@@ -11,7 +11,7 @@ import {
 } from "../../ir/index.js";
 import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { withText } from "../api/try-text.js";
-import { scheduleFlags } from "../report/schedule-flags.js";
+import { scheduleFlags, tiledExtents } from "../report/schedule-flags.js";
 import { table } from "../report/table.js";
 import type { FoldCycles, OnnxNode } from "../formats/onnx/index.js";
 import { gatherFaults } from "./gather-faults.js";
@@ -89,7 +89,7 @@ export function listGathers(
       const { tile, target } = kernel;
       const { schedule } = tile;
       const { cycles } = cyclesOf(tile, target);
-      const flags = scheduleFlags(schedule, outputOf(tile).type.shape, { buffers: 1 });
+      const flags = scheduleFlags(schedule, tiledExtents(kernel), { buffers: 1 });
       return { ...rest, shape, verdict: "legal", schedule, flags, cycles, loaded, kernel, diagnostics };
     } catch (thrown) {
       return { ...refused("refused", gatherFaults(thrown, rest.name)), shape, loaded };

@@ -10,12 +10,13 @@ const percent = (value: number): string => `${Math.round(value)} %`;
 /**
  * Returns the sensitivities of a program's cycles to target parameters as text, in percent of cycles per 1 %
  * of a parameter. Sensitivities below 0.005 % are omitted. `choices`: schedules that are better if a
- * parameter is at an end of its range. `shape`: shape of the output.
+ * parameter is at an end of its range. `extents`: elements that the schedule splits into tiles, along each
+ * dim.
  */
 export function renderSensitivity(
   list: readonly Sensitivity[],
   choices: readonly OtherChoice[],
-  shape: Shape,
+  extents: Shape,
 ): string {
   const felt = list.filter((one) => Math.abs(one.percent) >= 0.005);
   const [first] = felt;
@@ -33,7 +34,7 @@ export function renderSensitivity(
       ]),
     ),
     `  ${percent(100 * Math.abs(first.percent))} rests on ${first.figure}, ${rest}; ${percent(100 * assumed)} on assumptions`,
-    ...choiceLines(choices, shape),
+    ...choiceLines(choices, extents),
   ].join("\n");
 }
 
@@ -41,14 +42,14 @@ export function renderSensitivity(
  * Returns lines that name the target parameters on which the choice of the schedule depends, with flags and
  * cycles of better schedules. If `choices` is empty, one line says that no schedule is 1 % better.
  */
-function choiceLines(choices: readonly OtherChoice[], shape: Shape): readonly string[] {
+function choiceLines(choices: readonly OtherChoice[], extents: Shape): readonly string[] {
   if (choices.length === 0) return ["no end of a figure's range makes another schedule 1 % better"];
   const figures = new Set(choices.map(({ figure, kind }) => `${figure} (${kind})`));
   return [
     ...choices.flatMap(({ figure, at, range: [low, high], schedule, cycles, own }) => [
       `where ${figure} is ${at}, of ${low} to ${high}:`,
       `  ${cycles.toLocaleString("en")} cycles in place of ${own.toLocaleString("en")} by another schedule`,
-      `  ${scheduleFlags(schedule, shape)}`,
+      `  ${scheduleFlags(schedule, extents)}`,
     ]),
     "the choice rests on",
     ...[...figures].map((figure) => `  ${figure}`),
