@@ -27,7 +27,7 @@ import {
   unequalBlocks,
 } from "../../ir/tiling/index.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
-import { at, invariant, isInteger, type Shape, type TensorType } from "../../ir/types.js";
+import { at, formatType, invariant, isInteger, type Shape, type TensorType } from "../../ir/types.js";
 import type { Expression } from "../../ir/values/expression.js";
 import { numberOf } from "../../ir/values/index.js";
 import { emitLoops, maxTileEntries, programText, viewText, type ViewOf } from "./program.js";
@@ -76,9 +76,8 @@ function numberIn(value: Expression): number | undefined {
  * Returns the PyPTO calls that may express a scatter, judged by its written coordinates, its reads, and
  * whether it writes in place. A call that the program's framework operator names comes first.
  */
-function callsFor(scatter: AccessFunc): readonly WriteCall[] {
+function callsFor(scatter: AccessFunc, inPlace: boolean): readonly WriteCall[] {
   const { write, value, reads } = scatter.map;
-  const inPlace = isInPlace(scatter);
   const number = numberIn(value);
   const given = number === undefined ? {} : { number };
   const dims = write.at.flatMap((coord, k) => (indicesOf(coord).length > 0 ? [k] : []));
@@ -155,10 +154,12 @@ function callOf(scatter: AccessFunc, target: Target): WriteCall {
   const indices = new Set(map.indices.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
   // Types that each operator takes, so that the places are compared first.
   const stand = types.map(({ shape }, k) => ({ shape, dtype: indices.has(k) ? "i32" : "f32" }) as const);
-  for (const call of callsFor(scatter)) {
+  const isPlaced = (call: WriteCall): boolean => {
     const placed = sourceOf(call, scatter, stand);
-    if (!placed.ok || !writesAs(scatter, accessMap(placed.resolved.operator, "illegal", "error"), false))
-      continue;
+    return placed.ok && writesAs(scatter, accessMap(placed.resolved.operator, "illegal", "error"), false);
+  };
+  for (const call of callsFor(scatter, isInPlace(scatter))) {
+    if (!isPlaced(call)) continue;
     const typed = sourceOf(call, scatter, types, target);
     if (!typed.ok) throw new CompileError(typed.diagnostics);
     if (writesAs(scatter, accessMap(typed.resolved.operator, "illegal", "error"), true)) return call;
@@ -170,11 +171,17 @@ function callOf(scatter: AccessFunc, target: Target): WriteCall {
       : base !== undefined && "fill" in base
         ? "PyPTO's operators write into an input, and this scatter starts from a fill"
         : `PyPTO has no operator that writes as @${scatter.name} does: it has ${writeOps.join(", ")}`;
+  const [written] = inputsOf(scatter);
+  const inPlace = callsFor(scatter, true).find(isPlaced);
+  const hint =
+    inPlace === undefined || written === undefined || isInPlace(scatter)
+      ? "write along one dim, or rows by their slots, as these operators do; reference, sim and webgpu run it as it is"
+      : `${inPlace.name} writes in place: declare %${written.name}: inout tensor<${formatType(written.type)}>`;
   throw new CompileError([
     error("TC505", what, {
       span,
       notes: [pageOf("scatter_"), pageOf("scatter_update"), pageOf("index_put_")],
-      hint: "write along one dim, or rows by their slots, as these operators do; reference, sim and webgpu run it as it is",
+      hint,
     }),
   ]);
 }

@@ -4,6 +4,7 @@ import {
   error,
   formatShape,
   formatType,
+  keyOf,
   throwIfErrors,
   unbound,
   type Func,
@@ -24,7 +25,7 @@ export function checkDefinition(definition: Func, tile: TileFunc): void {
   if (differ.length === 0) return;
   const shown = differ.map(
     ([a, b]) =>
-      `${a.role} is ${formatType(a.type)} there and ${b === undefined ? "nothing" : formatType(b.type)} here`,
+      `${keyOf(a)} is ${formatType(a.type)} there and ${b === undefined ? "nothing" : formatType(b.type)} here`,
   );
   const message = `@${definition.name} is no definition of @${tile.name}: ${shown.join("; ")}`;
   throw new CompileError([error("TC702", message, { span: definition.span })]);

@@ -237,6 +237,7 @@ function fromFlags(flags: ProgramFlags & ProjectFlags): LoadedProgram {
   }
   const { operators } = flags.project;
   const described = operatorFlags(op, flags);
+  refuseMissingInputs(findOp(described.op, operators), indexFlags.length);
   const dataType = parseType(data, "data");
   const given = indexInputs(indexFlags, flags, findOp(described.op, operators));
   const [indices, ...others] = given.map(({ type }) => type);
@@ -252,6 +253,22 @@ function fromFlags(flags: ProgramFlags & ProjectFlags): LoadedProgram {
   });
   if (fixed.length === 0) return { func };
   return { func, given: Object.fromEntries(fixed), taken: given.flatMap(({ entry }) => entry ?? []) };
+}
+
+/**
+ * Throws a UsageError if an operator needs more inputs than the flags give. `given`: number of `--indices`
+ * flags.
+ */
+function refuseMissingInputs(def: OpDef | undefined, given: number): void {
+  const { name = "", inputs = [], optional = [] } = def ?? {};
+  const [, ...others] = inputs.filter((input) => !optional.includes(input));
+  const missing = others.slice(given);
+  if (missing.length === 0) return;
+  const flags = missing.map((input) => `${input} by another --indices`);
+  throw new UsageError(
+    `${name} takes ${inputs.join(", ")}, and ${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing`,
+    `give ${flags.join(" and ")}; tilec help op ${name}`,
+  );
 }
 
 /** An index input of flags; `entry`: what `--input` says of it. */

@@ -3,6 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
+import { parseModule } from "../../ir/index.js";
+import { compile } from "../../src/index.js";
+import { scheduleFlags, tiledExtents } from "../../src/report/schedule-flags.js";
 import { runHere } from "../support/run-here.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 
@@ -180,5 +183,84 @@ describe("run against a program that cannot define the output", () => {
     const { status, stderr } = await runHere(["run", good, "--against", definition(), "--seed", "1"]);
     expect([status, stderr]).toEqual([1, expect.stringMatching(message)]);
     expect(stderr).not.toContain("internal error");
+  });
+});
+
+describe("a scatter whose promise is broken", () => {
+  it("ends the run on every list of backends, as that of a gather does", async () => {
+    const unchecked = text(
+      "unchecked.tir",
+      `func @f(%x: tensor<4xi32>, %i: tensor<2xi32>, %u: tensor<2xi32>) -> tensor<4xi32> {
+  %y = access.scatter %x, %i, %u (d0 < 2) -> (%i[d0]) yield %u[d0] {oob = unchecked, duplicates = last}
+  return %y
+}
+`,
+    );
+    const inputs = ["--seed", "1", "--input", `i=${tensor("outside.npy", 1, 9)}`];
+    const { status, stdout, stderr } = await runHere([
+      "run",
+      unchecked,
+      ...["--backend", "reference,sim", "--executor", "fast"],
+      ...inputs,
+    ]);
+    expect([status, stdout, stderr]).toEqual([1, "", expect.stringMatching(/error\[TC601\]: .*9/)]);
+  });
+});
+
+describe("a scatter on the command line", () => {
+  it.each([
+    ["onnx.scatter_elements", ["i32[2]"], "updates by another --indices"],
+    ["pypto.scatter_update", ["i32[2]"], "src by another --indices"],
+    ["stablehlo.scatter", ["i32[2]"], "updates by another --indices"],
+  ])("of %s names the flag of an input that is forgotten", async (op, indices, hint) => {
+    const given = indices.flatMap((type) => ["--indices", type]);
+    const { status, stderr } = await runHere(["explain", "--op", op, "--data", "f32[4]", ...given]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(`hint: give ${hint}`)]);
+  });
+
+  it("names an input of another type by its key, where two have the same role", async () => {
+    const rows = (name: string, points: number): string =>
+      text(
+        name,
+        `func @f(%x: tensor<8xi32>, %slots: tensor<2xi32>, %rows: tensor<${points}xi32>) -> tensor<8xi32> {
+  %y = access.scatter %x, %slots, %rows (d0 < 2) -> (%slots[d0]) yield %rows[d0] {oob = error, duplicates = last}
+  return %y
+}
+`,
+      );
+    const { stderr } = await runHere(["run", rows("2.tir", 2), "--against", rows("3.tir", 3), "--seed", "1"]);
+    expect(stderr).toContain("@f is no definition of @f: rows is 3xi32 there and 2xi32 here");
+  });
+
+  it("has no flag for a view of the full domain, which is the default", () => {
+    const [func] = parseModule(
+      `func @f(%x: tensor<4096x64xf32>, %i: tensor<512xi32>, %u: tensor<512x64xf32>) -> tensor<4096x64xf32> {
+  %y = access.scatter %x, %i, %u (d0 < 512, d1 < 64) -> (%i[d0], d1) yield %u[d0, d1] {oob = error, combine = add}
+  return %y
+}
+`,
+      "wide.tir",
+    ).module.funcs;
+    const kernel = compile(func!, { target: "ascend-a2" });
+    expect(kernel.tile.schedule).toMatchObject({ view: [512, 64] });
+    const flags = scheduleFlags(kernel.tile.schedule, tiledExtents(kernel), { buffers: 1 });
+    expect(flags).toContain("--tile");
+    expect(flags).not.toContain("--view");
+  });
+
+  it("names inout where PyPTO has the operator in place alone", async () => {
+    const update = (inout: string): string =>
+      text(
+        `update${inout.trim()}.tir`,
+        `func @f(%x: ${inout}tensor<128x64xf32>, %i: tensor<16xi32>, %u: tensor<16x64xf32>) -> tensor<128x64xf32> {
+  %y = access.scatter %x, %i, %u (d0 < 16, d1 < 64) -> (%i[d0], d1) yield %u[d0, d1] {oob = error, duplicates = last}
+  return %y
+}
+`,
+      );
+    const emit = (file: string) => runHere(["compile", file, "--target", "ascend-a2", "--emit", "pypto"]);
+    const { stderr } = await emit(update(""));
+    expect(stderr).toContain("hint: index_put_ writes in place: declare %x: inout tensor<128x64xf32>");
+    expect((await emit(update("inout "))).stderr).not.toContain("TC505");
   });
 });
