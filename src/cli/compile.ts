@@ -70,6 +70,8 @@ const emits = {
 type OneEmit = keyof typeof emits;
 type Emit = OneEmit | "all";
 const modules = ["module", "module-cpu"] as const satisfies readonly (OneEmit & ModuleKind)[];
+/** Path of the file of one module; another path is the folder of several. */
+const moduleFile = /\.(m?)js$/;
 type Text = Exclude<OneEmit, ModuleKind>;
 const isText = (emit: OneEmit): emit is Text => !modules.some((kind) => kind === emit);
 const texts = (Object.keys(emits) as OneEmit[]).filter(isText);
@@ -104,7 +106,12 @@ export function compileCommand(program: Command): void {
     .option("--dump-dir <folder>", "folder of --emit all: a file for each level and text")
     .option("--diff-page <file.html>", "changes of each pass as one self-contained page")
     .option("--records <file.jsonl>", "take the best schedule of a search's records")
-    .addOption(new Option("--out <path>", "file of the text; folder of several modules").conflicts("json"))
+    .addOption(
+      new Option(
+        "--out <path>",
+        "file of the text (.js or .mjs of a module); else the folder of modules",
+      ).conflicts("json"),
+    )
     .option("--strict", "refuse --records of another task")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, given: Omit<CompileFlags, "project">, command: Command) => {
@@ -135,7 +142,8 @@ export function compileCommand(program: Command): void {
         );
       const pipeline = await pipelineOf(flags);
       const kind = modules.find((name) => name === flags.emit);
-      const folder = kind !== undefined && flags.out?.endsWith(".js") === false ? flags.out : undefined;
+      const { out: path } = flags;
+      const folder = kind === undefined || path === undefined || moduleFile.test(path) ? undefined : path;
       const stated = kernelFlags(flags);
       const programs = await loadPrograms(file, stated, {
         fromModel: (model) => loadModelFor(model, stated, flags, { pipeline, refuse }),
@@ -330,7 +338,7 @@ async function writeOut(
       : await moduleOf(kernel, kind, flags);
   if (!outputs.write(file, code, emits[emit].format)) print(code);
   else if (declarations !== undefined)
-    outputs.write(file.replace(/\.js$/, ".d.ts"), declarations, outputFormats.code);
+    outputs.write(file.replace(moduleFile, ".d.$1ts"), declarations, outputFormats.code);
 }
 
 /**

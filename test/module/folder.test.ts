@@ -1,5 +1,5 @@
 /** `tilec compile model.onnx --emit module-cpu --out DIR`: a module for each gather, folded where it folds, and an index. */
-import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
@@ -141,4 +141,21 @@ it("refuses one file for several programs, with a way out", async () => {
   const { status, stderr } = await runHere(words, folder);
   expect(status).toBe(2);
   expect(stderr).toContain("name a folder, or choose one with --func");
+});
+
+it.each([
+  ["one.js", "one.d.ts"],
+  ["one.mjs", "one.d.mts"],
+])("writes one module to %s, with its types", async (name, types) => {
+  const into = join(folder, name.replace(".", "-"));
+  mkdirSync(into);
+  const gather = ["--op", "gather", "--data", "f32[4,2]", "--indices", "i32[3]", "--axis", "0"];
+  const words = ["compile", ...gather, "--emit", "module-cpu", "--target", "cpu", "--out", join(into, name)];
+  const { status, stderr } = await runHere(words, folder);
+  expect(status, stderr).toBe(0);
+  expect(readdirSync(into).sort()).toEqual([types, name].sort());
+  const made = (await import(/* @vite-ignore */ pathToFileURL(join(into, name)).href)) as LoadedModule;
+  const data = Float32Array.of(0, 1, 10, 11, 20, 21, 30, 31);
+  const { outputs } = await (await made.create()).run({ data, indices: Int32Array.of(2, 0, 3) });
+  expect([...(outputs["output"] as Float32Array)]).toEqual([20, 21, 0, 1, 30, 31]);
 });
