@@ -24,7 +24,7 @@ export {
 export { parseModule, printModule, renderDiagnostic } from "../ir/index.js";
 export { fromHost, toHost, type TensorData } from "../backends/index.js";
 export { compile, tryCompile, type CompileOptions, type CompileResult, type Kernel } from "./api/compile.js";
-export { gather, gatherElements, gatherNd } from "./dialects/onnx.js";
+export * from "./dialects/onnx.js";
 export * as directml from "./dialects/directml.js";
 export * as onnx from "./dialects/onnx.js";
 export * as jax from "./dialects/jax.js";
