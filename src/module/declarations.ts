@@ -1,7 +1,6 @@
 /** The types of a module, for its caller. */
 import { inputsOf, keyOf, outputOf, type Operand } from "../../ir/func.js";
 import { elementTypes, isPacked } from "../../ir/types.js";
-import { isInPlace } from "../../backends/scatter-map.js";
 import { printKey, type ModuleProgram } from "./module-facts.js";
 
 /** Kind of an emitted JavaScript module: `module` uses WebGPU, `module-cpu` uses WebAssembly. */
@@ -24,6 +23,7 @@ const fields = (operands: readonly Operand[], typeOf: (operand: Operand) => stri
  * Returns the text of the TypeScript declaration file of a module. `head`: comment at the top of the file.
  */
 export function printDeclarations(program: ModuleProgram, kind: ModuleKind, head: string): string {
+  const written = inputsOf(program).find(({ inout }) => inout === true);
   const symbols = program.symbolic?.symbols ?? [];
   const sizes = symbols.length === 0 ? "" : ", sizes: Sizes";
   const gpu = kind === "module";
@@ -32,8 +32,8 @@ export function printDeclarations(program: ModuleProgram, kind: ModuleKind, head
 export interface Inputs {
 ${fields(inputsOf(program), given)}}
 
-export interface Outputs {
-${fields([outputOf(program)], made)}}
+${written === undefined ? "export interface Outputs" : outputsInPlace(written)} {
+${fields([outputOf(program)], written === undefined ? made : () => "Written")}}
 ${
   symbols.length === 0
     ? ""
@@ -50,13 +50,13 @@ ${symbols.map(({ name, most }) => `  /** At most ${most}. */\n  readonly ${name}
  * \`check\` to name the index.
  */
 export interface Buffers {
-${fields(isInPlace(program) ? inputsOf(program) : program.operands, () => "GPUBuffer")}}
+${fields(written === undefined ? program.operands : inputsOf(program), () => "GPUBuffer")}}
 `
       : ""
   }
 export interface Gather {
   /** Rejects with a GatherError: TC601 for an index out of range, TC702 for arrays of another type or length. */
-  run(inputs: Inputs${sizes}): Promise<{ readonly outputs: Outputs }>;
+  ${written === undefined ? `run(inputs: Inputs${sizes}): Promise<{ readonly outputs: Outputs }>` : runInPlace(written, sizes)};
 ${
   gpu
     ? `  /** One launch in the caller's compute pass: no copies, no synchronization. Throws a GatherError (TC702). */
@@ -93,6 +93,17 @@ export declare function create(): Promise<Gather>;
 `
 }`;
 }
+
+const printString = (operand: Operand): string => JSON.stringify(keyOf(operand));
+
+/** Returns the head of the type of the outputs where an input is written in place. */
+const outputsInPlace = (written: Operand): string =>
+  `/** The array that was given as ${printString(written)}. */
+export interface Outputs<Written extends Inputs[${printString(written)}] = Inputs[${printString(written)}]>`;
+
+/** Returns the declaration of \`run\` where an input is written in place: its array is the output. */
+const runInPlace = (written: Operand, sizes: string): string =>
+  `run<Given extends Inputs>(inputs: Given${sizes}): Promise<{ readonly outputs: Outputs<Given[${printString(written)}]> }>`;
 
 /**
  * Each by a member that all its declarations share: programs with the types of WebGPU merge them, and others

@@ -208,10 +208,19 @@ describe("the files of a module", () => {
         }),
         compile(parsed(openRows("f32", 8)), { target: targets.webgpu }),
       ];
+      const cache = compile(
+        parsed(`dim N <= 8
+func @write(%cache: inout tensor<4x2xf16>, %slot: tensor<Nxi32>, %rows: tensor<Nx2xf16>) -> tensor<4x2xf16> {
+  %y = access.scatter %cache, %slot, %rows (d0 < N, d1 < 2) let t = skip(%slot[d0] in 4) -> (t, d1) yield %rows[d0, d1] {oob = error, duplicates = last}
+  return %y
+}
+`),
+      );
       for (const [name, kernel, kind] of [
         ["fixed", fixed, "module"],
         ["open", open, "module"],
         ["cpu", fixed, "module-cpu"],
+        ["cache", cache, "module-cpu"],
       ] as const) {
         const { code, declarations } = emitModule(kernel, kind, runtimeOf);
         expect(code).not.toMatch(/^import|import\(|require\(/m);
@@ -224,6 +233,7 @@ describe("the files of a module", () => {
         `import { create, requiredLimits, GatherError } from "./fixed.js";
 import { create as createOpen } from "./open.js";
 import { create as createCpu } from "./cpu.js";
+import { create as createCache, type Outputs as Cache } from "./cache.js";
 export async function app(device: GPUDevice, pass: GPUComputePassEncoder, buffer: GPUBuffer): Promise<Uint16Array> {
   const gather = await create(device);
   const { outputs } = await gather.run({ data: new Uint16Array(32), indices: new BigInt64Array(6) });
@@ -239,6 +249,15 @@ export async function app(device: GPUDevice, pass: GPUComputePassEncoder, buffer
   await open.run({ data: rows, indices: new Int32Array(1) });
   // @ts-expect-error halves are their bits
   await gather.run({ data: new Float32Array(32), indices: new BigInt64Array(6) });
+  const cache = await createCache();
+  const given = { slot: new Int32Array(1), rows: new Uint16Array(2) };
+  const halves: Uint16Array = (await cache.run({ ...given, cache: new Uint16Array(8) }, { N: 1 })).outputs.output;
+  const written = await cache.run({ ...given, cache: new Uint8Array(16) }, { N: 1 });
+  const bytes: Uint8Array = written.outputs.output;
+  const either: Cache = written.outputs;
+  // @ts-expect-error the output is the array that was given
+  const wrong: Uint16Array = written.outputs.output;
+  console.log(halves, bytes, either, wrong);
   const onCpu = await (await createCpu()).run({ data: new Uint16Array(32), indices: new BigInt64Array(6) });
   return onCpu.outputs.output.length > 0 ? onCpu.outputs.output : outputs.output;
 }
