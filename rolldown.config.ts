@@ -128,7 +128,7 @@ export default defineConfig([
     platform: "browser",
     output: output("pages"),
   },
-  ...["gpu", "gpu-dynamic", "gpu-scatter", "cpu", "cpu-scatter"].map((machine) => ({
+  ...["gpu", "gpu-dynamic", "gpu-scatter", "gpu-scatter-dynamic", "cpu", "cpu-scatter"].map((machine) => ({
     input: `src/module/runtime/${machine}.ts`,
     platform: "neutral" as const,
     // One expression, which `tilec compile --emit module` prints beside a kernel.

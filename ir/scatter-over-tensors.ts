@@ -3,7 +3,8 @@ import { formsOf, isOrderFree, mapForms, type AccessMap } from "./access.js";
 import { overTensor } from "./addressing.js";
 import { operandNamed, outputOf, type TileFunc } from "./func.js";
 import { residue } from "./intervals/range.js";
-import { add, constant, equalLinear, iv, loopVariables, sub, type Linear } from "./linear.js";
+import { add, constant, equalLinear, isConstant, iv, loopVariables, sub, type Linear } from "./linear.js";
+import { domainOver, type Symbolic } from "./symbols/symbols.js";
 import { statementsOf, type Located } from "./task/index.js";
 import { carryingDims, orderFault, type TiledPoints } from "./tiling/point-order.js";
 import { firstTable, type ForStmt, type Region, type ScatterStmt } from "./tile.js";
@@ -17,7 +18,7 @@ export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
   const map = scatterInIteration(func);
   const scatter = scatterIn(statementsOf(func));
   if (map === undefined || scatter === undefined) return undefined;
-  const around = loopsAround(scatter);
+  const around = loopsAround(scatter, func.symbolic);
   if (around === undefined) return undefined;
   const isDynamic = formsOf(map).some((form) => loopVariables(form).size > 0);
   return isDynamic || !isInOrder({ map, operands: func.operands }, around, scatter.loops) ? undefined : map;
@@ -70,15 +71,20 @@ function offsetsIn(func: TileFunc, all: readonly Located[], region: Region): rea
 
 /**
  * Returns the loops that split each dim of a scatter's domain into tiles, outermost first. Undefined if the
- * tiles do not partition the domain.
+ * tiles do not partition the domain. `symbolic`: dynamic sizes, each with a loop around the statement.
  */
-function loopsAround({ stmt, loops }: Located<ScatterStmt>): readonly (readonly ForStmt[])[] | undefined {
-  const around = stmt.map.domain.map((extent, d) => {
+function loopsAround(
+  { stmt, loops }: Located<ScatterStmt>,
+  symbolic: Symbolic | undefined,
+): readonly (readonly ForStmt[])[] | undefined {
+  const extents = domainOver(stmt.map.domain, symbolic?.domain);
+  const around = stmt.map.domain.map((max, d) => {
     const first = at(stmt.origin, d);
-    return loopsAlong({ first, end: add(first, at(stmt.sizes, d)) }, extent, loops);
+    return loopsAlong({ first, end: add(first, at(stmt.sizes, d)) }, { extent: at(extents, d), max }, loops);
   });
   const used = around.flatMap((along) => along ?? []);
-  const isOnce = used.length === loops.length && new Set(used).size === loops.length;
+  const ofTiles = loops.length - (symbolic?.symbols.length ?? 0);
+  const isOnce = used.length === ofTiles && new Set(used).size === ofTiles;
   return isOnce && around.every((along) => along !== undefined) ? around : undefined;
 }
 
@@ -107,25 +113,27 @@ interface Piece {
 
 /**
  * Returns the loops that split a dim into ranges, outermost first. Undefined if the ranges, in order, do not
- * make up the whole dim. The first parameter has the bounds of one iteration's range. `extent`: extent of the
- * dim in elements.
+ * make up the whole dim. The first parameter has the bounds of one iteration's range. `full`: extent of the
+ * dim in elements, which may be dynamic, and its maximum.
  */
 function loopsAlong(
   { first, end }: Piece,
-  extent: number,
+  full: { readonly extent: Linear; readonly max: number },
   loops: readonly ForStmt[],
 ): readonly ForStmt[] | undefined {
   const ends = sidesOf(end);
-  if (isAll([first], constant(0)) && isAll(ends, constant(extent))) return [];
+  // A tile of the largest size ends with the dim.
+  const atEnd = ends.filter((one) => !(isConstant(one) && one.at === full.max));
+  if (isAll([first], constant(0)) && isAll(atEnd.length === 0 ? ends : atEnd, full.extent)) return [];
   const depth = loops.findIndex((one) => equalLinear(first, iv(one.iv)));
   const loop = loops[depth];
   if (loop === undefined) return undefined;
   const { lower, upper, step } = loop;
-  const full = add(first, constant(step));
+  const next = add(first, constant(step));
   // Every piece is whole, and its end states no limit.
   const isEven = residue(sub(upper, lower), step, loops.slice(0, depth)) === 0;
-  const isCut = isSame(ends, [full, ...sidesOf(upper)]) || (isEven && isAll(ends, full));
-  const outer = isCut ? loopsAlong({ first: lower, end: upper }, extent, loops.slice(0, depth)) : undefined;
+  const isCut = isSame(ends, [next, ...sidesOf(upper)]) || (isEven && isAll(ends, next));
+  const outer = isCut ? loopsAlong({ first: lower, end: upper }, full, loops.slice(0, depth)) : undefined;
   return outer === undefined ? undefined : [...outer, loop];
 }
 

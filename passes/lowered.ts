@@ -18,13 +18,14 @@ import { contextFor } from "./pass.js";
 export const lowered = (tiling: Tiling): TileFunc => finished(tileProgram(decided(tiling)), tiling);
 
 /**
- * Returns one tile program for all sizes of a gather's symbols (dynamic extents). The tiling's schedule must
- * be for the largest sizes. Undefined for a scatter.
+ * Returns one tile program for all sizes of a program's symbols (dynamic extents). The tiling's schedule must
+ * be for the largest sizes. Undefined for a scatter whose domain has no points, or a dynamic size after
+ * the outermost.
  */
-export const dynamicLowered = (tiling: Tiling, symbolic: Symbolic): DynamicTile | undefined =>
-  tiling.scatter === undefined
-    ? { ...finished(dynamicTileProgram(decided(tiling), symbolic), tiling), symbolic }
-    : undefined;
+export function dynamicLowered(tiling: Tiling, symbolic: Symbolic): DynamicTile | undefined {
+  const program = dynamicTileProgram(decided(tiling), symbolic);
+  return program === undefined ? undefined : { ...finished(program, tiling), symbolic };
+}
 
 /**
  * Returns a tile program after the passes that hoist loads, allocate addresses and insert syncs. Diagnostics

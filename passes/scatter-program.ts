@@ -3,13 +3,14 @@
  * follows. Each loads its region of the base, or copies it in global memory, then takes its points chunk by
  * chunk in order, and stores the region where it was in UB.
  */
-import { mapForms, walked } from "../ir/access.js";
+import { mapForms, walked, type AccessMap } from "../ir/access.js";
 import { defined } from "../ir/defined.js";
 import { inputsOf, outputOf, outputPlace, type TileFunc } from "../ir/func.js";
 import {
   add,
   constant,
   dim,
+  equalLinear,
   isConstant,
   iv,
   min,
@@ -18,10 +19,18 @@ import {
   substitute,
   type Linear,
 } from "../ir/linear.js";
-import { baseOf, isTable, type BaseCopy, type ScatterTiling } from "../ir/tiling/scatter-tiling.js";
+import { domainOver, extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
+import {
+  baseOf,
+  isInPlace,
+  isTable,
+  tileScatter,
+  type BaseCopy,
+  type ScatterTiling,
+} from "../ir/tiling/scatter-tiling.js";
 import type { ScatterTile } from "../ir/tiling/scatter-tile.js";
 import type { Region, Stmt, UbBuffer } from "../ir/tile.js";
-import { at } from "../ir/types.js";
+import { at, elementCount } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
 import { dimBounds, inputRegion, nest, type DimBounds, type TileBounds } from "./tile-bounds.js";
 
@@ -29,27 +38,62 @@ import { dimBounds, inputRegion, nest, type DimBounds, type TileBounds } from ".
  * Returns the tile program of a scatter before the later passes: loads are not hoisted, buffers have no
  * addresses, and there are no syncs.
  */
-export function scatterProgram(tiling: ScatterTiling): TileFunc {
+export const scatterProgram = (tiling: ScatterTiling): TileFunc =>
+  programOf(tiling, tiling.scatter.map, extentsOf(tiling));
+
+/**
+ * Returns one tile program for all sizes of a scatter's symbols (dynamic sizes). Tiles and buffers are sized
+ * for the largest sizes. Undefined if an extent of the domain after the outermost is dynamic, or if the
+ * domain is empty. `map`: access map of all sizes.
+ */
+export function dynamicScatterProgram(
+  tiling: ScatterTiling,
+  map: AccessMap,
+  symbolic: Symbolic,
+): TileFunc | undefined {
+  const { scatter, schedule, target, tasks } = tiling;
+  const extents = extentsOf(tiling, symbolic);
+  if (elementCount(map.domain) === 0 || !extents.domain.slice(1).every(isConstant)) return undefined;
+  const output = at(extents.operands, outputPlace(scatter));
+  // What each of its tasks would copy of the base after the domain depends on sizes.
+  const serial = [...tasks].flatMap(([d, { output: k }]) => {
+    const [points, elements] = [at(extents.domain, d), at(output, k)];
+    const isFixed = equalLinear(points, elements) || [points, elements].every(isConstant);
+    return isInPlace(scatter) || isFixed ? [] : [d];
+  });
+  return programOf(tileScatter(scatter, schedule, target, serial), map, extents);
+}
+
+/** Extents of a scatter's domain and of its operands, outermost first. */
+interface ScatterExtents {
+  readonly domain: readonly Linear[];
+  readonly operands: readonly (readonly Linear[])[];
+}
+
+/** Returns the extents of a scatter: over symbols, or the numbers of the tiling. */
+const extentsOf = ({ scatter: { map, operands } }: ScatterTiling, symbolic?: Symbolic): ScatterExtents => ({
+  domain: domainOver(map.domain, symbolic?.domain),
+  operands: operands.map(({ type }, k) => extentsOver(type.shape, symbolic?.outermost[k] ?? null)),
+});
+
+/** Returns the tile program of a scatter with the access map `map`, over extents that may be dynamic. */
+function programOf(tiling: ScatterTiling, map: AccessMap, extents: ScatterExtents): TileFunc {
   const { scatter, schedule, tile, loops } = tiling;
-  const { map, operands, name, target, span } = scatter;
+  const { operands, name, target, span } = scatter;
   const output = outputOf(scatter);
-  const bounds = map.domain.map((extent, d) =>
-    dimBounds(
-      d,
-      constant(extent),
-      { limit: extent, step: Math.min(at(tile, d), extent) },
-      { schedule, loops },
-    ),
+  const bounds = map.domain.map((limit, d) =>
+    dimBounds(d, at(extents.domain, d), { limit, step: Math.min(at(tile, d), limit) }, { schedule, loops }),
   );
-  const along = writtenBounds(tiling, bounds);
+  const full = at(extents.operands, outputPlace(scatter));
+  const along = writtenBounds(tiling, bounds, full);
   const region = (buffer: string): Region => regionOf(buffer, along);
   const names = new UniqueNames(operands.map((operand) => operand.name));
   const buffers = new Map(tiling.tiles.map((entry) => [entry.operand, bufferOf(entry, names)]));
   const reduction = walked(map, []).map((max) => ({ offset: constant(0), size: constant(max) }));
   const space = [...bounds, ...reduction];
-  const global = inputsOf(scatter).map(({ name: buffer, type }, table): Region => ({
+  const global = inputsOf(scatter).map(({ name: buffer }, table): Region => ({
     buffer,
-    ...inputRegion(map, table, type.shape.map(constant), space),
+    ...inputRegion(map, table, at(extents.operands, table), space),
   }));
   const inUb = (from: Region, operand: number): Region => {
     const buffer = buffers.get(operand);
@@ -86,7 +130,7 @@ export function scatterProgram(tiling: ScatterTiling): TileFunc {
     points,
   );
   const written = buffers.get(outputPlace(scatter));
-  const copies = tiling.copies.map((copy) => copied(tiling, copy, bounds, names));
+  const copies = tiling.copies.map((copy) => copied(tiling, copy, { bounds, full }, names));
   const task: readonly Stmt[] = [
     ...copies.flatMap(({ body }) => body),
     ...(written === undefined
@@ -114,16 +158,14 @@ export function scatterProgram(tiling: ScatterTiling): TileFunc {
 
 /**
  * Returns, for each output dim, the bounds in elements of the region that a task writes. Along dims that are
- * not split among tasks, the bounds are the full extent.
+ * not split among tasks, the bounds are the full extent. `full`: extents of the output.
  */
 function writtenBounds(
-  { scatter, tasks }: ScatterTiling,
+  { tasks }: ScatterTiling,
   bounds: readonly TileBounds[],
+  full: readonly Linear[],
 ): readonly TileBounds[] {
-  const along = outputOf(scatter).type.shape.map((extent): TileBounds => ({
-    offset: constant(0),
-    size: constant(extent),
-  }));
+  const along = full.map((size): TileBounds => ({ offset: constant(0), size }));
   for (const [d, { output: k }] of tasks) along[k] = at(bounds, d);
   return along;
 }
@@ -150,6 +192,12 @@ function filled({ scatter }: ScatterTiling, region: (buffer: string) => Region, 
     : { op: "load", from: region(base.name), to };
 }
 
+/** Bounds of a task's tile along each dim of the domain, and the extents of the output. */
+interface TaskBounds {
+  readonly bounds: readonly DimBounds[];
+  readonly full: readonly Linear[];
+}
+
 /**
  * Part of a dim of the output that a task copies box by box: from an offset up to the least of some ends,
  * from that offset.
@@ -169,13 +217,13 @@ interface CopiedDim {
 function copied(
   tiling: ScatterTiling,
   copy: BaseCopy,
-  bounds: readonly DimBounds[],
+  within: TaskBounds,
   names: UniqueNames,
 ): { readonly buffer: UbBuffer; readonly body: readonly Stmt[] } {
   const { scatter } = tiling;
   const base = baseOf(scatter);
   const buffer = bufferOf({ ...copy, name: "base" }, names);
-  const dims = copiedDims(tiling, copy, bounds);
+  const dims = copiedDims(tiling, copy, within);
   const variables = dims.map(({ walk }, k) => (walk === undefined ? undefined : names.next(`c${k}`)));
   const piece = (of: string): Region => ({
     buffer: of,
@@ -217,10 +265,10 @@ function copied(
 function copiedDims(
   { scatter, tasks, written, tile }: ScatterTiling,
   { after, shape }: BaseCopy,
-  bounds: readonly DimBounds[],
+  { bounds, full }: TaskBounds,
 ): readonly CopiedDim[] {
   const dims = outputOf(scatter).type.shape.map((extent, k): CopiedDim => {
-    const size = constant(extent);
+    const size = at(full, k);
     return at(shape, k) >= extent
       ? { offset: constant(0), size }
       : { offset: constant(0), size, walk: { from: constant(0), ends: [size] } };

@@ -14,7 +14,7 @@ import type { ForStmt, GatherStmt, ReductionChunk, Region, Stmt, UbBuffer } from
 import { at, elementCount, invariant } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
 import { dimBounds, inputRegion, nest, type DimBounds, type TileBounds } from "./tile-bounds.js";
-import { scatterProgram } from "./scatter-program.js";
+import { dynamicScatterProgram, scatterProgram } from "./scatter-program.js";
 
 /**
  * Returns the tile program of a tiling before the later passes: loads are not hoisted, buffers have no
@@ -24,14 +24,21 @@ export const tileProgram = (tiling: Tiling): TileFunc =>
   tiling.scatter === undefined ? programOf(tiling, tiling.gather.map) : scatterProgram(tiling.scatter);
 
 /**
- * Returns one tile program for all sizes of a gather's symbols (dynamic sizes). Tiles and buffers are sized
- * for the largest sizes. Throws an InternalError for a scatter.
+ * Returns one tile program for all sizes of a program's symbols (dynamic sizes). Tiles and buffers are sized
+ * for the largest sizes. Undefined for a scatter whose domain has no points, or a dynamic size after the
+ * outermost.
  */
-export function dynamicTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc {
-  invariant(tiling.scatter === undefined, "a scatter has no program for all sizes");
-  const { gather } = tiling;
-  const inputs = inputsOf(gather).map(({ type }) => type);
-  return { ...programOf(tiling, dynamicMap(symbolic, inputs), symbolic.outermost), symbolic };
+export function dynamicTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc | undefined {
+  const { operands } = tiling.gather;
+  const map = dynamicMap(
+    symbolic,
+    operands.map(({ type }) => type),
+  );
+  const program =
+    tiling.scatter === undefined
+      ? programOf(tiling, map, symbolic.outermost)
+      : dynamicScatterProgram(tiling.scatter, map, symbolic);
+  return program === undefined ? undefined : { ...program, symbolic };
 }
 
 /**

@@ -15,7 +15,7 @@ import { drained, inSlices, pause, sliceMs, type LongRunOptions } from "../long-
 import { coordinates, inputTensor, type HostInputs } from "../memory.js";
 import { checkScatter } from "../check-points.js";
 import { badIndexAt, indexOutOfRange, type MappedInputs } from "../resolved-indices.js";
-import type { CpuScatter } from "./scatter-plan.js";
+import { scatterMapOf } from "../scatter-map.js";
 import { checkTensors, fromHost, type TensorData } from "../values.js";
 import { bytesAtOnce, copyInputs } from "./copies.js";
 import { pageBytes } from "./instructions.js";
@@ -327,22 +327,22 @@ export class FastExecutor {
     }
     if (bytes > 0) milliseconds += performance.now() - begun;
     yield* emptyOutputSteps(this.func, this.inputs);
-    const { scatter } = this.code.plan;
-    if (scatter?.isChecked === true) yield* checkScatter(this.mapped(scatter));
+    if (this.code.plan.scatter?.isChecked === true) yield* checkScatter(this.mapped());
     this.running.begin();
     return { bytes, milliseconds };
   }
 
   /** Returns the scatter of the program, with its tensors in the executor's memory. */
-  private mapped({ map }: CpuScatter): MappedInputs {
-    return { map, operands: this.func.operands, inputs: this.inputs };
+  private mapped(): MappedInputs {
+    return { map: scatterMapOf(this.func), operands: this.func.operands, inputs: this.inputs };
   }
 
   private end(copied: FastRun["copied"], given: HostInputs): FastRun {
     const bad = this.running.bad();
-    const { scatter } = this.code.plan;
-    if (bad !== undefined && scatter !== undefined)
-      throw badIndexAt(this.mapped(scatter), coordinates(bad, scatter.map.domain));
+    if (bad !== undefined && this.code.plan.scatter !== undefined) {
+      const mapped = this.mapped();
+      throw badIndexAt(mapped, coordinates(bad, mapped.map.domain));
+    }
     if (bad !== undefined) {
       const tile = this.func;
       const map = taskOfTile(tile).gather?.stmt.map;

@@ -13,6 +13,7 @@ import { constant, dimsOf, type Linear } from "../../ir/linear.js";
 import { mayReject } from "../../ir/policy.js";
 import { statementsOf } from "../../ir/task/index.js";
 import { firstTable, type ScatterStmt } from "../../ir/tile.js";
+import { sizeRanges } from "../../ir/symbols/symbols.js";
 import { at, bytesOf, isPacked, type DType } from "../../ir/types.js";
 import { typeOf, valuePlan, type ValuePlan } from "../../ir/values/index.js";
 import { indexSteps, type IndexStep } from "../index-walk.js";
@@ -119,7 +120,7 @@ export function planCpuScatter(func: TileFunc, place: (region: Region) => Placed
       stmt.map,
       inputs.map(({ type }) => type),
       maxSizesOf(stmt.sizes, loops),
-      { loops },
+      { loops, symbols: sizeRanges(func.symbolic?.symbols ?? []) },
     ),
     indexSteps: steps,
     tables: indices.map((element) => element?.memory),

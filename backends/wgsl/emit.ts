@@ -10,27 +10,26 @@ import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { printStmtHead, printTypes } from "../../ir/text/print.js";
 import { ubBytes, type Stmt } from "../../ir/tile.js";
 import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
+import { emitBindings } from "./bindings.js";
 import { WgslContext } from "./context.js";
 import { emitGather, emitGatherHelpers } from "./gather.js";
 import type { GatherMove } from "./gather-move.js";
 import { kernelAt, type DynamicKernel } from "./kernel-at.js";
 import { defaultLimits } from "../../ir/wgsl-limits.js";
-import type { KernelStep, WgslKernel } from "./kernel.js";
+import type { WgslKernel } from "./kernel.js";
 import { emitLoad } from "./load.js";
-import { memberName } from "./names.js";
 import { emitPlain } from "./plain.js";
 import {
   arrayOf,
   asBinding,
   planWgsl,
-  type PlannedScatter,
+  stepsBefore,
   type WgslMove,
   type WgslOptions,
   type WgslPlan,
 } from "./plan.js";
 import { nativeArithmetic } from "./arithmetic.js";
-import { laneBounds } from "./scatter-move.js";
-import { emitScatterKernel, entryOfStep } from "./scatter.js";
+import { emitScatterKernel } from "./scatter.js";
 import { isNative } from "./value-proofs.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
@@ -69,12 +68,12 @@ export function emitText(plan: WgslPlan): WgslKernel {
       : gather !== undefined
         ? emitKernel(plan, gather)
         : idleKernel;
-  const before = scatter === undefined ? [] : stepsBefore(scatter);
+  const before = scatter === undefined ? [] : stepsBefore(scatter.move, scatter);
   return {
     code,
     entryPoint: "main",
     ...(before.length === 0 ? {} : { before }),
-    ...(scatter === undefined ? {} : { laneBounds: scatter.move.steps.map(laneBounds) }),
+    ...(scatter === undefined ? {} : { laneBounds: scatter.laneBounds }),
     workgroupSize: [lanes.x, lanes.y],
     dispatch: grid.dispatch,
     bindings: bindings.map(asBinding),
@@ -83,10 +82,6 @@ export function emitText(plan: WgslPlan): WgslKernel {
   };
 }
 
-/** Returns the steps of a scatter's kernel but the last, whose entry point is `main`. */
-const stepsBefore = ({ move, dispatches }: PlannedScatter): readonly KernelStep[] =>
-  move.steps.slice(0, -1).map((step, k) => ({ entryPoint: entryOfStep(step), dispatch: at(dispatches, k) }));
-
 /** The kernel of an output without elements, which is never launched. */
 const idleKernel = "@compute @workgroup_size(1)\nfn main() {\n}\n";
 
@@ -94,26 +89,18 @@ const idleKernel = "@compute @workgroup_size(1)\nfn main() {\n}\n";
 function emitKernel(plan: WgslPlan, gather: GatherMove): string {
   const context = new WgslContext(plan);
   const { out, lanes, names } = context;
-  const { func, bindings } = plan;
+  const { func } = plan;
   const types = printTypes(func).map((type, k) => `%${at(func.operands, k).name}: ${type}`);
   out.line(`// @${func.name}(${types.join(", ")})`);
   if (gather.values !== undefined && isNative(gather.values)) out.line(`// ${nativeArithmetic}`);
-  if (plan.sizes.length > 0) {
-    out.line(`struct Sizes { ${plan.sizes.map((name) => `${memberName(name)}: u32`).join(", ")} }`);
-  }
-  for (const bound of bindings) {
-    const { binding, name, access } = bound;
-    const [space, type] =
-      access === "uniform"
-        ? ["uniform", "Sizes"]
-        : [`storage, ${access}`, arrayOf(bound, (func.symbolic?.outermost[binding] ?? null) !== null)];
-    out.line(`@group(0) @binding(${binding}) var<${space}> ${name}: ${type};`);
-  }
+  emitBindings(context);
   if (gather.staged !== undefined) {
     const { buffer, stagedWidth: width } = gather.staged;
     out.line(`// ${printStmtHead({ op: "alloc", buffer })}`);
     const bytes = Math.max(4 * width, ubBytes(buffer));
-    out.line(`var<workgroup> ${names.buffer(buffer.name)}: ${arrayOf({ bytes, width, atomic: false })};`);
+    out.line(
+      `var<workgroup> ${names.buffer(buffer.name)}: ${arrayOf({ bytes, width, atomic: false, isDynamic: false })};`,
+    );
   }
   out.line("");
   emitGatherHelpers(context, gather);

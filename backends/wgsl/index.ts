@@ -3,6 +3,7 @@ export { kernelAt, type DynamicKernel } from "./kernel-at.js";
 export { arithmetics, nativeArithmetic, type Arithmetic } from "./arithmetic.js";
 export { isNative } from "./value-proofs.js";
 export { planWgsl, type WgslMove, type WgslOptions, type WgslPlan } from "./plan.js";
+export { pointLanes } from "./scatter-move.js";
 export { beyondLimits } from "./refusals.js";
 export { movesOf } from "./moves.js";
 export { keysWith, type KernelStep, type WgslBinding, type WgslKernel } from "./kernel.js";

@@ -4,13 +4,14 @@
  */
 import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { CompileError, throwIfErrors } from "../../ir/diagnostic.js";
-import type { TileFunc } from "../../ir/func.js";
+import { keyOf, type TileFunc } from "../../ir/func.js";
+import type { Env } from "../../ir/linear.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { at, invariant } from "../../ir/types.js";
 import { dispatchOf } from "./grid.js";
 import type { WgslLimits } from "../../ir/wgsl-limits.js";
 import type { WgslBinding, WgslKernel } from "./kernel.js";
-import { asBinding, bindingBytes, type WgslPlan } from "./plan.js";
+import { asBinding, bindingBytes, launchesAt, ownerBytes, stepsBefore, type WgslPlan } from "./plan.js";
 import { beyondLimits, tooManyTasks } from "./refusals.js";
 import { sizeValues } from "./sizes.js";
 
@@ -29,17 +30,44 @@ export function kernelAt({ plan, kernel, limits }: DynamicKernel, func: TileFunc
   const form = dynamicFormOf(func);
   invariant(form?.program === plan.func, `@${func.name} is no instance of the kernel's program`);
   const { nest } = taskOfTile(func);
-  const dispatch = dispatchOf(nest, plan.grid.folded, limits.maxComputeWorkgroupsPerDimension);
-  if (dispatch === undefined) throw new CompileError([tooManyTasks(func, nest, limits)]);
-  const bindings = plan.bindings.map((bound, k): WgslBinding => {
+  const { dispatch, ...ofSteps } = launchAt(plan, func, form.values, limits);
+  const owners = plan.scatter?.move.owners;
+  const bindings = plan.bindings.map((bound): WgslBinding => {
     const binding = asBinding(bound);
     if (bound.access === "uniform")
       return { ...binding, values: sizeValues(plan.sizes, form.values, nest, dispatch) };
-    return k < func.operands.length
-      ? { ...binding, bytes: bindingBytes(at(func.operands, k).type, bound.width) }
-      : binding;
+    if (bound.role === "owner" && owners !== undefined)
+      return { ...binding, bytes: ownerBytes(owners, form.values) };
+    const operand = func.operands.find((other) => keyOf(other) === bound.key);
+    return operand === undefined ? binding : { ...binding, bytes: bindingBytes(operand.type, bound.width) };
   });
-  const sized = { ...kernel, dispatch, bindings, operands: func.operands };
+  const sized = { ...kernel, ...ofSteps, dispatch, bindings, operands: func.operands };
   throwIfErrors(beyondLimits(func, sized, limits));
   return sized;
+}
+
+/**
+ * Returns the dispatch of a kernel for given sizes; of a scatter also the steps before it, and the lanes of
+ * all steps. Throws a CompileError (TC502) for more workgroups than a device has.
+ */
+function launchAt(
+  { scatter, grid }: WgslPlan,
+  func: TileFunc,
+  sizes: Env,
+  limits: WgslLimits,
+): Pick<WgslKernel, "dispatch" | "before" | "laneBounds"> {
+  if (scatter !== undefined) {
+    const { move } = scatter;
+    const launches = launchesAt(func, move, sizes, limits);
+    const before = stepsBefore(move, launches);
+    return {
+      dispatch: at(launches.dispatches, before.length),
+      ...(before.length === 0 ? {} : { before }),
+      laneBounds: launches.laneBounds,
+    };
+  }
+  const { nest } = taskOfTile(func);
+  const dispatch = dispatchOf(nest, grid.folded, limits.maxComputeWorkgroupsPerDimension);
+  if (dispatch === undefined) throw new CompileError([tooManyTasks(func, nest, limits)]);
+  return { dispatch };
 }

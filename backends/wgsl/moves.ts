@@ -1,6 +1,7 @@
 /** A kernel's plan as a printable plan of moves. */
 import { defined } from "../../ir/defined.js";
-import { printStmtHead } from "../../ir/text/print.js";
+import { isConstant } from "../../ir/linear.js";
+import { printLinear, printStmtHead } from "../../ir/text/print.js";
 import { ubBytes } from "../../ir/tile.js";
 import { at } from "../../ir/types.js";
 import type { Figures, How, Move, MovePlan } from "../moves.js";
@@ -55,7 +56,9 @@ function scatterFigures(
     elements: group,
     [`%${bindings.find(({ access }) => access === "read_write")?.name ?? ""} bytes`]: 4 * width,
     writing,
-    ...defined({ owners: owners?.entries }),
+    ...(owners === undefined
+      ? {}
+      : { owners: isConstant(owners.entries) ? owners.entries.at : printLinear(owners.entries) }),
     steps: (scatter?.move.steps ?? []).map(({ kind }, k) => `${kind} ${dispatches[k] ?? ""}`).join(", "),
   };
 }

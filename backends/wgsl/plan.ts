@@ -6,9 +6,11 @@
  * writes its output in global memory, and stages only the data of a full load.
  */
 import { gatheredTable } from "../../ir/access.js";
-import { CompileError, error, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
+import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
 import { singleCopies } from "../moves.js";
 import { inputOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
+import { evaluate, isConstant, type Env } from "../../ir/linear.js";
+import { runtimeParamNames } from "../../ir/symbols/dynamic.js";
 import { readsAlone, webgpu, type Target } from "../../ir/target.js";
 import { taskOfTile, type ParallelNest, type Task } from "../../ir/task/index.js";
 import {
@@ -38,11 +40,20 @@ import { joinRuns } from "../plan/join-runs.js";
 import { gatherMove, type GatherMove, type AccessWords } from "./gather-move.js";
 import { dispatchOf, isFolded, type WorkgroupGrid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
-import { keysWith, type WgslBinding } from "./kernel.js";
+import { keysWith, type KernelStep, type WgslBinding } from "./kernel.js";
 import type { Arithmetic } from "./arithmetic.js";
 import { branchesOnFullTiles, lanesFor, type LaneShape } from "./lanes.js";
 import type { PlainStmt } from "./plain.js";
-import { filledBase, isAtomic, pointLanes, scatterMove, type ScatterMove } from "./scatter-move.js";
+import {
+  entryOfStep,
+  filledBase,
+  isAtomic,
+  laneBounds,
+  pointLanes,
+  scatterMove,
+  type Owners,
+  type ScatterMove,
+} from "./scatter-move.js";
 import { sizeNames } from "./sizes.js";
 import type { LimitedKernel } from "./needed-limits.js";
 import { beyondLimits, beyondU32, beyondInt128, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
@@ -73,12 +84,13 @@ export interface ElementWords {
 
 /**
  * Buffer that a kernel binds. `width`: number of 32-bit words of one access. `atomic`: true if the words are
- * WGSL atomics.
+ * WGSL atomics. `isDynamic`: true if the size depends on dynamic sizes.
  */
 export interface BoundBuffer extends WgslBinding {
   /** Words of one access. */
   readonly width: AccessWords;
   readonly atomic: boolean;
+  readonly isDynamic: boolean;
 }
 
 /** Plan of a statement for which a kernel has no code. `because`: the reason, as printed. */
@@ -135,11 +147,41 @@ export interface WgslPlan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Plan of a scatter in a kernel, with one dispatch size (in workgroups) per step. */
-export interface PlannedScatter {
-  readonly move: ScatterMove;
+/** Dispatch size (in workgroups) of each step of a scatter's kernel, in order, with {@link laneBounds}. */
+export interface StepLaunches {
+  readonly laneBounds: readonly (readonly number[])[];
   readonly dispatches: readonly WorkgroupGrid["dispatch"][];
 }
+
+/** Plan of a scatter in a kernel, with the launches of the steps; of dynamic sizes, those of the largest. */
+export interface PlannedScatter extends StepLaunches {
+  readonly move: ScatterMove;
+}
+
+/**
+ * Returns the launches of the steps of a scatter's kernel for given dynamic sizes. Throws a CompileError
+ * (TC502) for more workgroups than a device has.
+ */
+export function launchesAt(
+  func: TileFunc,
+  { steps }: ScatterMove,
+  sizes: Env,
+  limits: WgslLimits,
+): StepLaunches {
+  const max = limits.maxComputeWorkgroupsPerDimension;
+  const bounds = steps.map((step) => laneBounds(step, sizes));
+  const dispatches = bounds.map((ofStep) => {
+    const trips = Math.ceil((ofStep.at(-1) ?? 0) / pointLanes);
+    const dispatch = dispatchOf({ loops: [{ trips }], tasks: trips }, trips > max, max);
+    if (dispatch === undefined) throw new CompileError([tooManyTasks(func, { tasks: trips }, limits)]);
+    return dispatch;
+  });
+  return { laneBounds: bounds, dispatches };
+}
+
+/** Returns the steps of a scatter's kernel but the last, whose entry point is `main`. */
+export const stepsBefore = ({ steps }: ScatterMove, { dispatches }: StepLaunches): readonly KernelStep[] =>
+  steps.slice(0, -1).map((step, k) => ({ entryPoint: entryOfStep(step), dispatch: at(dispatches, k) }));
 
 /**
  * Returns the plan of the WGSL kernel of a tile program; with dynamic sizes, the grid and bytes are for the
@@ -219,41 +261,31 @@ function launchedPlan(
 
 /**
  * Returns the plan of a scatter's kernel. Throws a CompileError: TC502 if the kernel exceeds a device limit;
- * TC505 for dynamic sizes or if no kernel can run the scatter.
+ * TC505 if no kernel can run the scatter.
  */
 function planScatterKernel(func: TileFunc, limits: WgslLimits, arithmetic: Arithmetic): WgslPlan {
-  const { name, span } = func;
-  if (func.symbolic !== undefined) {
-    const message = `the kernel of @${name} is another for each size, and its sizes are open`;
-    throw new CompileError([error("TC505", message, { span, hint: "choose sizes: --bind" })]);
-  }
   const move = scatterMove(func, arithmetic);
   throwIfErrors(beyondInt128(move.point));
-  const dispatches = move.steps.map(({ lanes }) => {
-    const trips = Math.ceil(lanes / pointLanes);
-    const loops = [{ trips }];
-    const max = limits.maxComputeWorkgroupsPerDimension;
-    const dispatch = dispatchOf({ loops, tasks: trips }, trips > max, max);
-    if (dispatch === undefined) throw new CompileError([tooManyTasks(func, { tasks: trips }, limits)]);
-    return dispatch;
-  });
+  const largest = maxEnv(func);
+  const launches = launchesAt(func, move, largest, limits);
+  const sizes = runtimeParamNames(func);
   const names = namesOf(func);
   const plan: WgslPlan = {
     func,
     names,
     nest: taskOfTile(func).nest,
     element: elementWords(outputOf(func).type.dtype),
-    bindings: scatterBindings(func, names, move),
-    sizes: [],
+    bindings: scatterBindings(func, names, move, sizes),
+    sizes,
     workgroupBytes: 0,
     diagnostics: singleCopies(func),
     ...idlePlan,
     ...(move.steps.length === 0
       ? {}
       : {
-          grid: { dispatch: at(dispatches, dispatches.length - 1), folded: false },
+          grid: { dispatch: at(launches.dispatches, move.steps.length - 1), folded: false },
           lanes: { x: pointLanes, y: 1, inRuns: false, acrossRows: false },
-          scatter: { move, dispatches },
+          scatter: { move, ...launches },
           moves: flatten(func.body).flatMap((stmt) => moveOfScatter(stmt, move)),
         }),
   };
@@ -261,12 +293,21 @@ function planScatterKernel(func: TileFunc, limits: WgslLimits, arithmetic: Arith
   return plan;
 }
 
+/** Returns the maximum sizes of a program's symbols, by name. */
+const maxEnv = ({ symbolic }: TileFunc): Env =>
+  new Map((symbolic?.symbols ?? []).map(({ name, most }) => [name, most]));
+
 /**
- * Returns the buffers that a scatter's kernel binds: operands, `status` if a run may be rejected, and `owner`
- * if the kernel stores which point determines each element. For a scatter in place, the base's buffer
- * replaces the output's.
+ * Returns the buffers that a scatter's kernel binds: operands, `status` if a run may be rejected, `owner` if
+ * the kernel stores which point determines each element, and `sizes` if sizes are dynamic. For a scatter in
+ * place, the base's buffer replaces the output's.
  */
-function scatterBindings(func: TileFunc, names: Names, move: ScatterMove): BoundBuffer[] {
+function scatterBindings(
+  func: TileFunc,
+  names: Names,
+  move: ScatterMove,
+  sizes: readonly string[],
+): BoundBuffer[] {
   const keys = keysWith(func);
   const output = outputOf(func);
   const { inPlace, reports, owners, width } = move;
@@ -286,12 +327,14 @@ function scatterBindings(func: TileFunc, names: Names, move: ScatterMove): Bound
         bytes: bindingBytes(operand.type, wide),
         width: wide,
         atomic: operand === target && isAtomic(move),
+        isDynamic: isDynamicOperand(func, table),
       },
     ];
   });
   const scratch = { width: 1, access: "read_write", atomic: true } as const;
   const status = {
     ...scratch,
+    isDynamic: false,
     name: "status",
     role: "status",
     key: keys.status,
@@ -302,11 +345,15 @@ function scatterBindings(func: TileFunc, names: Names, move: ScatterMove): Bound
     name: "owner",
     role: "owner",
     key: keys.owner,
-    bytes: 4 * Math.max(1, owners?.entries ?? 0),
+    isDynamic: owners !== undefined && !isConstant(owners.entries),
+    bytes: owners === undefined ? 0 : ownerBytes(owners, maxEnv(func)),
   } as const;
-  return [...operands, ...(reports ? [status] : []), ...(owners === undefined ? [] : [owner])].map(
-    (bound, binding) => ({ ...bound, binding }),
-  );
+  return [
+    ...operands,
+    ...(reports ? [status] : []),
+    ...(owners === undefined ? [] : [owner]),
+    ...sizesBinding(func, sizes),
+  ].map((bound, binding) => ({ ...bound, binding }));
 }
 
 /**
@@ -376,33 +423,68 @@ function bindingsOf(
     bytes: bindingBytes(operand.type, widthOf(binding)),
     width: widthOf(binding),
     atomic: operand === output && merged,
+    isDynamic: isDynamicOperand(func, binding),
   }));
   const reports = gather?.reports === true;
-  const named = <R extends keyof typeof keys>(role: R) => ({ name: role, role, key: keys[role] });
-  const status = { ...named("status"), access: "read_write", bytes: 4, atomic: true } as const;
-  const paramsBinding = {
-    ...named("sizes"),
-    access: "uniform",
-    bytes: 4 * sizes.length,
-    atomic: false,
+  const status = {
+    name: "status",
+    role: "status",
+    key: keys.status,
+    access: "read_write",
+    bytes: 4,
+    width: 1,
+    atomic: true,
+    isDynamic: false,
   } as const;
-  return [...operands, ...(reports ? [status] : []), ...(sizes.length > 0 ? [paramsBinding] : [])].map(
-    (bound, binding) => ({ width: 1, ...bound, binding }),
-  );
+  return [...operands, ...(reports ? [status] : []), ...sizesBinding(func, sizes)].map((bound, binding) => ({
+    ...bound,
+    binding,
+  }));
 }
 
-/** Returns the WGSL type of a bound array. The type states the array length, unless `dynamic` is true. */
-export function arrayOf(
-  { bytes, width, atomic }: Pick<BoundBuffer, "bytes" | "width" | "atomic">,
-  dynamic = false,
-): string {
+/** True if an operand's outermost extent is a symbol. */
+const isDynamicOperand = ({ symbolic }: TileFunc, operand: number): boolean =>
+  (symbolic?.outermost[operand] ?? null) !== null;
+
+/** Returns a list with the uniform buffer of a kernel's runtime parameters; empty if there are none. */
+const sizesBinding = (func: TileFunc, sizes: readonly string[]): readonly Omit<BoundBuffer, "binding">[] =>
+  sizes.length === 0
+    ? []
+    : [
+        {
+          name: "sizes",
+          role: "sizes",
+          key: keysWith(func).sizes,
+          access: "uniform",
+          bytes: 4 * sizes.length,
+          width: 1,
+          atomic: false,
+          isDynamic: false,
+        },
+      ];
+
+/** Returns the bytes of the array `owner` for given dynamic sizes. */
+export const ownerBytes = ({ entries }: Owners, sizes: Env): number =>
+  4 * Math.max(1, evaluate(entries, sizes));
+
+/** Returns the WGSL type of a bound array. The type states the array length, unless that is dynamic. */
+export function arrayOf({
+  bytes,
+  width,
+  atomic,
+  isDynamic,
+}: Pick<BoundBuffer, "bytes" | "width" | "atomic" | "isDynamic">): string {
   const element = atomic ? "atomic<u32>" : width === 1 ? "u32" : `vec${width}u`;
-  return dynamic ? `array<${element}>` : `array<${element}, ${bytes / 4 / width}>`;
+  return isDynamic ? `array<${element}>` : `array<${element}, ${bytes / 4 / width}>`;
 }
 
-/** Returns a bound buffer without the fields `width` and `atomic`. */
-export const asBinding = ({ width: _width, atomic: _atomic, ...binding }: BoundBuffer): WgslBinding =>
-  binding;
+/** Returns a bound buffer without the fields that only text needs. */
+export const asBinding = ({
+  width: _width,
+  atomic: _atomic,
+  isDynamic: _isDynamic,
+  ...binding
+}: BoundBuffer): WgslBinding => binding;
 
 /**
  * Returns the size of a binding in bytes: the tensor size, rounded up to a multiple of 4. The minimum is one

@@ -11,14 +11,35 @@ import { baseFill, gatheredTable, isMove, isOrderFree, isRead, type AccessMap } 
 import { addressOf, type GatherAddresses } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { defined } from "../../ir/defined.js";
-import { inputOf, inputsOf, outputBytes, outputOf, outputPlace, type TileFunc } from "../../ir/func.js";
+import {
+  elementsOf,
+  inputOf,
+  inputsOf,
+  outputBytes,
+  outputOf,
+  outputPlace,
+  type TileFunc,
+} from "../../ir/func.js";
 import { dimRanges, reductionLength } from "../../ir/intervals/intervals.js";
-import { constant, dim, dimsOf, type Linear } from "../../ir/linear.js";
+import {
+  add,
+  constant,
+  dim,
+  dimsOf,
+  div,
+  evaluate,
+  isConstant,
+  scale,
+  type Env,
+  type Linear,
+} from "../../ir/linear.js";
+import { residue } from "../../ir/intervals/range.js";
 import { mayReject } from "../../ir/policy.js";
+import { domainOver, extentsOver } from "../../ir/symbols/symbols.js";
 import { carryingDims } from "../../ir/tiling/point-order.js";
 import { flatten, type GatherStmt, type ScatterStmt } from "../../ir/tile.js";
 import { needsOwners } from "../../ir/wgsl-limits.js";
-import { at, byteCount, elementCount, invariant, strides, type DType, type Shape } from "../../ir/types.js";
+import { at, elementCount, invariant, strides, type DType, type Shape } from "../../ir/types.js";
 import { typeOf, valuePlan, type Combination } from "../../ir/values/index.js";
 import { tellingPoints } from "../check-points.js";
 import { combinedValue } from "../plan/combined-value.js";
@@ -44,7 +65,8 @@ export interface Owners {
   readonly points: Shape;
   /** Index of a point's entry in `owner`, as a linear form of dims and index values. */
   readonly entry: Linear;
-  readonly entries: number;
+  /** Number of entries, over dynamic sizes. */
+  readonly entries: Linear;
   /**
    * True if the first point owns an element and further points are an error; false if the last point owns it.
    */
@@ -69,21 +91,30 @@ export type Writing = "store" | "owned bits" | "exchange" | "add";
 
 /**
  * Dispatch of a scatter's kernel. `base`: fills the output. `clear`, `own`, `compare`: find the point that
- * owns each element. `check`: checks index values. `write`: writes the points' values.
+ * owns each element. `check`: checks index values. `write`: writes the points' values. `lanes`: number of
+ * lanes that have something to do, the largest of the listed numbers, over dynamic sizes.
  */
-export type PointStep =
-  /** Each of the first `copies` lanes writes words of the base, each of the first `clears` an owner. */
+export type PointStep = { readonly lanes: readonly Linear[] } & (
   | {
       readonly kind: "base";
-      readonly copies: number;
-      readonly clears: number;
-      readonly lanes: number;
+      /** Lanes that write words of the base, from the first lane on. */
+      readonly copies: Linear;
+      /** Lanes that clear an owner, from the first lane on. */
+      readonly clears: Linear;
     }
-  | { readonly kind: "clear" | "own" | "compare" | "check"; readonly points: Shape; readonly lanes: number }
+  | { readonly kind: "clear" | "own" | "compare" | "check"; readonly points: Shape }
   /**
-   * `carrying`: dims whose points one lane takes in order. Points that differ in another dim have different lanes.
+   * `carrying`: dims whose points one lane takes in order, `carried` of them. Points that differ in another dim
+   * have different lanes.
    */
-  | { readonly kind: "write"; readonly lanes: number; readonly carrying: readonly number[] };
+  | { readonly kind: "write"; readonly carrying: readonly number[]; readonly carried: Linear }
+);
+
+/**
+ * Returns the name of the WGSL entry point of a step, for example `base_points`. Not for the last step, whose
+ * entry point is `main`.
+ */
+export const entryOfStep = ({ kind }: PointStep): string => `${kind}_points`;
 
 /**
  * Plan of a scatter's kernel: the element that each point writes, the elements per lane, the way of writing,
@@ -97,6 +128,8 @@ export interface ScatterMove {
   readonly point: GatherMove;
   /** Row-major index of the output element that a point writes. */
   readonly written: Linear;
+  /** Number of elements of the output, over dynamic sizes. */
+  readonly elements: Linear;
   readonly inPlace: boolean;
   /** Elements along the innermost dim that a lane writes together. */
   readonly group: number;
@@ -139,22 +172,26 @@ export function scatterMove(func: TileFunc, arithmetic: Arithmetic): ScatterMove
     combined !== undefined && !isOrderFree(map.write, output.type.dtype) ? carryingDims(map) : [];
   refuseLongWalks(func, map, carrying);
   const count = elementCount(map.domain);
+  const extents = domainOver(map.domain, func.symbolic?.domain);
   const telling = tellingPoints(map);
+  const lookups = productOf(extents.filter((_, d) => at(telling, d) !== 1));
   const ofPoints = (kind: "clear" | "own" | "compare" | "check"): PointStep => ({
     kind,
     points: telling,
-    lanes: elementCount(telling),
+    lanes: [lookups],
   });
-  const copies = Math.ceil(byteCount(output.type) / 4 / width);
-  const clears = owners?.entries ?? 0;
-  const walked = carrying.reduce((product, d) => product * at(map.domain, d), 1);
+  const elements = elementsOf(func, output);
+  const copies = div(add(scale(elements, size), constant(4 * width - 1)), 4 * width);
+  const along = (isCarried: boolean): Linear =>
+    productOf(extents.filter((_, d) => carrying.includes(d) === isCarried));
+  const clears = owners?.entries ?? constant(0);
   const first: readonly PointStep[] = inPlace
     ? owners === undefined
       ? mayReject(map) && point.reports
         ? [ofPoints("check")]
         : []
       : [ofPoints("clear")]
-    : [{ kind: "base", copies, clears, lanes: Math.max(copies, clears) }];
+    : [{ kind: "base", copies, clears, lanes: largestOf([copies, clears]) }];
   const steps: readonly PointStep[] =
     count === 0
       ? inPlace
@@ -164,7 +201,7 @@ export function scatterMove(func: TileFunc, arithmetic: Arithmetic): ScatterMove
           ...first,
           ...(owners === undefined ? [] : [ofPoints("own")]),
           ...(owners?.isFirst === true ? [ofPoints("compare")] : []),
-          { kind: "write", lanes: count / group / walked, carrying },
+          { kind: "write", lanes: [scale(along(false), 1 / group)], carrying, carried: along(true) },
         ];
   return {
     kind: "scatter",
@@ -172,6 +209,7 @@ export function scatterMove(func: TileFunc, arithmetic: Arithmetic): ScatterMove
     map,
     point,
     written,
+    elements,
     inPlace,
     group,
     width,
@@ -181,6 +219,20 @@ export function scatterMove(func: TileFunc, arithmetic: Arithmetic): ScatterMove
     steps: elementCount(output.type.shape) === 0 ? [] : steps,
     reports: point.reports || owners?.isFirst === true,
   };
+}
+
+/** Returns the product of extents, at most one of which is dynamic. */
+function productOf(extents: readonly Linear[]): Linear {
+  const dynamic = extents.filter((extent) => !isConstant(extent));
+  invariant(dynamic.length <= 1, "one extent is dynamic");
+  const product = extents.reduce((all, extent) => all * (isConstant(extent) ? extent.at : 1), 1);
+  return scale(dynamic[0] ?? constant(1), product);
+}
+
+/** Returns numbers with the same maximum as `numbers`: one number if only one may be the largest. */
+function largestOf(numbers: readonly Linear[]): readonly Linear[] {
+  if (numbers.every(isConstant)) return [constant(Math.max(...numbers.map((number) => number.at)))];
+  return numbers.filter((number) => !isConstant(number) || number.at > 0);
 }
 
 /** Returns the number of the element of an operand at some coordinates. */
@@ -278,13 +330,14 @@ function ownersOf(func: TileFunc, map: AccessMap): Owners {
   const isPerRow = (coord: Linear): boolean =>
     dimsOf(coord).length > 0 && dimsOf(coord).every((d) => at(points, d) === 1 && at(map.domain, d) !== 1);
   const { shape } = outputOf(func).type;
+  const over = extentsOver(shape, func.symbolic?.outermost[outputPlace(func)] ?? null);
   const rows = shape.map((extent, k) => (isPerRow(at(map.write.at, k)) ? 1 : extent));
   const by = strides(rows);
   const kept = map.write.at.map((coord) => (isPerRow(coord) ? constant(0) : coord));
   return {
     points,
     entry: addressOf(kept, { offsets: kept.map(() => constant(0)), strides: by }),
-    entries: elementCount(rows),
+    entries: productOf(over.filter((_, k) => !isPerRow(at(map.write.at, k)))),
     isFirst: map.write.duplicates === "error",
   };
 }
@@ -304,19 +357,20 @@ function unitOf(func: TileFunc, map: AccessMap, written: Linear, addresses: Gath
   if (map.write.combine !== "set" || last < 0 || elementCount(map.domain) === 0) return alone;
   // No two points of a group write one element, and no index value is another within it.
   if (extent === 1 || at(tellingPoints(map), last) !== 1) return alone;
-  const elements = elementCount(outputOf(func).type.shape);
   const starts = (form: Linear, group: number): boolean => startsAtMultiples(form, last, group, []);
+  const fills = (number: Linear, group: number): boolean => residue(number, group, []) === 0;
+  const along = at(domainOver(map.domain, func.symbolic?.domain), last);
   const isWritten = (group: number): boolean =>
-    extent % group === 0 && elements % group === 0 && starts(written, group);
+    fills(along, group) && fills(elementsOf(func, outputOf(func)), group) && starts(written, group);
   const source = map.reads[0]?.table;
   if (isMove(map) && source !== undefined && source !== outputPlace(func)) {
     const isTable = map.indices.some(
       ({ value }) => isRead(value) && (value.table === source || value.table === gatheredTable),
     );
-    const updates = elementCount(inputOf(func, source).type.shape);
+    const updates = elementsOf(func, inputOf(func, source));
     for (const width of isTable ? ([1] as const) : ([4, 2, 1] as const)) {
       const group = (4 * width) / size;
-      if (group >= 1 && isWritten(group) && updates % group === 0 && starts(at(addresses.reads, 0), group))
+      if (group >= 1 && isWritten(group) && fills(updates, group) && starts(at(addresses.reads, 0), group))
         return { group, width, packs: false };
     }
   }
@@ -347,11 +401,13 @@ function refuseLongWalks(func: TileFunc, map: AccessMap, carrying: readonly numb
 export const pointLanes = 64;
 
 /**
- * Returns the numbers of lanes at which the work of a step changes, ascending. The last is the number of
- * lanes that have something to do.
+ * Returns the numbers of lanes at which the work of a step changes, ascending, for given dynamic sizes. The
+ * last is the number of lanes that have something to do.
  */
-export const laneBounds = (step: PointStep): readonly number[] =>
-  step.kind === "base" ? [Math.min(step.copies, step.clears), step.lanes] : [step.lanes];
+export const laneBounds = (step: PointStep, sizes: Env): readonly number[] =>
+  (step.kind === "base" ? [step.copies, step.clears] : step.lanes)
+    .map((form) => evaluate(form, sizes))
+    .sort((a, b) => a - b);
 
 /** True if the scatter's kernel declares the output words as WGSL atomics. */
 export const isAtomic = ({ writing }: ScatterMove): boolean => writing !== "store";

@@ -4,9 +4,10 @@ import { inputOf, outputBytes, outputOf } from "../../ir/func.js";
 import { printTypes, printStmtHead } from "../../ir/text/print.js";
 import type { Amount } from "../../ir/text/form-text.js";
 import type { Linear } from "../../ir/linear.js";
-import { assertNever, at, elementCount, invariant, strides, type Shape } from "../../ir/types.js";
+import { assertNever, at, invariant, strides, type Shape } from "../../ir/types.js";
 import { bitsOfNumber, isFloatValue, isValueType, numberOf, type SourceType } from "../../ir/values/index.js";
 import { nativeArithmetic } from "./arithmetic.js";
+import { emitBindings } from "./bindings.js";
 import { inAccesses, lowBits, WgslContext } from "./context.js";
 import { fillWords } from "./elements.js";
 import { named, zero } from "./forms.js";
@@ -21,35 +22,33 @@ import {
   valueFlags,
 } from "./index-values.js";
 import { none } from "./resolve.js";
-import { filledBase, isAtomic, pointLanes, type PointStep, type ScatterMove } from "./scatter-move.js";
+import {
+  entryOfStep,
+  filledBase,
+  isAtomic,
+  pointLanes,
+  type PointStep,
+  type ScatterMove,
+} from "./scatter-move.js";
 import { emitValueHelpers } from "./value-helpers.js";
 import { isNative } from "./value-proofs.js";
 import { printed, stepText, valueHelpers } from "./value-steps.js";
 import { declareValue, extracted } from "./values.js";
-import { arrayOf, type PlannedScatter, type WgslPlan } from "./plan.js";
+import type { PlannedScatter, WgslPlan } from "./plan.js";
 
 /** Mark of a status word that names a point whose element an earlier point wrote. */
 const duplicate = "0x80000000u";
-
-/**
- * Returns the name of the WGSL entry point of a step, for example `base_points`. Not for the last step, whose
- * entry point is `main`.
- */
-export const entryOfStep = ({ kind }: PointStep): string => `${kind}_points`;
 
 /** Returns the WGSL text of a scatter's kernel. */
 export function emitScatterKernel(plan: WgslPlan, { move, dispatches }: PlannedScatter): string {
   const context = new WgslContext(plan);
   const { out } = context;
-  const { func, bindings } = plan;
+  const { func } = plan;
   const types = printTypes(func).map((type, k) => `%${at(func.operands, k).name}: ${type}`);
   out.line(`// @${func.name}(${types.join(", ")})`);
   const values = [move.point.values, move.combined?.step].filter((value) => value !== undefined);
   if (values.some(isNative)) out.line(`// ${nativeArithmetic}`);
-  for (const bound of bindings)
-    out.line(
-      `@group(0) @binding(${bound.binding}) var<storage, ${bound.access}> ${bound.name}: ${arrayOf(bound)};`,
-    );
+  emitBindings(context);
   out.line("");
   emitIndexHelpers(context, move.point);
   emitValueHelpers(out, new Set(values.flatMap((value) => [...valueHelpers(value)])));
@@ -93,13 +92,23 @@ function emitStep(
   entry: string,
   [columns, rows]: WgslPlan["grid"]["dispatch"],
 ): void {
-  const { out } = context;
+  const { out, plan } = context;
   out.line(`@compute @workgroup_size(${pointLanes})`);
-  const builtins = "@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane_index: u32";
-  out.block(`fn ${entry}(${builtins})`, () => {
-    const group = rows > 1 ? `(group.y * ${columns}u + group.x)` : "group.x";
+  // Another size may have other columns.
+  const isDynamic = rows > 1 && plan.func.symbolic !== undefined;
+  const builtins = [
+    "@builtin(workgroup_id) group: vec3u",
+    ...(isDynamic ? ["@builtin(num_workgroups) groups: vec3u"] : []),
+    "@builtin(local_invocation_index) lane_index: u32",
+  ];
+  out.block(`fn ${entry}(${builtins.join(", ")})`, () => {
+    const inRow = isDynamic ? "groups.x" : `${columns}u`;
+    const group = rows > 1 ? `(group.y * ${inRow} + group.x)` : "group.x";
     out.line(`let number = ${group} * ${pointLanes}u + lane_index;`);
-    out.line(`if (number >= ${step.lanes}u) { return; }`);
+    const [lanes, ...others] = step.lanes;
+    // Where there are several numbers, the step compares each.
+    if (lanes !== undefined && others.length === 0)
+      out.line(`if (number >= ${context.form(lanes)}) { return; }`);
     switch (step.kind) {
       case "base":
         emitBase(context, move, step);
@@ -147,8 +156,9 @@ function emitBase(
   const target = `${targetName(context, move)}[number]`;
   const text = bits !== undefined && wide > 1 ? wideFill(bits, move, context) : base;
   const store = isAtomic(move) ? `atomicStore(&${target}, ${text});` : `${target} = ${text};`;
-  out.line(`if (number < ${copies}u) { ${store} }`);
-  if (clears > 0) out.line(`if (number < ${clears}u) { atomicStore(&owner[number], 0u); }`);
+  out.line(`if (number < ${context.form(copies)}) { ${store} }`);
+  if (move.owners !== undefined)
+    out.line(`if (number < ${context.form(clears)}) { atomicStore(&owner[number], 0u); }`);
 }
 
 /** Returns the word of a constant base of elements of several words. */
@@ -255,12 +265,15 @@ function inRange(
   form: Linear,
   coords: readonly Amount[],
   name: string,
-  count: number,
+  count: Linear,
 ): readonly string[] {
   context.out.line(`let ${name} = ${numberOfForm(context, move, form, coords)};`);
   const isPromised = move.point.indices.some(({ rule }) => rule?.outside === "promised");
   const alive = writes(move);
-  return [...(alive === undefined ? [] : [alive]), ...(isPromised ? [`${name} < ${count}u`] : [])];
+  return [
+    ...(alive === undefined ? [] : [alive]),
+    ...(isPromised ? [`${name} < ${context.form(count)}`] : []),
+  ];
 }
 
 /**
@@ -270,7 +283,7 @@ function inRange(
 function emitWrite(
   context: WgslContext,
   move: ScatterMove,
-  { carrying }: Extract<PointStep, { readonly kind: "write" }>,
+  { carrying, carried }: Extract<PointStep, { readonly kind: "write" }>,
 ): void {
   const { out } = context;
   const { map, group, inPlace, reports, owners } = move;
@@ -284,8 +297,7 @@ function emitWrite(
   const extents = (isCarried: boolean): Shape =>
     map.domain.map((extent, d) => (carrying.includes(d) === isCarried ? extent : 1));
   const outer = declareCoords(context, extents(false), "number");
-  const walked = elementCount(extents(true));
-  out.block(`for (var turn = 0u; turn < ${walked}u; turn += 1u)`, () => {
+  out.block(`for (var turn = 0u; turn < ${context.form(carried)}; turn += 1u)`, () => {
     const inner = declareCoords(context, extents(true), "turn");
     emitPoint(
       context,
@@ -300,11 +312,10 @@ function emitWrite(
  * writes and owns the element.
  */
 function emitPoint(context: WgslContext, move: ScatterMove, coords: readonly Amount[]): void {
-  const { out, plan } = context;
-  const { point, owners, written, packs, inPlace } = move;
+  const { out } = context;
+  const { point, owners, written, elements, packs, inPlace } = move;
   declareBad(context, point);
   declareIndices(context, point, { coords });
-  const elements = elementCount(outputOf(plan.func).type.shape);
   const conditions = inRange(context, move, written, coords, "to", elements);
   context.guarded(conditions, () => {
     const store = (): void => {

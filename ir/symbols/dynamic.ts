@@ -5,19 +5,19 @@ import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { DynamicForm, TileFunc } from "../func.js";
 import { boundOf, type Ranges } from "../intervals/range.js";
 import { equalLinear, isConstant, indicesOf, type Env, type Linear } from "../linear.js";
-import { taskOfTile } from "../task/index.js";
+import { flatten } from "../tile.js";
 import { invariant, maxElements, type TensorType } from "../types.js";
 import { sizeRanges, type Symbolic, type SymbolicIndex } from "./symbols.js";
 
 /**
  * Returns the access map of a program with dynamic sizes, in which extents are the largest over all sizes. An
- * extent that depends on sizes also has the name of a runtime parameter (`dynamic`). `inputs`: types of the
- * inputs at the maximum sizes.
+ * extent that depends on sizes also has the name of a runtime parameter (`dynamic`). `operands`: types
+ * of the operands at the maximum sizes.
  */
-export function dynamicMap({ map, symbols }: Symbolic, inputs: readonly TensorType[]): AccessMap {
+export function dynamicMap({ map, symbols }: Symbolic, operands: readonly TensorType[]): AccessMap {
   const ranges: Ranges = { dims: [], indices: [], symbols: sizeRanges(symbols) };
   const largest = (form: Linear): number => Math.max(0, boundOf(form, ranges, "most"));
-  const placed = coordinatesOf(map, inputs);
+  const placed = coordinatesOf(map, operands);
   /**
    * Returns the largest extent of an index operand: a coordinate has no index value beyond its own extent,
    * whatever the sizes are.
@@ -66,12 +66,18 @@ function dynamicBounds({ outOfRange, extent, wrapNegativeBy }: SymbolicIndex, s:
 export const dynamicFormOf = ({ dynamicForm, operands, body }: TileFunc): DynamicForm | undefined =>
   dynamicForm?.bound.operands === operands && dynamicForm.bound.body === body ? dynamicForm : undefined;
 
+/** Returns the index operands of the gather or scatter of a tile program; an empty list if there is none. */
+export function indicesIn({ body }: TileFunc): readonly IndexOperand[] {
+  const stmt = flatten(body).find((one) => one.op === "gather" || one.op === "scatter");
+  return stmt?.map.indices ?? [];
+}
+
 /**
- * Returns the names of a tile program's runtime parameters without duplicates: symbols, and bounds of a
- * gather's index operands that depend on sizes.
+ * Returns the names of a tile program's runtime parameters without duplicates: symbols, and bounds of index
+ * operands that depend on sizes.
  */
 export function runtimeParamNames(func: TileFunc): string[] {
-  const bounds = (taskOfTile(func).gather?.stmt.map.indices ?? []).flatMap(({ dynamic }) =>
+  const bounds = indicesIn(func).flatMap(({ dynamic }) =>
     [dynamic?.extent, dynamic?.wrapNegativeBy].flatMap((name) => name ?? []),
   );
   return [...new Set([...(func.symbolic?.symbols ?? []).map(({ name }) => name), ...bounds])];

@@ -67,6 +67,17 @@ export const maxSizes = (symbols: readonly Sym[]): Sizes =>
 export const extentsOver = (shape: Shape, outermost: string | null): readonly Linear[] =>
   shape.map((extent, d) => (d === 0 && outermost !== null ? symbol(outermost) : constant(extent)));
 
+/**
+ * Returns the extents of a scatter's domain as linear expressions: symbols, and constants for all other dims.
+ * `domain`: extents in elements, with the maximum size of each symbol. `names`: symbol of each extent, or
+ * null.
+ */
+export const domainOver = (domain: Shape, names: Symbolic["domain"] = []): readonly Linear[] =>
+  domain.map((extent, d) => {
+    const name = names[d] ?? null;
+    return name === null ? constant(extent) : symbol(name);
+  });
+
 /** Returns the ranges of symbols' sizes, from 0 to the maximum, by symbol name. */
 export const sizeRanges = (
   symbols: readonly Sym[],

@@ -149,14 +149,20 @@ function emptyAlongAll(scatter: AccessFunc): AccessFunc {
 
 /**
  * Returns the result of applying a schedule to a scatter on a target: tiles, parallel tasks, loops, and
- * copies of the base (the scatter's initial output).
+ * copies of the base (the scatter's initial output). `serial`: dims of the domain whose tiles are no tasks,
+ * though they could be.
  */
-export function tileScatter(given: AccessFunc, schedule: ResolvedSchedule, target: Target): ScatterTiling {
+export function tileScatter(
+  given: AccessFunc,
+  schedule: ResolvedSchedule,
+  target: Target,
+  serial: readonly number[] = [],
+): ScatterTiling {
   const scatter = emptyAlongAll(given);
   const { map } = scatter;
   const output = outputOf(scatter);
   const { shape: full } = output.type;
-  const tasks = taskDims(scatter);
+  const tasks = new Map([...taskDims(scatter)].filter(([d]) => !serial.includes(d)));
   const tile = tileOfPoints(map, schedule);
   const written = [...full];
   for (const [d, { output: k }] of tasks) written[k] = at(tile, d);

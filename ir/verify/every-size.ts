@@ -30,7 +30,7 @@ import {
   type Term,
   greatestCommonDivisor,
 } from "../linear.js";
-import { extentsOver, type Symbolic } from "../symbols/symbols.js";
+import { domainOver, extentsOver, type Symbolic } from "../symbols/symbols.js";
 import { printLinear } from "../text/print.js";
 import { assertNever, at, InternalError } from "../types.js";
 import { broken } from "./broken.js";
@@ -84,13 +84,10 @@ interface Place {
 }
 
 /** Returns the extents of the points of a map over symbols. */
-const domainOver = (func: AccessFunc, { domain, outermost, map }: Symbolic): readonly Linear[] =>
+const pointsOver = (func: AccessFunc, { domain, outermost, map }: Symbolic): readonly Linear[] =>
   domain === undefined
     ? extentsOver(outputOf(func).type.shape, outermost[outputPlace(func)] ?? null)
-    : map.domain.map((extent, d) => {
-        const name = domain[d] ?? null;
-        return name === null ? constant(extent) : symbol(name);
-      });
+    : domainOver(map.domain, domain);
 
 /**
  * Returns the intervals of dims and index values, and the extents of operands, as linear expressions over
@@ -99,7 +96,7 @@ const domainOver = (func: AccessFunc, { domain, outermost, map }: Symbolic): rea
  */
 function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
   const extents = func.operands.map(({ type }, k) => extentsOver(type.shape, symbolic.outermost[k] ?? null));
-  const dims = domainOver(func, symbolic).map((extent): FormInterval => [
+  const dims = pointsOver(func, symbolic).map((extent): FormInterval => [
     constant(0),
     sub(extent, constant(1)),
   ]);

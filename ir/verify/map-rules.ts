@@ -28,7 +28,7 @@ import {
 } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
-import { inputsOf, outputOf, type Func } from "../func.js";
+import { dynamicSymbols, inputsOf, outputOf, type Func } from "../func.js";
 import { isEmptyReduction, rangesOf, staysWithin } from "../intervals/intervals.js";
 import { rangeOf, type Interval, type Ranges } from "../intervals/range.js";
 import { atomsOf, indicesOf, type Linear } from "../linear.js";
@@ -47,7 +47,7 @@ import {
 import { broken, type BrokenCode } from "./broken.js";
 import { reductionFaults, reductionIndexFaults } from "./reduction-rules.js";
 import { valueFaults } from "./value-rules.js";
-import { policyFaults, writeFaults } from "./write-rules.js";
+import { policyFaults, uniqueFaults, writeFaults } from "./write-rules.js";
 
 /**
  * Space of an access map's coordinates: whole tensors, or regions of tensors in a tile program. For regions,
@@ -72,7 +72,14 @@ export function verifyMap(
   place: MapPlace = "tensors",
 ): Diagnostic[] {
   if (verifiedWith(map).has(func.operands)) return [];
-  const shaped = { map, func, inputs: inputsOf(func).map(({ type }) => type), output: outputOf(func).type };
+  const isSized = place === "tensors" && dynamicSymbols(func).length === 0;
+  const shaped = {
+    map,
+    func,
+    inputs: inputsOf(func).map(({ type }) => type),
+    output: outputOf(func).type,
+    isSized,
+  };
   const form = [ranks, writes, reductions, order, ...(place === "tensors" ? [loopless] : [])].flatMap(
     (rule) => rule(shaped),
   );
@@ -97,6 +104,8 @@ interface Shaped {
   readonly func: Func;
   readonly inputs: readonly TensorType[];
   readonly output: TensorType;
+  /** True if the extents of the map are those of the program: no maximum sizes, and no tile. */
+  readonly isSized: boolean;
 }
 
 /** Returns the name that the text has for an operand: `%indices`. */
@@ -145,7 +154,10 @@ function ranks(shaped: Shaped): Fault[] {
 
 const writes = ({ map, func }: Shaped): Fault[] => (isScatter(map) ? writeFaults(map, func) : []);
 
-const policies = ({ map, output }: Shaped): Fault[] => policyFaults(map, output);
+const policies = ({ map, output, isSized }: Shaped): Fault[] => [
+  ...policyFaults(map),
+  ...(isSized ? uniqueFaults(map, output) : []),
+];
 
 const reductions = ({ map }: Shaped): Fault[] =>
   reductionFaults(map).map((fault) => ({ ...fault, code: "TC205" }));

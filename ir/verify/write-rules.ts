@@ -75,10 +75,9 @@ export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
 /**
  * Returns the violations of rules W2 and W3 by an access map. W2: `zero` is a policy only for reads, and
  * `skip` only for writes. W3: `combine = set` states `duplicates` (the rule for points that write the same
- * element); any other combine states no `duplicates`, or `unique`. `unique` needs at least as many output
- * elements as points, unless points may be skipped.
+ * element); any other combine states no `duplicates`, or `unique`.
  */
-export function policyFaults(map: AccessMap, output: TensorType): WriteFault[] {
+export function policyFaults(map: AccessMap): WriteFault[] {
   const written = isScatter(map) ? writtenIndices(map) : new Set<number>();
   const faults = map.indices.flatMap((operand, s): WriteFault[] => {
     const { outOfRange } = operand;
@@ -118,11 +117,23 @@ export function policyFaults(map: AccessMap, output: TensorType): WriteFault[] {
         hint: "duplicates = last",
       },
     ];
+  return [];
+}
+
+/**
+ * Returns the violations of rule W3 by the sizes of a scatter. `unique` needs at least as many output
+ * elements as points, unless points may be skipped.
+ */
+export function uniqueFaults(map: AccessMap, output: TensorType): WriteFault[] {
   const [points, elements] = [elementCount(map.domain), elementCount(output.shape)];
-  if (duplicates !== "unique" || points <= elements || maySkip(map.indices, written)) return [];
+  if (points <= elements || !promisesUnique(map)) return [];
   const message = `${points} points write ${elements} elements, and none is skipped: they are never unique`;
   return [{ rule: "W3", message, hint: "duplicates = last" }];
 }
+
+/** True if the points of a scatter are promised to write different elements, and none of them is skipped. */
+export const promisesUnique = (map: AccessMap): boolean =>
+  map.write.duplicates === "unique" && !maySkip(map.indices, writtenIndices(map));
 
 /** True if some point may write nothing. */
 const maySkip = (indices: readonly IndexOperand[], written: ReadonlySet<number>): boolean =>

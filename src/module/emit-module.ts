@@ -1,7 +1,8 @@
 /** A kernel as a JavaScript file that imports nothing, and its declarations. */
 import { clockVersion, cyclesOf } from "../../ir/clock/index.js";
 import { throwIfErrors } from "../../ir/diagnostic.js";
-import type { AccessFunc, TileFunc } from "../../ir/func.js";
+import type { AccessFunc } from "../../ir/func.js";
+import { scale } from "../../ir/linear.js";
 import { mayReject } from "../../ir/policy.js";
 import { deviceLimits, webgpu, type Target } from "../../ir/target.js";
 import { printFunc, printSchedule } from "../../ir/text/print.js";
@@ -13,7 +14,9 @@ import {
   isNative,
   nativeArithmetic,
   neededLimits,
+  pointLanes,
   type WgslKernel,
+  type WgslPlan,
   planWgsl,
   type Arithmetic,
 } from "../../backends/wgsl/index.js";
@@ -31,6 +34,7 @@ import {
   moduleProgram,
   type ModuleProgram,
 } from "./module-facts.js";
+import { printSizeForm } from "./print-form.js";
 
 /** Source texts of an emitted JavaScript module: code and type declarations. */
 export interface EmittedModule {
@@ -42,10 +46,17 @@ export interface EmittedModule {
 export type Runtime = string;
 
 /**
- * Names of the runtimes that emitted modules contain: WebGPU with static sizes, WebGPU with dynamic sizes,
- * scatters on WebGPU, WebAssembly, and scatters on WebAssembly.
+ * Names of the runtimes that emitted modules contain: gathers and scatters on WebGPU, each with static or
+ * with dynamic sizes, and gathers and scatters on WebAssembly.
  */
-export const runtimes = ["gpu", "gpu-dynamic", "gpu-scatter", "cpu", "cpu-scatter"] as const;
+export const runtimes = [
+  "gpu",
+  "gpu-dynamic",
+  "gpu-scatter",
+  "gpu-scatter-dynamic",
+  "cpu",
+  "cpu-scatter",
+] as const;
 
 /** Function from the name of a runtime, one of {@link runtimes}, to JavaScript source. */
 export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
@@ -93,36 +104,41 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf, arithmetic
   const requiredLimits = needed
     .filter(([, value]) => value > 0)
     .map(([name, value]) => [name, `${value}`] as const);
-  // A runtime for numbers alone does without outputs that have no elements.
   const isWrite = isScatterProgram(program);
-  const isDynamic = !isWrite && (program.symbolic !== undefined || plan.gather === undefined);
+  // A runtime of gathers for numbers alone does without outputs that have no elements.
+  const isDynamic = program.symbolic !== undefined || (!isWrite && plan.gather === undefined);
   const rejects = plan.gather?.reports ?? rejectsIndices(program);
   const fields = {
     ...printFacts(kernel, program, rejects),
     code: "code",
     bindings: printLines(
-      plan.bindings.map(({ access, width, role }) =>
-        printObject({
-          role: isWrite && (role === "status" || role === "owner") ? JSON.stringify(role) : undefined,
+      plan.bindings.map(({ access, width, role, bytes }) => {
+        const isScratch = isWrite && (role === "status" || role === "owner");
+        const owners = role === "owner" ? plan.scatter?.move.owners : undefined;
+        return printObject({
+          role: isScratch ? JSON.stringify(role) : undefined,
           access: access === "read" ? undefined : JSON.stringify(access),
           width: width === 1 || !isDynamic ? undefined : `${width}`,
-        }),
-      ),
+          bytes:
+            !isScratch || !isDynamic
+              ? undefined
+              : `n=>${owners === undefined ? bytes : printSizeForm(scale(owners.entries, 4))}`,
+        });
+      }),
     ),
     ...(isDynamic
       ? {
-          folded: `${plan.grid.folded}`,
           told: JSON.stringify(plan.sizes),
-          trips: printTrips(plan.nest.loops),
+          ...(isWrite ? {} : { folded: `${plan.grid.folded}`, trips: printTrips(plan.nest.loops) }),
         }
       : {
           dispatch: JSON.stringify(plan.grid.dispatch),
           bytes: JSON.stringify(plan.bindings.map(({ bytes }) => bytes)),
         }),
-    ...(isWrite ? scatterFields(program, text) : {}),
+    ...(isWrite ? scatterFields(program, plan, text) : {}),
     requiredLimits: "requiredLimits",
   };
-  const runtime = isWrite ? "gpu-scatter" : isDynamic ? "gpu-dynamic" : "gpu";
+  const runtime = `gpu${isWrite ? "-scatter" : ""}${isDynamic ? "-dynamic" : ""}` as const;
   const body = `const code = \`${shortened(code)}\`;
 export const requiredLimits = ${printObject(Object.fromEntries(requiredLimits))};
 ${printPlan(fields)}${printRuntime(runtimeOf(runtime))}export const create = (device) => runtime.create(device, plan);
@@ -149,7 +165,7 @@ function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
     ...printFacts(kernel, program, isChecked || rejectsIndices(program)),
     trips: printTrips(hasTasks(plan) ? plan.nest.loops : []),
     ...(isWrite ? printPoints(program) : {}),
-    ...(isChecked ? printWritten(program) : {}),
+    duplicates: isChecked ? printWritten(program) : undefined,
     code: JSON.stringify(btoa(bytes)),
     bufferBytes: `${layout.bufferBytes}`,
     told: JSON.stringify(plan.params),
@@ -159,14 +175,25 @@ function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
   return files(kernel, program, "module-cpu", body, "");
 }
 
-/** Returns the fields of a module's plan that only a scatter has. */
-const scatterFields = (
-  program: TileFunc,
+/** Returns the fields of a WebGPU module's plan that only a scatter has. */
+function scatterFields(
+  program: ModuleProgram,
+  { bindings, scatter }: WgslPlan,
   { before = [] }: WgslKernel,
-): Readonly<Record<string, string | undefined>> => ({
-  ...printPoints(program),
-  before: JSON.stringify(before),
-});
+): Readonly<Record<string, string | undefined>> {
+  if (program.symbolic === undefined) return { ...printPoints(program), before: JSON.stringify(before) };
+  const groups = (scatter?.move.steps ?? []).map(({ lanes }) => {
+    const counts = lanes.map((form) => `(${printSizeForm(form)})/${pointLanes}`);
+    return `Math.ceil(${counts.length === 1 ? counts.join("") : `Math.max(${counts.join(",")})`})`;
+  });
+  const owner = bindings.find(({ role }) => role === "owner");
+  return {
+    ...printPoints(program),
+    before: JSON.stringify(before.map(({ entryPoint }) => ({ entryPoint }))),
+    groups: `n=>[${groups.join(",")}]`,
+    ownerBytes: owner && `${owner.bytes}`,
+  };
+}
 
 /** True if a run of a program may end at an index value. */
 function rejectsIndices(program: ModuleProgram): boolean {

@@ -4,11 +4,10 @@
 import { indexed, isRead, type AccessMap } from "../../ir/access.js";
 import { addressOf, mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
-import { maxSizes, dynamicFormOf } from "../../ir/symbols/index.js";
-import { extentsOver, type SymbolicIndex } from "../../ir/symbols/symbols.js";
+import { maxSizes, dynamicFormOf, type Sizes } from "../../ir/symbols/index.js";
+import { domainOver, extentsOver, type SymbolicIndex } from "../../ir/symbols/symbols.js";
 import {
   outputPlace,
-  inputsOf,
   keyOf,
   dynamicSymbols,
   outputOf,
@@ -27,8 +26,18 @@ import {
 } from "../../ir/linear.js";
 import { coordinatesOf } from "../../ir/intervals/index-bounds.js";
 import { hasDynamicTrips, taskOfTile, type ParallelLoop } from "../../ir/task/index.js";
-import { at, bitsOf, elementTypes, isPacked, isSigned, maxElements, strides } from "../../ir/types.js";
+import {
+  at,
+  bitsOf,
+  elementTypes,
+  isPacked,
+  isSigned,
+  maxElements,
+  strides,
+  type Shape,
+} from "../../ir/types.js";
 import { hasScatter } from "../../ir/tile.js";
+import { promisesUnique } from "../../ir/verify/write-rules.js";
 import { tellingPoints } from "../../backends/check-points.js";
 import { isInPlace, scatterMapOf } from "../../backends/scatter-map.js";
 import { pickedBy } from "../../backends/resolved-indices.js";
@@ -50,11 +59,22 @@ export function moduleProgram(kernel: Kernel): ModuleProgram {
   const symbols = kernel.access === undefined ? [] : dynamicSymbols(kernel.access);
   if (symbols.length === 0) return kernel.tile;
   const max = maxSizes(symbols);
-  const form = dynamicFormOf(kernel.bind(max).tile);
+  const form = dynamicFormOf(kernel.bind(validSizes(kernel, max)).tile);
   if (form !== undefined) return form.program;
   const message = `tilec has no code for @${kernel.name} that is valid for every size of ${symbols.map(({ name }) => name).join(", ")}`;
   const sizes = Object.entries(max).map(([name, size]) => `${name}=${size}`);
   throw new CompileError([error("TC502", message, { hint: `choose sizes: --bind ${sizes.join(",")}` })]);
+}
+
+/**
+ * Returns sizes that a program accepts if it accepts any. The largest may be too many unique points for the
+ * elements; one point along the dynamic dim is not.
+ */
+function validSizes({ access }: Kernel, max: Sizes): Sizes {
+  const name = access?.symbolic?.domain?.find((symbol) => symbol !== null) ?? undefined;
+  return access !== undefined && name !== undefined && promisesUnique(access.map)
+    ? { ...max, [name]: 1 }
+    : max;
 }
 
 /** True if a module's program is a scatter, or writes in place. */
@@ -185,23 +205,36 @@ function printIndices(kernel: Kernel, program: ModuleProgram): string {
 }
 
 /** Returns the fields of `ScatterPlan` that every scatter has, as JavaScript source by field name. */
-export const printPoints = (program: ModuleProgram): Readonly<Record<string, string>> => ({
-  points: JSON.stringify(scatterMapOf(program).domain),
-  inPlace: `${isInPlace(program)}`,
-});
+export function printPoints(program: ModuleProgram): Readonly<Record<string, string | undefined>> {
+  const map = scatterMapOf(program);
+  return {
+    points: printExtents(program, map, map.domain),
+    inPlace: `${isInPlace(program)}`,
+    isUnique: program.symbolic !== undefined && promisesUnique(map) ? "true" : undefined,
+  };
+}
 
 /**
- * Returns, as JavaScript source by field name, the fields of `CpuScatterPlan` by which the runtime finds two
- * points that write the same element.
+ * Returns the source of a JavaScript function from sizes to the extents of a scatter's domain. `extents`:
+ * those of the domain, some of which may be replaced by 1.
  */
-export function printWritten(program: ModuleProgram): Readonly<Record<string, string>> {
+function printExtents({ symbolic }: ModuleProgram, { domain }: AccessMap, extents: Shape): string {
+  const names = extents.map((extent, d) => (extent === domain[d] ? (symbolic?.domain?.[d] ?? null) : null));
+  return `n=>[${domainOver(extents, names).map(printSizeForm).join(",")}]`;
+}
+
+/**
+ * Returns the JavaScript source of an object with the facts by which the runtime of a `CpuScatterPlan` finds
+ * two points that write the same element.
+ */
+export function printWritten(program: ModuleProgram): string {
   const map = scatterMapOf(program);
   const { shape } = outputOf(program).type;
   const place = { offsets: shape.map(() => constant(0)), strides: strides(shape) };
-  return {
-    telling: JSON.stringify(tellingPoints(map)),
-    written: `(d,s)=>${printExactForm(addressOf(map.write.at, place))}`,
-  };
+  return printObject({
+    telling: printExtents(program, map, tellingPoints(map)),
+    written: `(d,s,n)=>${printExactForm(addressOf(map.write.at, place))}`,
+  });
 }
 
 /**
@@ -217,14 +250,13 @@ function boundOf(program: ModuleProgram, s: number, bound: "extent" | "wrapNegat
     return wrapNegativeBy;
   if (extent !== undefined) return extent;
   const { operands, symbolic } = program;
-  const inputs = inputsOf(program).map(({ type }) => type);
-  const placed = symbolic === undefined ? [] : coordinatesOf(symbolic.map, inputs);
+  const types = operands.map(({ type }) => type);
+  const placed = symbolic === undefined ? [] : coordinatesOf(symbolic.map, types);
   const extents = placed.flatMap(({ coord, table, dim }) => {
     if (!indicesOf(coord).includes(s)) return [];
     const only = soleAtom(coord);
     if (only?.kind !== "index") {
-      const name = inputs[table] === undefined ? "" : keyOf(at(operands, table));
-      const message = `index value ${s} has no bound, and is part of a sum that selects along dim ${dim} of ${name}`;
+      const message = `index value ${s} has no bound, and is part of a sum that selects along dim ${dim} of ${keyOf(at(operands, table))}`;
       const hint = "state the bound: error(%i[d0] in N) in place of %i[d0]";
       throw new CompileError([error("TC502", message, { span: program.span, hint })]);
     }

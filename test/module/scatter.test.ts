@@ -179,11 +179,11 @@ describe("a module of a scatter", () => {
     ]);
   });
 
-  it("of sizes that are open is refused, with the way out", () => {
+  it("of a size that is open in a dim of the domain after the first is refused, with the way out", () => {
     const { funcs } = parseModule(
       `dim T <= 64
 func @kv(%x: tensor<9x4xf32>, %i: tensor<Txi64>, %u: tensor<Tx4xf32>) -> tensor<9x4xf32> {
-  %y = access.scatter %x, %i, %u (d0 < T, d1 < 4) -> (%i[d0], d1) yield %u[d0, d1] {oob = error, duplicates = last}
+  %y = access.scatter %x, %i, %u (d0 < 4, d1 < T) -> (%i[d1], d0) yield %u[d1, d0] {oob = error, duplicates = last}
   return %y
 }
 `,

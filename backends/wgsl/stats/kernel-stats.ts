@@ -94,14 +94,15 @@ export function kernelStats(func: TileFunc, kernel: WgslKernel): KernelStats | u
   const [x, y] = workgroupSize;
   const output = nameOf(isInPlace(func) ? gatheredTable : outputPlace(func));
   const size = x * y;
-  const traced = ({ entryPoint, dispatch: [columns] }: KernelStep, lanes: readonly SampledLane[]): Trace => {
+  const traced = ({ entryPoint, dispatch }: KernelStep, lanes: readonly SampledLane[]): Trace => {
     const trace = new Trace({ data: new Set(data.map(nameOf)), output });
     for (const { number, count } of lanes) {
       const [workgroup, index] = [Math.floor(number / size), number % size];
       const counts = runner.run(
         entryPoint,
         {
-          workgroup: [workgroup % columns, Math.floor(workgroup / columns), 0],
+          workgroup: [workgroup % dispatch[0], Math.floor(workgroup / dispatch[0]), 0],
+          workgroups: dispatch,
           lane: [index % x, Math.floor(index / x), 0],
           index,
         },

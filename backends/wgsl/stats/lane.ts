@@ -63,6 +63,8 @@ export interface LaneHost {
  */
 export interface LanePosition {
   readonly workgroup: readonly [number, number, number];
+  /** Numbers of workgroups of the dispatch along x, y and z. */
+  readonly workgroups: readonly [number, number, number];
   readonly lane: readonly [number, number, number];
   readonly index: number;
 }
@@ -764,10 +766,12 @@ function namesIn(expr: Expr): readonly string[] {
  * Returns the value of a WGSL built-in, for example `workgroup_id`, at a lane's position. Throws an
  * InternalError for an unsupported built-in.
  */
-function builtinValue(name: string | undefined, { workgroup, lane, index }: LanePosition): Value {
+function builtinValue(name: string | undefined, { workgroup, workgroups, lane, index }: LanePosition): Value {
   switch (name) {
     case "workgroup_id":
       return workgroup;
+    case "num_workgroups":
+      return workgroups;
     case "local_invocation_id":
       return lane;
     case "local_invocation_index":

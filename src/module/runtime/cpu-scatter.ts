@@ -8,10 +8,9 @@ import { elementCount } from "../../../ir/types.js";
 import { readingBytes } from "./bad-index.js";
 import { GatherError } from "./gather-error.js";
 import type { Numbers } from "../../../backends/bad-index.js";
-import { sizedAt } from "./dynamic-sizes.js";
 import { bytesOf, outputOf, type HostArray } from "./host.js";
 import type { CpuScatterPlan, ModuleOperand } from "./plan.js";
-import { badPointIn, duplicateIn, writtenOver } from "./scatter-points.js";
+import { badPointIn, checkOverlap, duplicateIn, pointsAt, writtenOver } from "./scatter-points.js";
 import { loadCode, runCode, type LoadedCode } from "./wasm-code.js";
 
 export { GatherError };
@@ -35,24 +34,22 @@ export async function create(plan: CpuScatterPlan): Promise<Scatter> {
   return {
     async run(arrays, sizes) {
       if (code === undefined) throw new GatherError("TC702", `${plan.name} was disposed of`);
-      const sized = sizedAt(plan, sizes);
-      const { output } = sized;
+      const sized = pointsAt(plan, sizes);
+      const { output, points } = sized;
       const { bytes: given, strings } = bytesOf(sized, arrays);
+      if (plan.inPlace) checkOverlap(sized, arrays);
       const { bad: point, bytes } = runCode(plan, code, sized, given, plan.inPlace);
       const read = readingBytes(given);
       if (plan.sites.length > 0) {
         // Without elements to write, the code looks at no point.
         const [from, to] =
-          output.elements === 0
-            ? [0, elementCount(plan.points)]
-            : point === noneBad
-              ? [0, 0]
-              : [point, point + 1];
-        const bad = await badPointIn(plan, sized, [from, to], read);
+          output.elements === 0 ? [0, elementCount(points)] : point === noneBad ? [0, 0] : [point, point + 1];
+        const bad = await badPointIn(plan, sized, points, [from, to], read);
         if (bad !== undefined) throw bad;
       }
-      const { written } = plan;
-      const duplicate = written === undefined ? undefined : await duplicateIn(plan, written, sized, read);
+      const { duplicates } = plan;
+      const duplicate =
+        duplicates === undefined ? undefined : await duplicateIn(plan, duplicates, sized, read);
       if (duplicate !== undefined) throw duplicate;
       const made = outputOf(sized, bytes, strings);
       const result = plan.inPlace

@@ -8,34 +8,24 @@ import { alignUp } from "../../../ir/types.js";
 import { gatherOfAnySize } from "./empty-outputs.js";
 import { GatherError } from "./gather-error.js";
 import { createGather, workOfModule } from "./gpu-gather.js";
-import type { Launch } from "./launch.js";
+import { keptLaunches, type Launch } from "./launch.js";
 import { sizedAt } from "./dynamic-sizes.js";
 import type { Numbers } from "../../../backends/bad-index.js";
 import type { DynamicPlan } from "./plan.js";
 
 export { GatherError };
 
-/** Sizes whose launches are kept; what is evicted lives as long as the passes that it is recorded in. */
-const maxCached = 64;
-
 /**
  * Creates the gather of a WebGPU module with dynamic sizes or an empty output: an object that runs the
  * kernel.
  */
 export const create = async (device: GPUDevice, plan: DynamicPlan) => {
-  const kept = new Map<string, Launch>();
   const work = workOfModule(device);
-  const gather = await createGather(work, plan, (sizes, uniform) => {
-    const key = JSON.stringify(sizes);
-    const cached = kept.get(key);
-    if (cached !== undefined) return cached;
-    const { words, ...launch } = launchAt(plan, sizes);
-    const made = words.length === 0 ? launch : { ...launch, uniform: uniform(new Uint8Array(words.buffer)) };
-    const [oldest] = kept.keys();
-    if (kept.size >= maxCached && oldest !== undefined) kept.delete(oldest);
-    kept.set(key, made);
-    return made;
-  });
+  const gather = await createGather(
+    work,
+    plan,
+    keptLaunches((sizes) => launchAt(plan, sizes)),
+  );
   return gatherOfAnySize(gather, work, plan);
 };
 

@@ -14,8 +14,37 @@ export interface Launch extends Sized {
   readonly uniform?: GPUBuffer;
 }
 
+/** Sizes whose launches are kept; what is evicted lives as long as the passes that it is recorded in. */
+const maxCached = 64;
+
+/**
+ * Returns a function that returns the launch for given sizes, and keeps the launches of the latest 64 sizes.
+ * `make`: returns the launch with the contents of its uniform buffer (`words`).
+ */
+export function keptLaunches<L extends Launch>(
+  make: (sizes: Numbers) => Omit<L, "uniform"> & { readonly words: Uint32Array<ArrayBuffer> },
+): LaunchAt<L> {
+  const kept = new Map<string, L>();
+  return (sizes, uniform) => {
+    const key = JSON.stringify(sizes);
+    const cached = kept.get(key);
+    if (cached !== undefined) return cached;
+    const { words, ...launch } = make(sizes);
+    const made = (words.length === 0
+      ? launch
+      : { ...launch, uniform: uniform(new Uint8Array(words.buffer)) }) as unknown as L;
+    const [oldest] = kept.keys();
+    if (kept.size >= maxCached && oldest !== undefined) kept.delete(oldest);
+    kept.set(key, made);
+    return made;
+  };
+}
+
 /**
  * Function that returns the launch of a kernel for given sizes. Throws a GatherError (TC107) for sizes that
  * the program does not accept. `uniform` creates a buffer with the given contents.
  */
-export type LaunchAt = (sizes: Numbers, uniform: (contents: Uint8Array) => GPUBuffer) => Launch;
+export type LaunchAt<L extends Launch = Launch> = (
+  sizes: Numbers,
+  uniform: (contents: Uint8Array) => GPUBuffer,
+) => L;

@@ -53,6 +53,8 @@ interface ModuleBinding {
   readonly access?: Exclude<WgslBinding["access"], "read">;
   /** 32-bit words of one access; 1 where it is absent. */
   readonly width?: number;
+  /** Returns the bytes of a buffer that is no operand, of a scatter with dynamic sizes. */
+  readonly bytes?: (numbers: Numbers) => number;
 }
 
 /**
@@ -93,8 +95,10 @@ export interface ScatterIndex extends IndexFunction {
  */
 export interface ScatterPlan extends ModulePlan {
   readonly sites: readonly ScatterIndex[];
-  /** Extents of the scatter's domain. */
-  readonly points: readonly number[];
+  /** Returns the extents of the scatter's domain. */
+  readonly points: (numbers: Numbers) => readonly number[];
+  /** True if the caller promises that no two points write one element, and no point is skipped. */
+  readonly isUnique?: boolean;
   /** True if the scatter writes into the first input, which is then also the output. */
   readonly inPlace: boolean;
 }
@@ -104,6 +108,19 @@ export interface GpuScatterPlan extends ScatterPlan, FixedPlan {
   readonly sites: readonly ScatterIndex[];
   /** Kernel launches that precede the last launch, in order. */
   readonly before: readonly KernelStep[];
+}
+
+/** Description of a compiled WebGPU scatter module with dynamic sizes, for the runtime. */
+export interface DynamicScatterPlan extends ScatterPlan, GpuPlan {
+  readonly sites: readonly ScatterIndex[];
+  /** Kernel launches that precede the last launch, in order. */
+  readonly before: readonly Pick<KernelStep, "entryPoint">[];
+  /** Returns the number of workgroups of each launch, the last one included. */
+  readonly groups: (numbers: Numbers) => readonly number[];
+  /** Bytes of the array of owners for the largest sizes. */
+  readonly ownerBytes?: number;
+  /** Names of the runtime parameters in the uniform buffer, in order. */
+  readonly told: readonly string[];
 }
 
 /** Iterations of each parallel loop. */
@@ -138,14 +155,15 @@ export interface CpuPlan extends ModulePlan, Nest {
 export interface CpuScatterPlan extends ScatterPlan, CpuPlan {
   readonly sites: readonly ScatterIndex[];
   /**
-   * Extents of a smaller domain that has a duplicate write exactly if the whole domain has one. Default:
-   * `points`, the whole domain.
+   * Facts by which duplicate writes are detected; present only if a run with duplicate writes is rejected.
    */
-  readonly telling?: readonly number[];
-  /**
-   * Returns the row-major position of the element that a point writes. `d` has the coordinates of the point,
-   * and `s` the elements that its index values select. Present only if a run with duplicate writes is
-   * rejected.
-   */
-  readonly written?: (d: readonly bigint[], s: readonly bigint[]) => bigint;
+  readonly duplicates?: {
+    /** Returns the extents of a domain that has a duplicate write exactly if the whole domain has one. */
+    readonly telling: (numbers: Numbers) => readonly number[];
+    /**
+     * Returns the row-major position of the element that a point writes. `d` has the coordinates of the
+     * point, and `s` the elements that its index values select.
+     */
+    readonly written: (d: readonly bigint[], s: readonly bigint[], numbers: Numbers) => bigint;
+  };
 }

@@ -5,22 +5,45 @@ import {
   findBadIndex,
   resolvingIndices,
   type DuplicatePoints,
+  type Numbers,
   type ScatterPoint,
 } from "../../../backends/bad-index.js";
 import { coordinates } from "../../../backends/memory.js";
+import { entryCalled } from "../../../ir/entry-of.js";
 import { elementCount } from "../../../ir/types.js";
 import type { ReadIndex } from "./bad-index.js";
+import { sizedAt } from "./dynamic-sizes.js";
 import { GatherError } from "./gather-error.js";
 import type { HostArray, Sized, SizedOperand } from "./host.js";
 import type { CpuScatterPlan, ScatterIndex, ScatterPlan } from "./plan.js";
 
 /**
- * Checks the index values of the points in `range` (row-major, end excluded). Resolves to an error (TC601)
- * for the first index value that the out-of-range policy rejects; undefined if there is none.
+ * Returns the operands of a scatter and the extents of its domain for given sizes of the dynamic dims. Throws
+ * a GatherError: TC107 for sizes that the program does not accept, TC204 for more points than elements where
+ * the points are unique.
+ */
+export function pointsAt(plan: ScatterPlan, sizes?: Numbers): Sized & { readonly points: readonly number[] } {
+  const sized = sizedAt(plan, sizes);
+  const points = plan.points(sized.numbers);
+  const [count, { elements }] = [elementCount(points), sized.output];
+  if (plan.isUnique && count > elements)
+    throw new GatherError(
+      "TC204",
+      `${count} points write ${elements} elements, and none is skipped: they are never unique`,
+      { points: count, elements },
+    );
+  return { ...sized, points };
+}
+
+/**
+ * Checks the index values of the points in `range` (row-major, end excluded). `points`: extents of the
+ * domain. Resolves to an error (TC601) for the first index value that the out-of-range policy rejects;
+ * undefined if there is none.
  */
 export async function badPointIn(
-  { points, reduced, sites }: ScatterPlan,
+  { reduced, sites }: ScatterPlan,
   { numbers, operands }: Sized,
+  points: readonly number[],
   range: readonly [number, number],
   read: ReadIndex,
 ): Promise<GatherError | undefined> {
@@ -41,14 +64,15 @@ export async function badPointIn(
  * value.
  */
 export async function duplicateIn(
-  { points, sites, telling = points }: CpuScatterPlan,
-  written: NonNullable<CpuScatterPlan["written"]>,
+  { sites }: ScatterPlan,
+  { telling, written }: NonNullable<CpuScatterPlan["duplicates"]>,
   { numbers, operands, output }: Sized,
   read: ReadIndex,
 ): Promise<GatherError | undefined> {
   const owners = new Map<number, number>();
-  for (let point = 0; point < elementCount(telling); point++) {
-    const place = coordinates(point, telling);
+  const extents = telling(numbers);
+  for (let point = 0; point < elementCount(extents); point++) {
+    const place = coordinates(point, extents);
     const state = startOf(sites);
     const resolution = resolvingIndices({ operands, steps: sites, numbers, scatter: state }, place);
     let step = resolution.next();
@@ -57,10 +81,10 @@ export async function duplicateIn(
       step = resolution.next(await read(operands[table] as SizedOperand, table, position));
     }
     if (state.isOver()) continue;
-    const element = Number(written(place.map(BigInt), state.elements));
+    const element = Number(written(place.map(BigInt), state.elements, numbers));
     const earlier = owners.get(element);
     if (earlier === undefined) owners.set(element, point);
-    else return duplicateError(output, telling, { point, earlier, element });
+    else return duplicateError(output, extents, { point, earlier, element });
   }
   return undefined;
 }
@@ -110,6 +134,30 @@ function startOf(indices: readonly ScatterIndex[]): PointState {
     isOver: () => isOver,
     ended: () => -missing.size,
   };
+}
+
+/**
+ * Throws a GatherError (TC702) if an array shares bytes with the array of the first input, which is written
+ * in place.
+ */
+export function checkOverlap({ operands }: Sized, arrays: Readonly<Record<string, HostArray>>): void {
+  const inputs = operands.slice(0, -1);
+  const keys = inputs.map(({ key }) => key);
+  const [written, ...others] = inputs.map((operand) => {
+    // A list of strings has no buffer.
+    const array = entryCalled(arrays, operand, keys) as Partial<ArrayBufferView>;
+    const { buffer, byteOffset: from = 0, byteLength = 0 } = array;
+    return { key: operand.key, buffer, from, to: from + byteLength };
+  });
+  for (const { key, buffer, from, to } of others) {
+    const bytes = Math.min(to, written?.to ?? 0) - Math.max(from, written?.from ?? 0);
+    if (buffer && buffer === written?.buffer && bytes > 0)
+      throw new GatherError(
+        "TC702",
+        `${key} and ${written.key} share ${bytes} bytes, and ${written.key} is written in place`,
+        { bytes },
+      );
+  }
 }
 
 /** Copies the output `made` into the array `given` of the caller, and returns `given`. */
