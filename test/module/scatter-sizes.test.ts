@@ -2,7 +2,8 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { inputsOf, keyOf } from "../../ir/index.js";
 import { simulate } from "../../backends/sim/index.js";
-import { compile, runOn, tryCompile, type Kernel } from "../../src/index.js";
+import { limitedTo } from "../../src/cli/device-limits.js";
+import { compile, runOn, targets, tryCompile, type Kernel } from "../../src/index.js";
 import type { HostValue } from "../../backends/index.js";
 import { copies } from "../../src/testing/inouts.js";
 import { openInputs, openScatter, openSizes, type OpenScatter } from "../support/open-scatters.js";
@@ -256,6 +257,34 @@ describe("the sizes of a scatter's module", () => {
     launch([3, 4], 500, 4);
     await expect(made.check()).rejects.toMatchObject({ code: "TC601", point: [1, 0] });
     expect(await contents()).toEqual(expected);
+    made.dispose();
+  });
+});
+
+describe("workgroups of a scatter's module", () => {
+  it("are numbered through where a step has more of them than a device takes along one dim", async (context) => {
+    const gpu = await device(context);
+    const kernel = compile(
+      parsed(`dim N <= 800
+func @f(%x: tensor<1600xf32>, %i: tensor<Nxi32>, %u: tensor<Nxf32>) -> tensor<1600xf32> {
+  %y = access.scatter %x, %i, %u (d0 < N) let t = error(%i[d0] in 1600) -> (t) yield %u[d0] {oob = error, duplicates = last}
+  return %y
+}
+`),
+    );
+    const small = limitedTo(targets.webgpu, "maxComputeWorkgroupsPerDimension=6");
+    const made = await (await loadModule(kernel, "module", small)).create(gpu);
+    for (const N of [800, 450, 385, 384, 1]) {
+      const x = Float32Array.from({ length: 1600 }, (_, k) => -k);
+      const i = Int32Array.from({ length: N }, (_, k) => (k * 3) % 1600);
+      const u = Float32Array.from({ length: N }, (_, k) => k + 1);
+      const expected = x.slice();
+      i.forEach((at, k) => {
+        expected[at] = u[k]!;
+      });
+      const { outputs } = await made.run({ x, i, u }, { N });
+      expect(outputs["output"], `${N}`).toEqual(expected);
+    }
     made.dispose();
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { fromHost, stringsOf, type HostValue, type TensorData } from "../../backends/index.js";
-import { outputOf, RunError } from "../../ir/index.js";
+import { outputOf, RunError, type Target } from "../../ir/index.js";
 import type { Kernel } from "../../src/index.js";
 import { runOn } from "../../src/index.js";
 import { emitModule } from "../../src/module/emit-module.js";
@@ -31,11 +31,15 @@ export interface LoadedModule {
   readonly bytes: number;
 }
 
-export async function loadModule(kernel: Kernel, kind: ModuleKind = "module"): Promise<LoadedModule> {
+export async function loadModule(
+  kernel: Kernel,
+  kind: ModuleKind = "module",
+  device?: Target,
+): Promise<LoadedModule> {
   const folder = mkdtempSync(join(tmpdir(), "tilec-module-"));
   try {
     const file = join(folder, "gather.mjs");
-    const { code } = emitModule(kernel, kind, runtimeOf);
+    const { code } = emitModule(kernel, kind, runtimeOf, device);
     writeFileSync(file, code);
     const loaded = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as LoadedModule;
     return { ...loaded, bytes: code.length };
