@@ -1,8 +1,7 @@
 /** Inputs that decide where a gather reads, and which elements it reports as bad. */
 import { isRead, type AccessMap } from "../ir/access.js";
 import { inputsOf, type Operand, type TileFunc } from "../ir/func.js";
-import { taskOfTile } from "../ir/task/index.js";
-import { flatten } from "../ir/tile.js";
+import { computationIn } from "../ir/tile.js";
 import { isIndexDType } from "../ir/types.js";
 
 /**
@@ -40,9 +39,7 @@ const sourceTables = ({ indices }: Pick<AccessMap, "indices">): ReadonlySet<numb
  * Returns the map of the gather or scatter of a tile program, in coordinates of its tile; undefined if it has
  * neither.
  */
-export const statementMap = (tile: TileFunc): AccessMap | undefined =>
-  taskOfTile(tile).gather?.stmt.map ??
-  flatten(tile.body).flatMap((stmt) => (stmt.op === "scatter" ? [stmt.map] : []))[0];
+export const statementMap = (tile: TileFunc): AccessMap | undefined => computationIn(tile.body)?.map;
 
 /**
  * Returns the inputs of a tile program that `tables` selects. `tables`: returns the indices of the selected

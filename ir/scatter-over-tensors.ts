@@ -80,7 +80,12 @@ function loopsAround(
   const extents = domainOver(stmt.map.domain, symbolic?.domain);
   const around = stmt.map.domain.map((max, d) => {
     const first = at(stmt.origin, d);
-    return loopsAlong({ first, end: add(first, at(stmt.sizes, d)) }, { extent: at(extents, d), max }, loops);
+    const isMax = (form: Linear): boolean => isConstant(form) && form.at === max;
+    return loopsAlong(
+      { first, end: add(first, at(stmt.sizes, d)) },
+      { extent: at(extents, d), isMax },
+      loops,
+    );
   });
   const used = around.flatMap((along) => along ?? []);
   const ofTiles = loops.length - (symbolic?.symbols.length ?? 0);
@@ -105,6 +110,13 @@ function isInOrder(
   );
 }
 
+/** Extent of a dim of a domain, which may be dynamic. */
+interface FullDim {
+  readonly extent: Linear;
+  /** True if a form is the maximum extent: a tile of that size ends with the dim. */
+  readonly isMax: (form: Linear) => boolean;
+}
+
 /** Piece of a dim of a domain. */
 interface Piece {
   readonly first: Linear;
@@ -113,18 +125,15 @@ interface Piece {
 
 /**
  * Returns the loops that split a dim into ranges, outermost first. Undefined if the ranges, in order, do not
- * make up the whole dim. The first parameter has the bounds of one iteration's range. `full`: extent of the
- * dim in elements, which may be dynamic, and its maximum.
+ * make up the whole dim. The first parameter has the bounds of one iteration's range.
  */
 function loopsAlong(
   { first, end }: Piece,
-  full: { readonly extent: Linear; readonly max: number },
+  { extent, isMax }: FullDim,
   loops: readonly ForStmt[],
 ): readonly ForStmt[] | undefined {
   const ends = sidesOf(end);
-  // A tile of the largest size ends with the dim.
-  const atEnd = ends.filter((one) => !(isConstant(one) && one.at === full.max));
-  if (isAll([first], constant(0)) && isAll(atEnd.length === 0 ? ends : atEnd, full.extent)) return [];
+  if (equalLinear(first, constant(0)) && isSame(ends, [extent, ...ends.filter(isMax)])) return [];
   const depth = loops.findIndex((one) => equalLinear(first, iv(one.iv)));
   const loop = loops[depth];
   if (loop === undefined) return undefined;
@@ -132,13 +141,12 @@ function loopsAlong(
   const next = add(first, constant(step));
   // Every piece is whole, and its end states no limit.
   const isEven = residue(sub(upper, lower), step, loops.slice(0, depth)) === 0;
-  const isCut = isSame(ends, [next, ...sidesOf(upper)]) || (isEven && isAll(ends, next));
-  const outer = isCut ? loopsAlong({ first: lower, end: upper }, full, loops.slice(0, depth)) : undefined;
+  const isCut = isSame(ends, [next, ...sidesOf(upper)]) || (isEven && isSame(ends, [next]));
+  const outer = isCut
+    ? loopsAlong({ first: lower, end: upper }, { extent, isMax }, loops.slice(0, depth))
+    : undefined;
   return outer === undefined ? undefined : [...outer, loop];
 }
-
-const isAll = (forms: readonly Linear[], one: Linear): boolean =>
-  forms.every((form) => equalLinear(form, one));
 
 /** True if two lists have the same forms, each once or more often. */
 const isSame = (some: readonly Linear[], others: readonly Linear[]): boolean => {

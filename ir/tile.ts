@@ -237,6 +237,14 @@ export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
  */
 export const firstTable = (stmt: ScatterStmt, inputs: number): number => inputs - stmt.from.length;
 
+/** True if a statement computes the points of an access map: a gather or a scatter. */
+export const isComputation = (stmt: Stmt): stmt is GatherStmt | ScatterStmt =>
+  stmt.op === "gather" || stmt.op === "scatter";
+
+/** Returns the gather or scatter of a body, also inside loops; undefined if there is none. */
+export const computationIn = (body: readonly Stmt[]): GatherStmt | ScatterStmt | undefined =>
+  flatten(body).find(isComputation);
+
 /** True if a body contains a scatter or a fill, also inside loops. */
 export const hasScatter = (body: readonly Stmt[]): boolean =>
   flatten(body).some(({ op }) => op === "scatter" || op === "fill");

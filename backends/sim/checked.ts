@@ -30,6 +30,7 @@ import { accessLookup, isParam, pipeOf, typeOfBuffer, ubBuffers } from "../../ir
 import { targetFacts, type Target } from "../../ir/target.js";
 import { statementsOf, taskOfTile } from "../../ir/task/index.js";
 import {
+  computationIn,
   ubBytes,
   ubStrides,
   walkedSizes,
@@ -340,15 +341,16 @@ class Machine {
     const inout = func.operands.find((operand) => operand.inout === true);
     this.inPlace = inout === undefined ? undefined : inputTensor(inputs, inout).bytes;
     if (this.inPlace !== undefined) this.output.set(this.inPlace);
-    const scatter = statementsOf(func).flatMap(({ stmt }) => (stmt.op === "scatter" ? [stmt] : []))[0];
+    const stmt = computationIn(func.body);
+    const scattered = stmt?.op === "scatter" ? stmt.map : undefined;
     this.scattered =
-      scatter === undefined
+      scattered === undefined
         ? undefined
         : new WrittenElements(
-            { map: scatterInIteration(func) ?? scatter.map, operands: func.operands, inputs },
+            { map: scatterInIteration(func) ?? scattered, operands: func.operands, inputs },
             this.outputElements,
           );
-    this.toDo = scatter === undefined ? this.outputElements : elementCount(scatter.map.domain);
+    this.toDo = scattered === undefined ? this.outputElements : elementCount(scattered.domain);
     this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
     this.position = elementCount(shape) === 0 ? undefined : outputPosition(func, taskOfTile(func));
   }

@@ -6,8 +6,7 @@ import { isParam } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
 import { compulsoryElements } from "../../ir/tiling/scatter-traffic.js";
-import { flatten } from "../../ir/tile.js";
-import { taskOfTile } from "../../ir/task/index.js";
+import { computationIn } from "../../ir/tile.js";
 import { at, bytesFor, elementCount, invariant } from "../../ir/types.js";
 import { inputTensor, type HostInputs } from "../memory.js";
 import { indexInputs } from "../index-inputs.js";
@@ -86,12 +85,11 @@ export function summarize(
 function compulsoryBytes(func: TileFunc): readonly number[] {
   const { shape, dtype } = outputOf(func).type;
   const written = bytesFor(elementCount(shape), dtype);
-  const scatter = flatten(func.body).find((stmt) => stmt.op === "scatter");
-  if (scatter?.op === "scatter")
-    return compulsoryElements({ map: scatter.map, operands: func.operands }).map((elements, k) =>
+  const stmt = computationIn(func.body);
+  if (stmt?.op === "scatter")
+    return compulsoryElements({ map: stmt.map, operands: func.operands }).map((elements, k) =>
       bytesFor(elements, at(func.operands, k).type.dtype),
     );
-  const stmt = taskOfTile(func).gather?.stmt;
   if (written === 0 || stmt === undefined) return [...inputsOf(func).map(() => 0), written];
   const { map } = stmt;
   const space = walked(map, shape, stmt.chunk?.of);

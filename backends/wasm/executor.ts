@@ -7,6 +7,7 @@ import { defined } from "../../ir/defined.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import { ofEach, inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
+import { computationIn } from "../../ir/tile.js";
 import { at, byteCount, invariant } from "../../ir/types.js";
 import { checkTile } from "../check-kernel.js";
 import { callable, checkFields, type Field, type Fields } from "../fields.js";
@@ -339,15 +340,12 @@ export class FastExecutor {
 
   private end(copied: FastRun["copied"], given: HostInputs): FastRun {
     const bad = this.running.bad();
-    if (bad !== undefined && this.code.plan.scatter !== undefined) {
-      const mapped = this.mapped();
-      throw badIndexAt(mapped, coordinates(bad, mapped.map.domain));
-    }
     if (bad !== undefined) {
-      const tile = this.func;
-      const map = taskOfTile(tile).gather?.stmt.map;
-      invariant(map !== undefined, "a program that found a bad index has a gather");
-      throw indexOutOfRange({ map, operands: tile.operands, tile, inputs: this.inputs }, bad);
+      const { func: tile, inputs } = this;
+      const stmt = computationIn(tile.body);
+      invariant(stmt !== undefined, "a program that found a bad index has a gather or a scatter");
+      if (stmt.op === "scatter") throw badIndexAt(this.mapped(), coordinates(bad, stmt.map.domain));
+      throw indexOutOfRange({ map: stmt.map, operands: tile.operands, tile, inputs }, bad);
     }
     const inPlace = inputsOf(this.func).find(({ inout }) => inout === true);
     if (inPlace !== undefined) {

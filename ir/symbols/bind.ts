@@ -14,9 +14,8 @@ import {
   type TileFunc,
 } from "../func.js";
 import { bindSymbols, constant, evaluate, isConstant, type Env, type Linear } from "../linear.js";
-import { mapStatement, type Stmt } from "../tile.js";
+import { computationIn, mapStatement, type Stmt } from "../tile.js";
 import { at, elementCount, type Shape, type Span, type TensorType } from "../types.js";
-import { indicesIn } from "./dynamic.js";
 import { verifyEverySize } from "../verify/every-size.js";
 import {
   maxSizes,
@@ -223,7 +222,8 @@ export function bindTile(dynamic: DynamicTile, gather: AccessFunc, sizes: Sizes)
  * access map at fixed sizes, from which the values come.
  */
 function namedBounds(dynamic: DynamicTile, map: AccessMap): [string, number][] {
-  return indicesIn(dynamic).flatMap(({ dynamic: names = {} }, s) => {
+  const indices = computationIn(dynamic.body)?.map.indices ?? [];
+  return indices.flatMap(({ dynamic: names = {} }, s) => {
     const { extent, wrapNegativeBy } = at(map.indices, s);
     const named = [
       [names.extent, extent],

@@ -5,7 +5,7 @@ import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { DynamicForm, TileFunc } from "../func.js";
 import { boundOf, type Ranges } from "../intervals/range.js";
 import { equalLinear, isConstant, indicesOf, type Env, type Linear } from "../linear.js";
-import { flatten } from "../tile.js";
+import { computationIn } from "../tile.js";
 import { invariant, maxElements, type TensorType } from "../types.js";
 import { sizeRanges, type Symbolic, type SymbolicIndex } from "./symbols.js";
 
@@ -66,18 +66,12 @@ function dynamicBounds({ outOfRange, extent, wrapNegativeBy }: SymbolicIndex, s:
 export const dynamicFormOf = ({ dynamicForm, operands, body }: TileFunc): DynamicForm | undefined =>
   dynamicForm?.bound.operands === operands && dynamicForm.bound.body === body ? dynamicForm : undefined;
 
-/** Returns the index operands of the gather or scatter of a tile program; an empty list if there is none. */
-export function indicesIn({ body }: TileFunc): readonly IndexOperand[] {
-  const stmt = flatten(body).find((one) => one.op === "gather" || one.op === "scatter");
-  return stmt?.map.indices ?? [];
-}
-
 /**
  * Returns the names of a tile program's runtime parameters without duplicates: symbols, and bounds of index
  * operands that depend on sizes.
  */
 export function runtimeParamNames(func: TileFunc): string[] {
-  const bounds = indicesIn(func).flatMap(({ dynamic }) =>
+  const bounds = (computationIn(func.body)?.map.indices ?? []).flatMap(({ dynamic }) =>
     [dynamic?.extent, dynamic?.wrapNegativeBy].flatMap((name) => name ?? []),
   );
   return [...new Set([...(func.symbolic?.symbols ?? []).map(({ name }) => name), ...bounds])];

@@ -60,14 +60,6 @@ export const maxSizes = (symbols: readonly Sym[]): Sizes =>
   Object.fromEntries(symbols.map(({ name, most }) => [name, most]));
 
 /**
- * Returns the extents of a tensor as linear expressions: the symbol `outermost` for dim 0, constants for all
- * other dims. If `outermost` is null, all extents are constants. `shape`: extents in elements, with the
- * symbol's maximum size for dim 0.
- */
-export const extentsOver = (shape: Shape, outermost: string | null): readonly Linear[] =>
-  shape.map((extent, d) => (d === 0 && outermost !== null ? symbol(outermost) : constant(extent)));
-
-/**
  * Returns the extents of a scatter's domain as linear expressions: symbols, and constants for all other dims.
  * `domain`: extents in elements, with the maximum size of each symbol. `names`: symbol of each extent, or
  * null.
@@ -77,6 +69,14 @@ export const domainOver = (domain: Shape, names: Symbolic["domain"] = []): reado
     const name = names[d] ?? null;
     return name === null ? constant(extent) : symbol(name);
   });
+
+/**
+ * Returns the extents of a tensor as linear expressions: the symbol `outermost` for dim 0, constants for all
+ * other dims. If `outermost` is null, all extents are constants. `shape`: extents in elements, with the
+ * symbol's maximum size for dim 0.
+ */
+export const extentsOver = (shape: Shape, outermost: string | null): readonly Linear[] =>
+  domainOver(shape, [outermost]);
 
 /** Returns the ranges of symbols' sizes, from 0 to the maximum, by symbol name. */
 export const sizeRanges = (

@@ -57,6 +57,7 @@ import { statementsOf, type Located } from "../task/statements.js";
 import { printLinear, printRegion } from "../text/print.js";
 import {
   firstTable,
+  isComputation,
   regionsOf,
   formsOfStmt,
   walkedSizes,
@@ -259,8 +260,7 @@ function spaces({ func, all }: Program): Diagnostic[] {
       return report(`a load reads global memory, and %${stmt.from.buffer} is in ub`);
     if (stmt.op === "load" && stmt.from.buffer === output)
       return report(`a load reads an input, not %${output}`);
-    const writes = stmt.op === "gather" || stmt.op === "scatter";
-    if (writes && isParam(func, stmt.to.buffer) && stmt.to.buffer !== output)
+    if (isComputation(stmt) && isParam(func, stmt.to.buffer) && stmt.to.buffer !== output)
       return report(`a ${stmt.op} writes %${output} or a UB tile, not %${stmt.to.buffer}`);
     return [];
   });
@@ -279,7 +279,7 @@ function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => {
     if (stmt.op === "load") return differ(stmt.from.buffer, stmt.to, stmt.span);
     if (stmt.op === "store") return differ(stmt.to.buffer, stmt.from, stmt.span);
-    if (stmt.op !== "gather" && stmt.op !== "scatter") return [];
+    if (!isComputation(stmt)) return [];
     const first = stmt.op === "scatter" ? firstTable(stmt, inputsOf(func).length) : 0;
     return [
       ...stmt.from.flatMap(({ buffer }, k) => differ(inputOf(func, first + k).name, buffer, stmt.span)),
@@ -454,7 +454,7 @@ function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
  * list. A program with an empty output may also have none.
  */
 function oneGather({ func, all }: Program): Diagnostic[] {
-  const gathers = all.filter(({ stmt }) => stmt.op === "gather" || stmt.op === "scatter").length;
+  const gathers = all.filter(({ stmt }) => isComputation(stmt)).length;
   const wanted = elementCount(outputOf(func).type.shape) === 0 ? [0, 1] : [1];
   return wanted.includes(gathers)
     ? []
