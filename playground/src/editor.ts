@@ -13,7 +13,7 @@ import {
   undoDepth,
 } from "@codemirror/commands";
 import { lintGutter, linter, lintKeymap, type Diagnostic as Lint } from "@codemirror/lint";
-import { Compartment, EditorState, type Text } from "@codemirror/state";
+import { Compartment, EditorState, type Extension, type Text } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -70,45 +70,6 @@ export function createEditor(
   parent: HTMLElement,
   { text, worker, onText, onHistory }: EditorOptions,
 ): Editor {
-  const problems = async (view: EditorView): Promise<readonly Lint[]> => {
-    const { doc } = view.state;
-    const found = await worker.call("problems", { text: doc.toString() });
-    if (view.state.doc !== doc) return [];
-    return found.map((problem) => lintOf(problem, doc));
-  };
-  const complete = async ({ state, pos, explicit }: CompletionContext) => {
-    const line = state.doc.lineAt(pos);
-    if (!explicit && !/[\w.{,="]$/.test(line.text.slice(0, pos - line.from))) return null;
-    const found = await worker.call("complete", {
-      text: state.doc.toString(),
-      line: line.number - 1,
-      column: pos - line.from,
-    });
-    return found === null ? null : { from: line.from + found.from, options: [...found.options] };
-  };
-  const hover = hoverTooltip(async (view, pos) => {
-    const line = view.state.doc.lineAt(pos);
-    const place = { line: line.number - 1, column: pos - line.from };
-    const said = await worker.call("hover", { text: view.state.doc.toString(), ...place });
-    if (said === null) return null;
-    return {
-      pos,
-      create: () => {
-        const dom = document.createElement("div");
-        dom.className = "hover";
-        dom.textContent = said;
-        return { dom };
-      },
-    };
-  });
-  // Loaded for those who write: the first verdict does not wait for it.
-  const completing = new Compartment();
-  const loadCompletion = async (of: EditorView): Promise<void> => {
-    const { autocompletion, completionKeymap } = await import("@codemirror/autocomplete");
-    const extension = [autocompletion({ override: [complete] }), keymap.of(completionKeymap)];
-    of.dispatch({ effects: completing.reconfigure(extension) });
-  };
-  let isLoaded = false;
   const view = new EditorView({
     parent,
     state: EditorState.create({
@@ -120,16 +81,10 @@ export function createEditor(
         highlightActiveLine(),
         EditorView.lineWrapping,
         tirHighlighting,
-        linter(problems, { delay: lintDelayMs }),
+        problems(worker),
         lintGutter(),
-        hover,
-        completing.of([]),
-        EditorView.domEventHandlers({
-          focus(_, of) {
-            if (!isLoaded) void loadCompletion(of);
-            isLoaded = true;
-          },
-        }),
+        hoverTexts(worker),
+        completion(worker),
         keymap.of([...historyKeymap, ...lintKeymap, ...defaultKeymap]),
         EditorView.contentAttributes.of({ "data-testid": "program", "aria-label": "program" }),
         EditorView.updateListener.of((update) => {
@@ -158,6 +113,67 @@ export function createEditor(
       view.destroy();
     },
   };
+}
+
+/** Returns the extension that shows diagnostics and fixes. */
+const problems = (worker: Client): Extension =>
+  linter(
+    async (view) => {
+      const { doc } = view.state;
+      const found = await worker.call("problems", { text: doc.toString() });
+      if (view.state.doc !== doc) return [];
+      return found.map((problem) => lintOf(problem, doc));
+    },
+    { delay: lintDelayMs },
+  );
+
+/** Returns the extension that shows hover texts. */
+const hoverTexts = (worker: Client): Extension =>
+  hoverTooltip(async (view, pos) => {
+    const line = view.state.doc.lineAt(pos);
+    const place = { line: line.number - 1, column: pos - line.from };
+    const said = await worker.call("hover", { text: view.state.doc.toString(), ...place });
+    if (said === null) return null;
+    return {
+      pos,
+      create: () => {
+        const dom = document.createElement("div");
+        dom.className = "hover";
+        dom.textContent = said;
+        return { dom };
+      },
+    };
+  });
+
+/**
+ * Returns the extension that completes words. It is loaded when the editor first has the focus: the first
+ * verdict does not wait for it.
+ */
+function completion(worker: Client): Extension {
+  const complete = async ({ state, pos, explicit }: CompletionContext) => {
+    const line = state.doc.lineAt(pos);
+    if (!explicit && !/[\w.{,="]$/.test(line.text.slice(0, pos - line.from))) return null;
+    const found = await worker.call("complete", {
+      text: state.doc.toString(),
+      line: line.number - 1,
+      column: pos - line.from,
+    });
+    return found === null ? null : { from: line.from + found.from, options: [...found.options] };
+  };
+  const loaded = new Compartment();
+  const load = async (view: EditorView): Promise<void> => {
+    const { autocompletion, completionKeymap } = await import("@codemirror/autocomplete");
+    const extension = [autocompletion({ override: [complete] }), keymap.of(completionKeymap)];
+    view.dispatch({ effects: loaded.reconfigure(extension) });
+  };
+  let isLoaded = false;
+  const onFocus = EditorView.domEventHandlers({
+    focus(_, view) {
+      if (!isLoaded) void load(view);
+      isLoaded = true;
+    },
+  });
+  return [loaded.of([]), onFocus];
 }
 
 /**

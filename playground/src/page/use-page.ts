@@ -1,5 +1,5 @@
 /** Data of the page that its parts draw, and functions that change the data. */
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { defined } from "../../../ir/defined.js";
 import { entryOf } from "../../../ir/entry-of.js";
 import type { ScheduleText } from "../jobs/flags.js";
@@ -8,12 +8,13 @@ import type { Asked } from "../jobs/program.js";
 import type { Inputs, PageState } from "../page-state.js";
 import { long, quick } from "../workers.js";
 import { errorTexts } from "./error-text.js";
+import { askedOf, keyOf } from "./page-program.js";
 import { useChanges } from "./use-changes.js";
 import { useDrop } from "./use-drop.js";
 import { useEditor, type PageEditor } from "./use-editor.js";
 import { useLink } from "./use-link.js";
 import { usePageState } from "./use-page-state.js";
-import { useVerdict, type Judged } from "./use-verdict.js";
+import { useVerdict } from "./use-verdict.js";
 
 /** State of the page, the values that the parts of the page draw, and the functions that change the state. */
 export interface Page {
@@ -54,20 +55,10 @@ const noInputs: Inputs = {};
  */
 export function usePage(first: PageState): Page {
   const { state, latest, replace, update } = usePageState(first);
-  const [{ shown, of }, setShown] = useState<Judged>({ of: "" });
   const [vocabulary, setVocabulary] = useState<Vocabulary>();
   const [notes, setNotes] = useState<readonly string[]>([]);
   const [example, setExample] = useState("");
   const [invalid, setInvalids] = useState<readonly string[]>([]);
-  // The first verdict does not wait for the editor.
-  const [isJudged, setJudged] = useState(false);
-  const editor = useEditor(
-    isJudged,
-    () => latest().text,
-    (text) => {
-      update({ text });
-    },
-  );
   const setInvalid = useCallback((label: string, wrong: boolean): void => {
     setInvalids((labels) => [...labels.filter((one) => one !== label), ...(wrong ? [label] : [])]);
   }, []);
@@ -76,21 +67,17 @@ export function usePage(first: PageState): Page {
     void quick.call("vocabulary", null).then(setVocabulary);
   }, []);
 
-  const judgedKey = useRef("");
-  const show = useVerdict(setShown);
-  useEffect(() => {
-    const key = keyOf(state);
-    if (judgedKey.current === key) return;
-    judgedKey.current = key;
-    show(key, quick.call("show", askedOf(state)))
-      .catch((thrown: unknown) => {
-        judgedKey.current = "";
-        setNotes(errorTexts(thrown));
-      })
-      .finally(() => {
-        setJudged(true);
-      });
-  }, [state.text, state.func]);
+  const { shown, of, isJudged, show } = useVerdict(state, (thrown) => {
+    setNotes(errorTexts(thrown));
+  });
+  // The first verdict does not wait for the editor.
+  const editor = useEditor(
+    isJudged,
+    () => latest().text,
+    (text) => {
+      update({ text });
+    },
+  );
 
   const load = ({ text, func, notes: said, inputs }: Opened): void => {
     const { func: _, ...others } = latest();
@@ -126,10 +113,10 @@ export function usePage(first: PageState): Page {
   const change = useChanges((next, step) => {
     performance.mark("changed");
     return quick.call("edit", { ...askedOf(latest()), change: next }).then(({ text, shown: fresh }) => {
-      judgedKey.current = keyOf({ ...latest(), text });
+      const judging = show(keyOf({ ...latest(), text }), Promise.resolve(fresh));
       update({ text });
       editor.setText(text, step);
-      return show(judgedKey.current, Promise.resolve(fresh));
+      return judging;
     });
   });
   useLayoutEffect(() => {
@@ -172,6 +159,3 @@ export function usePage(first: PageState): Page {
   useDrop(page.openFile);
   return page;
 }
-
-const askedOf = ({ text, func, sizes }: PageState): Asked => ({ text, sizes, ...defined({ func }) });
-const keyOf = ({ text, func }: PageState): string => `${func ?? ""}\n${text}`;
