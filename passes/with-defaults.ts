@@ -10,7 +10,6 @@ import { defaultsOn } from "../ir/schedule-entries.js";
 import type { Target } from "../ir/target.js";
 import {
   dataResidency,
-  domainOf,
   entryLimits,
   pinnedEntry,
   pinnedTiles,
@@ -31,7 +30,7 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
   // Elements that are read in global memory are loaded by no full load.
   const inForce =
     func.sharedDims.length === 0 || isScatter(func.map) || dataResidency(func, { residency }) === "ub";
-  const extents = domainOf(func);
+  const extents = func.map.domain;
   const initial: ResolvedSchedule = {
     ...plainSchedule(schedule, { residency, extents, order: defaultOrder(func) }, target),
     ...(inForce ? { profile } : {}),
@@ -72,7 +71,7 @@ export function plainSchedule(
  */
 export function defaultOrder(func: AccessFunc): number[] {
   const dataDims = followedBy(func.map, gatheredTable);
-  const dims = domainOf(func).map((_, d) => d);
+  const dims = func.map.domain.map((_, d) => d);
   // Tasks of a scatter are in no order, and its other loops ascend.
   if (isScatter(func.map)) return dims;
   return [...dims.filter((d) => dataDims.has(d)), ...dims.filter((d) => !dataDims.has(d))];

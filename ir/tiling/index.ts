@@ -64,7 +64,7 @@ export {
   shortest,
 } from "./residency.js";
 export { compulsoryBytes, type OperandTraffic, type Traffic } from "./traffic.js";
-export { domainOf, entryLimits, soleDim, type TiledOperand } from "./tiled.js";
+export { entryLimits, soleDim, type TiledOperand } from "./tiled.js";
 export { isLongerTile, takenSchedule } from "./taken-schedule.js";
 export { isInPlace, type ScatterTiling } from "./scatter-tiling.js";
 export { compulsoryElements } from "./scatter-traffic.js";

@@ -10,7 +10,7 @@ import { followedDims } from "../access.js";
 import { inputsOf, type AccessFunc, type Operand } from "../func.js";
 import type { Linear } from "../linear.js";
 import { at, elementsInByte, rowsFillBytes, type DType, type Shape } from "../types.js";
-import { domainOf, type TiledGather } from "./tiled.js";
+import { type TiledGather } from "./tiled.js";
 
 /**
  * Constraint along one dim: the extents of tile and view must be multiples of `step` elements. `dtype`:
@@ -53,7 +53,7 @@ export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map"
 function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const steps: (PackedStep | undefined)[] = Array.from({ length: map.domain.length }, () => undefined);
   const max = map.reduced?.max ?? 1;
-  const extents = [...domainOf({ operands, map }), max];
+  const extents = [...map.domain, max];
   let never: string | undefined;
   let reduction: PackedStep | undefined;
   const inputs = inputsOf({ operands });

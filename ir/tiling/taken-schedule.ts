@@ -4,7 +4,6 @@ import { profileOf } from "../profile.js";
 import type { Schedule } from "../schedule.js";
 import type { Shape } from "../types.js";
 import { writeRulesOf } from "./pypto-writes.js";
-import { domainOf } from "./tiled.js";
 
 /**
  * True if a tile has more extents than the output (the domain, for a scatter) has dims, and the PyPTO rule
@@ -18,15 +17,15 @@ export const isLongerTile = <S extends Schedule>(
   gather.framework !== undefined &&
   gather.map.reduced === undefined &&
   profileOf(schedule).longerTiles !== undefined &&
-  schedule.tile.length > domainOf(gather).length;
+  schedule.tile.length > gather.map.domain.length;
 
 /**
  * True if a tile or view has at least one extent but fewer extents than the domain has dims, and the PyPTO
  * operator accepts missing extents. Always false for a gather: only scatters have such operators.
  */
 export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "tile" | "view"): boolean => {
-  const { length } = schedule[name] ?? domainOf(gather);
-  return length > 0 && length < domainOf(gather).length && writeRulesOf(gather)?.shorterTiles === true;
+  const { length } = schedule[name] ?? gather.map.domain;
+  return length > 0 && length < gather.map.domain.length && writeRulesOf(gather)?.shorterTiles === true;
 };
 
 /**
@@ -35,7 +34,7 @@ export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "til
  * scatters may have, become the full extents of the domain.
  */
 export function takenSchedule<S extends Schedule>(gather: AccessFunc, schedule: S): S {
-  const domain = domainOf(gather);
+  const domain = gather.map.domain;
   if (isLongerTile(gather, schedule)) return { ...schedule, tile: schedule.tile.slice(0, domain.length) };
   const filled = (["tile", "view"] as const).filter((name) => isShorterTile(gather, schedule, name));
   return filled.reduce<S>((taken, name) => {

@@ -9,7 +9,7 @@ import {
   walked,
   type Followed,
 } from "../access.js";
-import { inputOf, outputOf, type AccessFunc, type Operand } from "../func.js";
+import { inputOf, type AccessFunc, type Operand } from "../func.js";
 import { soleAtom } from "../linear.js";
 import type { ResolvedSchedule } from "../schedule.js";
 import type { Target } from "../target.js";
@@ -53,12 +53,6 @@ export interface TiledGather {
 }
 
 /**
- * Returns the extents that a schedule splits into tiles: the domain of a scatter, or the output of a gather.
- */
-export const domainOf = (func: Pick<AccessFunc, "map" | "operands">): Shape =>
-  isScatter(func.map) ? func.map.domain : outputOf(func).type.shape;
-
-/**
  * Returns the largest extent that a tile may have along each dim of the output (of the domain, for a
  * scatter), in elements: the dim's extent. For a framework's gather, the limit of a dim that data and output
  * have in common is the longer extent. Source: hicann/pypto
@@ -66,7 +60,7 @@ export const domainOf = (func: Pick<AccessFunc, "map" | "operands">): Shape =>
  */
 export function entryLimits(gather: AccessFunc): Shape {
   const { map, framework } = gather;
-  const extents = [...domainOf(gather)];
+  const extents = [...gather.map.domain];
   if (framework === undefined || isScatter(map)) return extents;
   const { shape } = inputOf(gather, gatheredTable).type;
   followedDims(map, gatheredTable).forEach((followed, k) => {

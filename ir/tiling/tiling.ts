@@ -23,7 +23,7 @@ import { takenSchedule } from "./taken-schedule.js";
 import { scatterFootprint } from "./scatter-footprint.js";
 import { tiledTables, tileScatter, type ScatterTiling } from "./scatter-tiling.js";
 import { scatterTraffic } from "./scatter-traffic.js";
-import { domainOf, entryLimits, tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
+import { entryLimits, tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
 import { trafficOf, type Traffic } from "./traffic.js";
 
 interface Derived {
@@ -66,7 +66,7 @@ export class Tiling implements TiledGather {
     const schedule = takenSchedule(gather, stated);
     const { tile, view } = schedule;
     this.schedule = schedule;
-    this.extents = domainOf(gather);
+    this.extents = gather.map.domain;
     this.cut = entryLimits(gather).map((limit, d) => Math.min(at(tile, d), at(view, d), limit));
     this.tile = this.cut.map((entry, d) => Math.min(entry, at(this.extents, d)));
     const { max } = gather.map.reduced ?? { max: 0 };

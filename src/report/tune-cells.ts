@@ -2,7 +2,6 @@
  * The space of a search as a map: for each tile shape and residency the best schedule, or why there is none.
  */
 import { defined, at, formatEntry, type Buffers, type Residencies } from "../../ir/index.js";
-import { domainOf } from "../../ir/tiling/index.js";
 import type { Candidate, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 
 interface Place {
@@ -65,7 +64,7 @@ export interface RefusedResidency {
  * scatter).
  */
 export function tileCells(result: TuneResult): TileCells | undefined {
-  const rank = domainOf(result.gather).length;
+  const rank = result.gather.map.domain.length;
   if (rank === 0) return undefined;
   // Off the grid there is a tile here and there, which would draw rows and columns of hardly a cell.
   const schedules = [...result.candidates, ...result.pruned].filter(

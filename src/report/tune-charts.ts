@@ -10,7 +10,6 @@ import {
   formatShape,
   printSchedule,
 } from "../../ir/index.js";
-import { domainOf } from "../../ir/tiling/index.js";
 import type { Candidate, Objective, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 import { chartOf, plain, short, ticksOf } from "./chart.js";
 import { tileCells, type TileCell, type TileCells } from "./tune-cells.js";
@@ -252,7 +251,7 @@ function legendOf(least: number, objective: Objective, width: number): string {
 
 const dimLabel = (d: number, { gather }: TuneResult): string => {
   const [of, unit] = isScatter(gather.map) ? ["domain", "points"] : ["output", "elements"];
-  return `tile entries along ${of} dim ${d}, of ${at(domainOf(gather), d)} ${unit}`;
+  return `tile entries along ${of} dim ${d}, of ${at(gather.map.domain, d)} ${unit}`;
 };
 
 /**

@@ -6,7 +6,6 @@ import type { ResolvedSchedule } from "../../schedule.js";
 import { at, type Shape } from "../../types.js";
 import { writeRulesOf } from "../pypto-writes.js";
 import { dataResidency } from "../residency.js";
-import { domainOf } from "../tiled.js";
 import type { Tiling } from "../tiling.js";
 
 /**
@@ -16,7 +15,7 @@ import type { Tiling } from "../tiling.js";
  * dim.
  */
 export function requiredView(gather: AccessFunc, dim: number): number {
-  const points = at(domainOf(gather), dim);
+  const points = at(gather.map.domain, dim);
   const isShared = gather.sharedDims.includes(dim);
   return Math.max(isShared ? at(inputOf(gather, gatheredTable).type.shape, dim) : 1, points, 1);
 }
@@ -32,7 +31,7 @@ const loadedDims = (gather: AccessFunc, { residency }: Reading): Shape =>
  * list for other operators.
  */
 const rowDims = (gather: AccessFunc): Shape =>
-  writeRulesOf(gather)?.fullRows === true ? [domainOf(gather).length - 1] : [];
+  writeRulesOf(gather)?.fullRows === true ? [gather.map.domain.length - 1] : [];
 
 /**
  * Returns the dims along which the schedule's PyPTO profile, or its operator, prescribes a smallest extent of

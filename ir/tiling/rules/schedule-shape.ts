@@ -9,7 +9,6 @@ import { profiles, type Schedule } from "../../schedule.js";
 import type { Target } from "../../target.js";
 import { keepsSlots, slotsOf, unequalBlocks, writeRulesOf } from "../pypto-writes.js";
 import { isLongerTile, isShorterTile } from "../taken-schedule.js";
-import { domainOf } from "../tiled.js";
 import { at, formatShape, formatType, type Shape } from "../../types.js";
 import type { Rule, ShapeVerdict } from "./rule.js";
 
@@ -67,7 +66,7 @@ function extentFaults(gather: AccessFunc, schedule: Schedule, name: "tile" | "vi
   const shape = schedule[name];
   if (shape === undefined) return [];
   const code = name === "tile" ? "TC302" : "TC303";
-  const rank = domainOf(gather).length;
+  const rank = gather.map.domain.length;
   const takesR = name === "tile" && gather.map.reduced !== undefined && !isScatter(gather.map);
   const isTaken =
     shape.length === rank ||
@@ -102,12 +101,12 @@ const takenUnder = (gather: AccessFunc, tile: Shape): string[] =>
     .filter((profile) => isLongerTile(gather, { tile, profile }))
     .map(
       (profile) =>
-        `--profile ${profile}, which takes the first ${domainOf(gather).length} (${profileFacts[profile].stands})`,
+        `--profile ${profile}, which takes the first ${gather.map.domain.length} (${profileFacts[profile].stands})`,
     );
 
 /** Returns the fault (TC303) of an order that is no permutation of the dims. */
 function orderFaults(gather: AccessFunc, { order }: Schedule): ShapeVerdict[] {
-  const rank = domainOf(gather).length;
+  const rank = gather.map.domain.length;
   const sorted = [...(order ?? [])].sort((a, b) => a - b);
   if (order === undefined || (sorted.length === rank && sorted.every((dim, k) => dim === k))) return [];
   const natural = Array.from({ length: rank }, (_, d) => d);
@@ -165,7 +164,7 @@ function unevenSlots(gather: AccessFunc, { tile, view }: Schedule): ShapeVerdict
   const integerOr0 = (entry = 0): number => (Number.isSafeInteger(entry) ? entry : 0);
   const [ofTile, ofView] = [integerOr0(tile?.[0]), integerOr0(view?.[0])];
   const nearest = ofTile > slots ? multiple(ofTile) : divisor(Math.max(1, ofTile));
-  const cutsView = ofView >= 1 && ofView < at(domainOf(gather), 0);
+  const cutsView = ofView >= 1 && ofView < at(gather.map.domain, 0);
   return [
     ...(ofTile < 1 || keepsSlots(ofTile, slots)
       ? []

@@ -12,7 +12,6 @@ import { at } from "../../types.js";
 import { writeRulesOf } from "../pypto-writes.js";
 import { orderFault } from "../point-order.js";
 import type { ScatterTiling } from "../scatter-tiling.js";
-import { domainOf } from "../tiled.js";
 import type { Tiling } from "../tiling.js";
 import { pinnedTiles, pinnedViews, requiredView } from "./pinned-dims.js";
 import type { RuleVerdict } from "./rule.js";
@@ -89,7 +88,7 @@ function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   const { profile = defaultProfile } = schedule;
   const operator = writeRulesOf(gather);
   const reason = (dim: number): string => {
-    const points = at(domainOf(gather), dim);
+    const points = at(gather.map.domain, dim);
     if (operator?.fullRows === true) return `${points}, the whole row`;
     return `${requiredView(gather, dim)} = max(input ${at(inputOf(gather, gatheredTable).type.shape, dim)}, index ${points})`;
   };

@@ -4,7 +4,6 @@
  */
 import {
   at,
-  domainOf,
   isLegal,
   replaced,
   smallestInView,
@@ -34,7 +33,7 @@ export type Stops = Readonly<Record<"tile" | "view", readonly (readonly Stop[])[
  * A position changes one extent of the schedule `used` and no other.
  */
 export function stopsOf(access: AccessFunc, target: Target, used: ResolvedSchedule): Stops {
-  const extents = domainOf(access);
+  const extents = access.map.domain;
   const { tile: _, ...open } = access.schedule;
   const residencies = residenciesOf(access, target);
   const worthTrying = residencies.map(
