@@ -1,5 +1,5 @@
 /** Flags that give a schedule again. */
-import { domainOf, suggestionText } from "../../ir/tiling/index.js";
+import { suggestionText } from "../../ir/tiling/index.js";
 import { outputOf, type Schedule, type Shape } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 
@@ -18,4 +18,4 @@ export function scheduleFlags(schedule: Schedule, extents: Shape, plain: Schedul
  * scatter.
  */
 export const tiledExtents = ({ access, tile }: Pick<Kernel, "access" | "tile">): Shape =>
-  access === undefined ? outputOf(tile).type.shape : domainOf(access);
+  access === undefined ? outputOf(tile).type.shape : access.map.domain;
