@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
-import { makeFilledFolder } from "../output/write-file.js";
+import { makeFilledFolder, type FileContent } from "../output/write-file.js";
 
 /** File that names the driver's library for Vulkan's loader. */
 const driver = "vk_swiftshader_icd.json";
@@ -31,7 +31,7 @@ export async function unpackSwiftShader(): Promise<SwiftShader> {
   try {
     const { version } = JSON.parse(readFileSync(join(from, "package.json"), "utf8")) as { version: string };
     const folder = join(tmpdir(), `tilec-swiftshader-${version}-${process.getuid?.() ?? 0}`);
-    if (!existsSync(join(folder, driver))) await unpack(join(from, "bin", "swiftshader.tar.br"), folder);
+    if (!existsSync(join(folder, driver))) makeFilledFolder(folder, await swiftShaderFiles(from));
     return { status: "ready", driver: join(folder, driver), loader: join(folder, "libvulkan.so.1") };
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
@@ -43,17 +43,21 @@ export async function unpackSwiftShader(): Promise<SwiftShader> {
  * Returns the folder of `@sparticuz/chromium`, whose `exports` name no file that stays the same over its
  * versions. Undefined if the package is not installed.
  */
-const packageFolder = (): string | undefined =>
+export const packageFolder = (): string | undefined =>
   (createRequire(import.meta.url).resolve.paths("@sparticuz/chromium") ?? [])
     .map((modules) => join(modules, "@sparticuz/chromium"))
     .find((folder) => existsSync(join(folder, "package.json")));
 
-/** Unpacks the archive of SwiftShader into a folder. Rejects if the archive does not contain the driver. */
-async function unpack(archive: string, folder: string): Promise<void> {
+/**
+ * Resolves to the files of SwiftShader in a folder of `@sparticuz/chromium`. Rejects if its archive does not
+ * contain the driver.
+ */
+export async function swiftShaderFiles(from: string): Promise<readonly FileContent[]> {
   const { parseTar } = await import("nanotar");
+  const archive = join(from, "bin", "swiftshader.tar.br");
   const files = parseTar(brotliDecompressSync(readFileSync(archive))).flatMap(({ name, data }) =>
     data === undefined ? [] : [{ name: normalize(name), data }],
   );
   if (!files.some(({ name }) => name === driver)) throw new Error(`${archive} holds no ${driver}`);
-  makeFilledFolder(folder, files);
+  return files;
 }

@@ -413,19 +413,24 @@ export function removeFolder(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }
 
+/** A file of {@link makeFilledFolder}: its name in the folder, its bytes, and whether it is a program. */
+export interface FileContent {
+  readonly name: string;
+  readonly data: Uint8Array;
+  readonly executable?: boolean;
+}
+
 /**
  * Makes a folder with the given files, in one atomic step. Does nothing if another process has made the
  * folder. Throws the platform's errors.
  */
-export function makeFilledFolder(
-  path: string,
-  files: readonly { readonly name: string; readonly data: Uint8Array }[],
-): void {
+export function makeFilledFolder(path: string, files: readonly FileContent[]): void {
   makeFolder(dirname(path));
   uninterrupted(() => {
     const fresh = mkdtempSync(`${path}-`);
     try {
-      for (const { name, data } of files) writeFileSync(join(fresh, name), data);
+      for (const { name, data, executable = false } of files)
+        writeFileSync(join(fresh, name), data, { mode: executable ? 0o755 : 0o644 });
       renameSync(fresh, path);
     } catch (thrown) {
       removeFolder(fresh);

@@ -1,10 +1,13 @@
 /** A headless Chromium with WebGPU, from registry packages alone, and a page on loopback that serves this repository. */
-import { createReadStream, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
 import { chromium, type Page } from "playwright-core";
 import { packageFile } from "../../src/device/package-files.js";
+import { packageFolder, swiftShaderFiles } from "../../src/device/swift-shader.js";
+import { makeFilledFolder } from "../../src/output/write-file.js";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html",
@@ -43,6 +46,28 @@ export const openPage = (html: string, gpu = false): Promise<OpenPage> =>
 export const openApp = (folder: string): Promise<OpenPage> =>
   open(readFileSync(join(folder, "index.html"), "utf8"), folder, [swiftShader, ...forCanvases]);
 
+/**
+ * Unpacks Chromium and SwiftShader into a folder that later processes find. The folder appears in one step, so no process starts a file
+ * that another still writes, as the `executablePath` of `@sparticuz/chromium` lets it. Throws where that package is not installed.
+ */
+async function unpackChromium(): Promise<string> {
+  const from = packageFolder();
+  if (from === undefined) throw new Error("@sparticuz/chromium is not installed: npm ci");
+  const { version } = JSON.parse(readFileSync(join(from, "package.json"), "utf8")) as { version: string };
+  const folder = join(tmpdir(), `tilec-chromium-${version}-${process.getuid?.() ?? 0}`);
+  const executable = join(folder, "chromium");
+  if (!existsSync(executable))
+    makeFilledFolder(folder, [
+      ...(await swiftShaderFiles(from)),
+      {
+        name: "chromium",
+        data: brotliDecompressSync(readFileSync(join(from, "bin", "chromium.br"))),
+        executable: true,
+      },
+    ]);
+  return executable;
+}
+
 async function open(html: string, root: string, flags: readonly string[], gpu = false): Promise<OpenPage> {
   const server = createServer((request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname));
@@ -66,10 +91,9 @@ async function open(html: string, root: string, flags: readonly string[], gpu = 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const { default: binaries } = await import("@sparticuz/chromium");
   const profile = mkdtempSync(join(tmpdir(), "tilec-chromium-"));
   const browser = await chromium.launchPersistentContext(profile, {
-    ...(gpu ? { channel: "chrome" } : { executablePath: await binaries.executablePath() }),
+    ...(gpu ? { channel: "chrome" } : { executablePath: await unpackChromium() }),
     headless: true,
     args: [
       "--no-sandbox",
