@@ -12,13 +12,18 @@
  * TSUB, TMUL, TMIN and TMAX, under docs/isa, state neither what happens past the range of an integer nor what
  * a minimum is of a NaN or of two zeros. No page states the payload of a NaN.
  */
-import { isMove, type AccessMap } from "../ir/access.js";
+import { baseFill, gatheredTable, isMove, type AccessMap } from "../ir/access.js";
 import { keyOf, type Operand } from "../ir/func.js";
-import { at, isPacked, type DType } from "../ir/types.js";
+import { carryingDims } from "../ir/tiling/point-order.js";
+import { at, elementCount, invariant, isPacked, type DType } from "../ir/types.js";
+import type { Combination } from "../ir/values/combine.js";
 import { isFloat8Source, type Reduction } from "../ir/values/expression.js";
+import { floatFormats } from "../ir/values/formats.js";
 import {
+  bitsOfNumber,
   isFloatValue,
   isRealSource,
+  numberOf,
   type ArithmeticType,
   type FloatValueType,
   type ValueStep,
@@ -26,6 +31,7 @@ import {
 import {
   combined,
   dyadic,
+  eitherMagnitude,
   f32Limit,
   fitsInteger,
   foldMagnitude,
@@ -33,6 +39,7 @@ import {
   isLess,
   leastNormal,
   magnitudeOfNumber,
+  magnitudeOfType,
   magnitudes,
   largestOf,
   exactSum,
@@ -362,8 +369,102 @@ export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): Ascend
     const type = at(types, read);
     if (type === "f16" || type === "bf16" || type === "f32") real.set(table, type);
   });
+  return answered(real, inputs, (bounds) => weighed(map, types, bounds));
+}
+
+/** Most points of a product, whose bounds are computed point by point. */
+const maxFactors = 32;
+
+/**
+ * Returns whether an Ascend core gives exact bits for the sums or products of floats that a scatter of moved
+ * elements or a constant makes, and the conditions on the elements of the base and of the updates. `type`:
+ * element type of the output. `constant`: number that all points write, if there is one.
+ */
+export function combinationAnswer(
+  map: AccessMap,
+  inputs: readonly Operand[],
+  type: FloatValueType,
+  constant?: number,
+): AscendAnswer {
+  const { combine, duplicates } = map.write;
+  invariant(combine !== "set", "a combination");
+  const fill = baseFill(map.write);
+  const base = fill === undefined ? [gatheredTable] : [];
+  const updates = constant === undefined ? map.reads.map(({ table }) => table) : [];
+  const points = duplicates === "unique" ? 1 : elementCount(carryingDims(map).map((d) => at(map.domain, d)));
+  const steps = stepsOfCombination(combine, type, constant);
+  const refused = (why: string): readonly Fault[] => [
+    { what: `${combine} of ${type}`, why, helps: "nothing" },
+  ];
+  return answered(new Map([...base, ...updates].map((table) => [table, type])), inputs, (bounds) => {
+    const [first, value] = [
+      fill === undefined
+        ? magnitudeOfType(type, bounds.get(gatheredTable))
+        : magnitudeOfNumber(numberOf(type, Number(fill))),
+      constant === undefined
+        ? magnitudeOfType(type, bounds.get(at(updates, 0)))
+        : magnitudeOfNumber(constant),
+    ];
+    if (!first.finite) return refused("the base is not finite");
+    if (combine === "mul" && points > maxFactors) return refused(`${points} points may meet in an element`);
+    const reduced = accumulated(combine, type, first, value, points - 1);
+    return faultsOf(steps, magnitudes(steps, { bounds: () => bounds.get(at(updates, 0)), reduced }));
+  });
+}
+
+/**
+ * Returns the steps of one combination in f32, of what has been made of an element and of a value: read 0, or
+ * the number `constant`.
+ */
+function stepsOfCombination(
+  op: Combination,
+  type: FloatValueType,
+  constant: number | undefined,
+): readonly ValueStep[] {
+  const made: ValueStep = { kind: "reduced", type: "f32" };
+  const value: readonly ValueStep[] =
+    constant !== undefined
+      ? [{ kind: "number", type: "f32", bits: bitsOfNumber("f32", constant) }]
+      : [
+          { kind: "read", type, read: 0 },
+          ...(type === "f32" ? [] : [{ kind: "cast", type: "f32", from: type, of: 1 } as const]),
+        ];
+  const before = [made, ...value];
+  const step: ValueStep = { kind: "op", type: "f32", op, of: [0, before.length - 1] };
+  const rounded: readonly ValueStep[] =
+    type === "f32" ? [] : [{ kind: "cast", type, from: "f32", of: before.length }];
+  return [...before, step, ...rounded];
+}
+
+/** Returns bounds of all that up to `count` steps make of an element `first`, each with a value `value`. */
+function accumulated(
+  how: Combination,
+  type: FloatValueType,
+  first: Magnitude,
+  value: Magnitude,
+  count: number,
+): Magnitude {
+  if (count <= 0) return first;
+  const { digits } = floatFormats[type];
+  if (how !== "mul") return foldMagnitude(eitherMagnitude(first, value), count + 1, digits);
+  let [last, all] = [first, first];
+  for (let k = 0; k < count; k++) {
+    last = inType(inType(combined("mul", last, value), "f32"), type);
+    all = eitherMagnitude(all, last);
+  }
+  return all;
+}
+
+/**
+ * Returns the conditions on the elements of the tables `real` under which there are no faults, or the first
+ * fault that no condition removes. `faults`: returns the faults under given bounds.
+ */
+function answered(
+  real: ReadonlyMap<number, FloatValueType>,
+  inputs: readonly Operand[],
+  faults: (bounds: Bounds) => readonly Fault[],
+): AscendAnswer {
   const tables = [...real.keys()].sort((a, b) => a - b);
-  const faults = (bounds: Bounds): readonly Fault[] => weighed(map, types, bounds);
   const finite: Bounds = new Map(tables.map((table) => [table, {}]));
   const first = faults(finite);
   const refused = ({ what, why }: Fault): AscendAnswer => ({ ok: false, refused: `${what}: ${why}` });

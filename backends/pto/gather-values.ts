@@ -29,7 +29,7 @@ import { overDims } from "./gather-rows.js";
 import { outputBuffer, type PtoGather } from "./plan.js";
 import { emitIndexSteps, type Reader } from "./indices.js";
 import { emitTransfer } from "./transfer.js";
-import { dataWord, numberWord, type Word } from "./words.js";
+import { conversionText, dataWord, numberWord, type Word } from "./words.js";
 
 /**
  * Emits a gather whose output elements are computed (by casts, arithmetic or a reduction), not only copied.
@@ -346,9 +346,8 @@ class ValueRows {
     const tile = (place: VectorPlace, word: Word): string => this.tileOf(place, word, point);
     switch (step.op) {
       case "TCVT": {
-        const { from, to, round, saturates } = step.cast;
-        const mode = saturates === undefined ? "" : `, SaturationMode::${saturates ? "ON" : "OFF"}`;
-        return `TCVT(${tile(step.to, numberWord(to))}, ${tile(step.of, numberWord(from))}, RoundMode::${round}${mode})`;
+        const { from, to } = step.cast;
+        return conversionText(tile(step.to, numberWord(to)), tile(step.of, numberWord(from)), step.cast);
       }
       case "TADD":
       case "TSUB":

@@ -40,7 +40,7 @@ import {
   spilled,
   tooManyEvents,
 } from "./refusals.js";
-import { planScatter, type PtoScatter } from "./scatter-plan.js";
+import { endOf, planScatter, type PtoScatter } from "./scatter-plan.js";
 import { dataWord, i32, indexWord, type Word } from "./words.js";
 
 /**
@@ -91,11 +91,13 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
   const { nest } = task;
   const stmt = task.gather?.stmt;
   refuse(targetFacts[target.kind].runsPto ? beyondForm(func, stmt) : notForPto(func, target));
-  const buffers = ubBuffers(func);
-  refuse([...misfits(func, buffers, stmt), ...beyondInt32(func)]);
+  const allocated = ubBuffers(func);
+  refuse([...misfits(func, allocated, stmt), ...beyondInt32(func)]);
   const lowering = stmt === undefined ? undefined : programLowering(func, target);
   const names = ptoNamesOf(func);
-  const scatter = planScatter(func, buffers);
+  const scatter = planScatter(func, allocated, target.blockBytes);
+  const slots = [...(scatter?.slots.values() ?? [])];
+  const buffers = new Map([...allocated, ...slots.map((slot) => [slot.name, slot] as const)]);
   const words = wordsOf(func, buffers, stmt, scatter);
   refuse(beyondWords(func, words));
   const gather =
@@ -107,19 +109,19 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
   refuse(events.pairs.flatMap(({ sync, ids }) => (ids > eventsOfProgram ? [tooManyEvents(sync, ids)] : [])));
   const computes = stmt !== undefined && !isMove(stmt.map);
   const used = [...buffers.values()].filter(({ name }) => computes || stmt?.scratch?.includes(name) !== true);
-  const peak = Math.max(
-    0,
-    ...used.flatMap((buffer) => (buffer.addresses ?? []).map((address) => address + ubBytes(buffer))),
-  );
+  const peak = endOf(used);
   const scratch = (computes ? [] : (stmt?.scratch ?? [])).flatMap((name) => buffers.get(name) ?? []);
   const { added, end } = placed(lowering?.adds ?? [], scratch, peak, target);
   const budget = func.schedule.ubBytes ?? target.ubBytes;
   const answer = stmt === undefined ? undefined : ascendAnswer(stmt.map, inputsOf(func));
-  refuse(end > budget ? [spilled(func, target, { peak, end, budget, adds: lowering?.adds ?? [] })] : []);
+  const adds = lowering?.adds ?? slots.map((slot) => ({ name: slot.name, bytes: ubBytes(slot) }));
+  refuse(
+    end > budget ? [spilled(func, target, { peak: endOf([...allocated.values()]), end, budget, adds })] : [],
+  );
   return {
     func,
     target,
-    names: isInPlace(func) ? namesInPlace(func, names) : names,
+    names: withSlots(isInPlace(func) ? namesInPlace(func, names) : names, slots),
     nest,
     blocks:
       stmt === undefined && scatter === undefined
@@ -131,7 +133,7 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
     events: events.first,
     added,
     ubPeak: end,
-    assumes: answer?.ok === true ? answer.assumes : [],
+    assumes: scatter?.assumes ?? (answer?.ok === true ? answer.assumes : []),
   };
 }
 
@@ -214,6 +216,12 @@ function namesInPlace(func: TileFunc, names: PtoNames): PtoNames {
   const base = inputsOf(func).find(({ inout }) => inout === true)?.name;
   const output = outputOf(func).name;
   return { ...names, buffer: (name) => names.buffer(name === output ? (base ?? name) : name) };
+}
+
+/** Returns the identifiers of a program, and those of slots, whose names are identifiers. */
+function withSlots(names: PtoNames, slots: readonly UbBuffer[]): PtoNames {
+  const slotNames = new Set(slots.map(({ name }) => name));
+  return { ...names, buffer: (name) => (slotNames.has(name) ? name : names.buffer(name)) };
 }
 
 /** Returns the parameters that the host passes to a kernel, in the order of the kernel's signature. */

@@ -8,7 +8,6 @@ import { neverNegative } from "../../ir/intervals/loop-bounds.js";
 import type { Target } from "../../ir/target.js";
 import { statementsOf } from "../../ir/task/index.js";
 import { printLinear, printStmtHead } from "../../ir/text/print.js";
-import type { GatherLowering } from "../../ir/tiling/lowering.js";
 import { regionsOf, type GatherStmt, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
 import { elementCount } from "../../ir/types.js";
 import type { GatherPlan } from "../plan/gather.js";
@@ -193,7 +192,7 @@ interface Spill {
   readonly peak: number;
   readonly end: number;
   readonly budget: number;
-  readonly adds: GatherLowering["adds"];
+  readonly adds: readonly { readonly name: string; readonly bytes: number }[];
 }
 
 /** Returns the error (TC401) for a kernel that needs more bytes of unified buffer than the budget. */

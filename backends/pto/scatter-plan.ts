@@ -1,22 +1,30 @@
 /**
- * The scatter of a PTO-ISA kernel, decided before any text. Its points are taken one by one in their order:
- * in UB by the scalar unit, in global memory row by row, a TSTORE each.
+ * The scatter of a PTO-ISA kernel, decided before any text. Its points are taken one after another: words in
+ * UB by the scalar unit, rows that go to global memory by a TSTORE each, and all others through slots.
  */
 import { isMove, isOrderFree, isRead, type AccessMap } from "../../ir/access.js";
 import { addressOf } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
-import { inputsOf, operandNamed, outputOf, type TileFunc } from "../../ir/func.js";
+import { inputsOf, operandNamed, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import { rangesOf } from "../../ir/intervals/intervals.js";
 import type { Ranges } from "../../ir/intervals/range.js";
 import { constant, dimsOf, equalLinear, isDim, type Linear } from "../../ir/linear.js";
 import { mayReject, mayReport, type IndexRule } from "../../ir/policy.js";
 import { statementsOf, type Located } from "../../ir/task/index.js";
 import { printStmtHead } from "../../ir/text/print.js";
-import { firstTable, ubStrides, type Region, type ScatterStmt, type UbBuffer } from "../../ir/tile.js";
+import { rowSlots, type RowSlot, type SlotName } from "../../ir/tiling/scatter-slots.js";
+import {
+  firstTable,
+  ubBytes,
+  ubStrides,
+  type Region,
+  type ScatterStmt,
+  type UbBuffer,
+} from "../../ir/tile.js";
 import {
   assertNever,
   at,
-  bitsOf,
+  alignUp,
   byteAligned,
   bytesOf,
   isInteger,
@@ -25,8 +33,13 @@ import {
   type Shape,
 } from "../../ir/types.js";
 import { isValueType, typeOf, type Expression } from "../../ir/values/expression.js";
-import { bitsOfNumber, numberOf } from "../../ir/values/index.js";
-import { computesValues } from "../ascend-answer.js";
+import { bitsOfNumber, isFloatValue, numberOf } from "../../ir/values/index.js";
+import {
+  combinationAnswer,
+  computesValues,
+  type AscendAnswer,
+  type ElementCondition,
+} from "../ascend-answer.js";
 import { indexSteps, type IndexStep } from "../index-walk.js";
 import { maxSizesOf } from "../plan/gather.js";
 import { isInPlace } from "../scatter-map.js";
@@ -38,6 +51,15 @@ import { isInPlace } from "../scatter-map.js";
 export type PtoValue =
   | { readonly kind: "read"; readonly region: Region; readonly address: Linear }
   | { readonly kind: "constant"; readonly bits: bigint };
+
+/**
+ * Path of points to the output. `words`: the scalar unit writes the words of a tile. `stores`: a TSTORE moves
+ * a row from the updates to global memory. `slots`: a row or an element is made in slots.
+ */
+export type PtoPath = "words" | "stores" | "slots";
+
+/** Returns the C++ identifier of a slot. */
+const slotIdentifier = (name: SlotName): string => `${name.replace("wideOperand", "wide_operand")}_ub`;
 
 /**
  * Plan of the scatter of a PTO-ISA kernel. Addresses are in elements of the tensor or buffer that contains
@@ -59,8 +81,13 @@ export interface PtoScatter {
   readonly value: PtoValue;
   /** True if the written region is in UB. */
   readonly inUb: boolean;
-  /** First dim of the row that one store moves to global memory. In UB: the number of dims. */
+  readonly path: PtoPath;
+  /** First dim of the rows that are written at once; the number of dims for single elements. */
   readonly rowDim: number;
+  /** Buffers behind those of the program, by their use; empty unless the path is `slots`. */
+  readonly slots: ReadonlyMap<SlotName, UbBuffer>;
+  /** Conditions on elements under which combinations of floats have the stated bits. */
+  readonly assumes: readonly ElementCondition[];
   /** True if the order of points can be seen. */
   readonly isOrdered: boolean;
   /** True if an index out of range is reported. */
@@ -73,7 +100,11 @@ export interface PtoScatter {
  * Returns the plan of the scatter in a tile program; undefined if there is no scatter. Throws a CompileError
  * (TC505) that names the part of the scatter that PTO-ISA kernels do not support.
  */
-export function planScatter(func: TileFunc, buffers: ReadonlyMap<string, UbBuffer>): PtoScatter | undefined {
+export function planScatter(
+  func: TileFunc,
+  buffers: ReadonlyMap<string, UbBuffer>,
+  blockBytes: number,
+): PtoScatter | undefined {
   const [located, ...others] = statementsOf(func).filter(
     (one): one is Located<ScatterStmt> => one.stmt.op === "scatter",
   );
@@ -111,7 +142,7 @@ export function planScatter(func: TileFunc, buffers: ReadonlyMap<string, UbBuffe
     return isRead(value) && region !== undefined ? addressIn(value.at, region) : (value as Linear);
   });
   const steps = indexSteps(map, forms, func.operands);
-  const strange = strangeIn(map, steps, dtype);
+  const strange = strangeIn(map, steps);
   if (strange !== undefined) refuse(strange.what, strange.hint);
   const width = 8 * bytesOf(byteAligned(dtype));
   for (const { stmt: fill } of statementsOf(func))
@@ -126,13 +157,16 @@ export function planScatter(func: TileFunc, buffers: ReadonlyMap<string, UbBuffe
   const indexTables = map.indices.flatMap(({ value: of }) => (isRead(of) ? [of.table] : []));
   if (map.reads.some(({ table }) => indexTables.includes(table)))
     refuse("an input that holds index values and values");
+  const answer = bitsOfCombination(map, inputs, dtype, value);
+  if (!answer.ok) return refuse(answer.refused, computesValues);
   const rank = map.domain.length;
-  const rowDim = inUb ? rank : rowDimOf(map, steps, value, buffers);
-  if (!inUb && rowDim === rank)
-    refuse("single elements that are written to global memory", "compile it with --residency ub");
-  if (!inUb && map.write.combine !== "set")
-    refuse(`${map.write.combine} to rows in global memory`, "compile it with --residency ub");
+  const isSet = map.write.combine === "set";
+  const shared = rowDimOf(map, steps, value, buffers);
+  const path = inUb && (isSet || isInteger(dtype)) ? "words" : isSet && shared < rank ? "stores" : "slots";
+  // Slots hold innermost rows.
+  const rowDim = { words: rank, stores: shared, slots: Math.max(shared, rank - 1) }[path];
   const maxSizes = maxSizesOf(stmt.sizes, loops);
+  const columns = rowDim < rank ? { columns: at(maxSizes, rowDim) } : {};
   const names = indexTables.flatMap((table) => [at(inputs, table).name, regionOf(table)?.buffer ?? ""]);
   return {
     stmt,
@@ -150,7 +184,14 @@ export function planScatter(func: TileFunc, buffers: ReadonlyMap<string, UbBuffe
     written: addressIn(map.write.at, stmt.to),
     value,
     inUb,
+    path,
     rowDim,
+    slots: placedSlots(
+      path === "slots" ? rowSlots({ dtype, isSet, inUb, ...columns }, blockBytes) : [],
+      buffers,
+      blockBytes,
+    ),
+    assumes: answer.assumes,
     isOrdered: !isOrderFree(map.write, dtype),
     reports: mayReport(map),
     isChecked: isInPlace(func) && mayReport(map) && mayReject(map),
@@ -164,7 +205,6 @@ export function planScatter(func: TileFunc, buffers: ReadonlyMap<string, UbBuffe
 function strangeIn(
   { write, reduced }: AccessMap,
   steps: readonly IndexStep[],
-  dtype: DType,
 ): { readonly what: string; readonly hint?: string } | undefined {
   if (reduced !== undefined) return { what: "a scatter of sums" };
   if (write.duplicates === "error")
@@ -174,9 +214,40 @@ function strangeIn(
     };
   if (steps.some(({ isOfValue }) => isOfValue === true))
     return { what: "an index value that only the written value needs" };
-  if (write.combine !== "set" && !(isInteger(dtype) && bitsOf(dtype) <= 32))
-    return { what: `${write.combine} of ${dtype}: no document states its bits on the scalar unit` };
   return undefined;
+}
+
+/**
+ * Returns whether an Ascend core gives exact bits for what a scatter makes of its elements. Integers are
+ * combined by the scalar unit, as C++ states.
+ */
+function bitsOfCombination(
+  map: AccessMap,
+  inputs: readonly Operand[],
+  dtype: DType,
+  value: PtoValue,
+): AscendAnswer {
+  if (map.write.combine === "set" || !isValueType(dtype) || !isFloatValue(dtype))
+    return { ok: true, assumes: [] };
+  const constant = value.kind === "constant" ? numberOf(dtype, Number(value.bits)) : undefined;
+  return combinationAnswer(map, inputs, dtype, constant);
+}
+
+/** Returns slots as buffers behind those of the program. `blockBytes`: alignment of tiles. */
+function placedSlots(
+  slots: readonly RowSlot[],
+  buffers: ReadonlyMap<string, UbBuffer>,
+  blockBytes: number,
+): ReadonlyMap<SlotName, UbBuffer> {
+  let next = alignUp(endOf([...buffers.values()]), blockBytes);
+  return new Map(
+    slots.map(({ name, dtype, columns, bytes }) => {
+      const place = { shape: [columns], rowBytes: bytes, buffers: 1, addresses: [next] } as const;
+      next += bytes;
+      // No name of a program begins like this.
+      return [name, { name: slotIdentifier(name), dtype, ...place }];
+    }),
+  );
 }
 
 /**
@@ -246,6 +317,13 @@ function rowDimOf(
   }
   return rowDim;
 }
+
+/** Returns the first byte behind all buffers in the unified buffer (UB). */
+export const endOf = (buffers: readonly UbBuffer[]): number =>
+  Math.max(
+    0,
+    ...buffers.flatMap((buffer) => (buffer.addresses ?? []).map((address) => address + ubBytes(buffer))),
+  );
 
 /**
  * Returns the 32-bit word that fills memory with copies of an element if the word is repeated; undefined if

@@ -1,21 +1,22 @@
 /**
  * A scatter point by point: in UB by the scalar unit, which moves words or combines integers, in global
- * memory by a TSTORE for each row.
+ * memory by a TSTORE for each row, and through slots (scatter-slots.ts).
  *
  * Stores of one pipe begin in the order of the program. Where two of them may meet in one element, a barrier
  * of MTE3 stands between them, so that the later one stays.
  */
-import { add, constant, scale, type Linear } from "../../ir/linear.js";
-import type { Combine } from "../../ir/access.js";
+import { add, constant, scale } from "../../ir/linear.js";
 import { outputOf } from "../../ir/func.js";
 import type { FillStmt } from "../../ir/tile.js";
 import { isInPlace } from "../scatter-map.js";
-import { assertNever, bitsOf, InternalError, invariant, isSigned, strides } from "../../ir/types.js";
+import { assertNever, InternalError, invariant, strides } from "../../ir/types.js";
 import { fixed, type PtoContext } from "./context.js";
 import type { Coordinate } from "./forms.js";
 import { overDims, readerOf } from "./gather-rows.js";
 import { emitIndexSteps, type Reader } from "./indices.js";
 import { fillWord, type PtoScatter } from "./scatter-plan.js";
+import { slotWriter } from "./scatter-slots.js";
+import { emitWord, valueWords, type PointWriter } from "./scatter-words.js";
 import { emitTransfer } from "./transfer.js";
 import { i32 } from "./words.js";
 
@@ -28,7 +29,9 @@ export function emitScatter(context: PtoContext, scatter: PtoScatter, isCheck: b
   // In global memory the statement is one of MTE3, and the scalar unit reads its index values.
   if (!inUb || isCheck) context.wait("MTE2", "S");
   const readers = scatter.regions.map((region) => region && readerOf(context, region));
-  const write = isCheck ? undefined : inUb ? elementWriter(context, scatter) : rowWriter(context, scatter);
+  const write = isCheck ? undefined : writerOf(context, scatter);
+  const usesVector = !isCheck && inUb && scatter.path === "slots";
+  if (usesVector) context.wait("S", "V");
   // Rows go over copies of the base.
   if (!inUb && !isCheck && !isInPlace(context.plan.func)) context.out.line("pipe_barrier(PIPE_MTE3);");
   overDims(context, { sizes: stmt.sizes, shape: scatter.maxSizes }, rowDim, (dims) => {
@@ -44,7 +47,22 @@ export function emitScatter(context: PtoContext, scatter: PtoScatter, isCheck: b
       });
     } else write(dims, names);
   });
+  if (usesVector) context.wait("V", "S");
   if (!inUb || isCheck) context.wait("S", "MTE3");
+}
+
+/** Returns the function that emits the write of one row or element on the path of a scatter. */
+function writerOf(context: PtoContext, scatter: PtoScatter): PointWriter {
+  switch (scatter.path) {
+    case "words":
+      return tileWriter(context, scatter);
+    case "stores":
+      return rowWriter(context, scatter);
+    case "slots":
+      return slotWriter(context, scatter);
+    default:
+      return assertNever(scatter.path);
+  }
 }
 
 /** Emits the index values of a point, and returns their names. */
@@ -76,60 +94,24 @@ function emitPointIndices(
   return names;
 }
 
-type PointWriter = (dims: readonly Coordinate[], indices: readonly string[]) => void;
-
 /**
  * Returns a function that emits the code by which the scalar unit writes the value of one point to a tile.
  */
-function elementWriter(context: PtoContext, scatter: PtoScatter): PointWriter {
-  const { plan, out } = context;
-  const { stmt, value, written } = scatter;
-  const { dtype } = outputOf(plan.func).type;
+function tileWriter(context: PtoContext, scatter: PtoScatter): PointWriter {
+  const { plan } = context;
+  const { stmt, written } = scatter;
   const buffer = plan.buffers.get(stmt.to.buffer);
   invariant(buffer !== undefined, "the written tile is in UB");
   const word = plan.words(stmt.to.buffer);
   const tile = context.bufferTile(buffer, stmt.to.sizes);
-  const read = value.kind === "read" ? readerOf(context, value.region) : undefined;
-  const wordBits = 8 * word.bytes;
+  const valueOf = valueWords(context, scatter, word);
   return (dims, indices) => {
     for (let k = 0; k < word.each; k++) {
-      const wordOf = (element: Linear): string =>
-        context.form(add(scale(element, word.each), constant(k)), dims, indices);
-      const taken =
-        value.kind === "read" && read !== undefined
-          ? read(wordOf(value.address))
-          : value.kind === "constant"
-            ? wordText(value.bits >> BigInt(k * wordBits), word)
-            : "";
-      const place = wordOf(written);
-      const { combine } = stmt.map.write;
-      if (combine === "set") {
-        out.line(`${tile}.SetValue(${place}, ${taken});`);
-        continue;
-      }
-      const type = `${isSigned(dtype) ? "" : "u"}int${bitsOf(dtype)}_t`;
-      out.line(`const uint32_t place = ${place};`);
-      out.line(`const ${type} element = (${type})${tile}.GetValue(place);`);
-      out.line(`const ${type} value = (${type})${taken};`);
-      out.line(`${tile}.SetValue(place, (${word.name})(${combinedText(combine)}));`);
+      const taken = valueOf(k, dims, indices);
+      const place = context.form(add(scale(written, word.each), constant(k)), dims, indices);
+      emitWord(context, stmt.map.write.combine, { tile, place, word }, taken);
     }
   };
-}
-
-/** Returns the C++ expression that combines the integers `element` and `value`; sums and products wrap. */
-function combinedText(combine: Exclude<Combine, "set">): string {
-  switch (combine) {
-    case "add":
-      return "(uint32_t)element + (uint32_t)value";
-    case "mul":
-      return "(uint32_t)element * (uint32_t)value";
-    case "min":
-      return "value < element ? value : element";
-    case "max":
-      return "value > element ? value : element";
-    default:
-      return assertNever(combine);
-  }
 }
 
 /** Returns a function that emits the store of one row of points to global memory. */
@@ -177,7 +159,3 @@ function wordOfFill({ to, bits }: FillStmt, { plan }: PtoContext): bigint {
   if (word === undefined) throw new InternalError("a fill has a word");
   return word;
 }
-
-/** Returns bits as a C++ literal of a word. */
-const wordText = (bits: bigint, { name, bytes }: { readonly name: string; readonly bytes: number }): string =>
-  `(${name})${String(BigInt.asIntN(8 * bytes, bits)).replace("-2147483648", "(-2147483647 - 1)")}`;

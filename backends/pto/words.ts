@@ -5,6 +5,7 @@
  */
 import { InternalError, type DType } from "../../ir/types.js";
 import type { SourceType } from "../../ir/values/expression.js";
+import type { Conversion } from "../../ir/values/vector-steps.js";
 
 /**
  * C++ type in which elements are moved or computed. `bytes`: size of the type. `each`: number of values of
@@ -109,3 +110,9 @@ const numbers: Readonly<Partial<Record<SourceType, Word>>> = {
 
 /** Returns the word type (C++ type) in which instructions read elements of a type as numbers. */
 export const numberWord = (dtype: SourceType): Word => numbers[dtype] ?? dataWord(dtype, false);
+
+/** Returns the TCVT instruction that converts the row of tile `of` to the row of tile `to`. */
+export function conversionText(to: string, of: string, { round, saturates }: Conversion): string {
+  const mode = saturates === undefined ? "" : `, SaturationMode::${saturates ? "ON" : "OFF"}`;
+  return `TCVT(${to}, ${of}, RoundMode::${round}${mode})`;
+}

@@ -2,6 +2,7 @@
  * Test of the conditions under which an Ascend core gives the stated bits, on the elements that index values
  * name.
  */
+import { isScatter } from "../../ir/access.js";
 import { keyOf, outputOf } from "../../ir/func.js";
 import { jsonNumber, type JsonNumber } from "../../ir/json-number.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
@@ -11,6 +12,7 @@ import { stepNumbers } from "../../ir/values/evaluator.js";
 import { accumulators, numberOf, valuePlan } from "../../ir/values/index.js";
 import { meaningOf, reducedTo } from "../../ir/values/ops.js";
 import { faultOfNumbers, faultOfTaking, type ElementCondition } from "../ascend-answer.js";
+import { inputTensor, unitsOf } from "../memory.js";
 import { pointsOf } from "../region-points.js";
 import { mapAddresses, type MapAddresses } from "../map-addresses.js";
 import type { MappedInputs } from "../resolved-indices.js";
@@ -99,14 +101,39 @@ function* unmetElements(
 
 /**
  * Returns the first input element that violates a condition and from which an output element is computed.
- * Undefined if there is none before the first output element with an index out of range.
+ * Undefined if there is none before the first output element with an index out of range. For a scatter, all
+ * elements of the operands are tested.
  */
 export function unmetCondition(
   mapped: MappedInputs,
   assumes: readonly ElementCondition[],
 ): UnmetCondition | undefined {
   if (assumes.length === 0) return undefined;
+  if (isScatter(mapped.map)) return unmetOperand(mapped, assumes);
   for (const { unmet } of unmetElements(mapped, assumes, mapAddresses(mapped))) return unmet;
+  return undefined;
+}
+
+/**
+ * Returns the first element of an operand that violates the operand's condition; undefined if there is none.
+ */
+function unmetOperand(
+  { operands, inputs }: MappedInputs,
+  assumes: readonly ElementCondition[],
+): UnmetCondition | undefined {
+  for (const condition of assumes) {
+    const operand = operands.find((entry) => keyOf(entry) === condition.operand);
+    invariant(operand !== undefined, "conditions are on operands");
+    const { type } = operand;
+    invariant(type.dtype === "f32" || type.dtype === "f16" || type.dtype === "bf16", "real numbers");
+    const { units } = unitsOf(inputTensor(inputs, operand).bytes, type.dtype);
+    for (const [element, bits] of units.entries()) {
+      const value = numberOf(type.dtype, bits);
+      const bound = boundOutside(value, condition);
+      if (bound !== undefined)
+        return { operand: condition.operand, element, value: jsonNumber(value), bound };
+    }
+  }
   return undefined;
 }
 

@@ -17,6 +17,7 @@ import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesFor, elementCount, type Shape } from "../types.js";
 import type { Loop } from "./loops.js";
 import { carryingDims } from "./point-order.js";
+import { maxSlotBytes } from "./scatter-slots.js";
 import { countedByPypto, type PyptoEntry } from "./pypto-writes.js";
 import { dataResidency } from "./residency.js";
 import type { ScatterTile } from "./scatter-tile.js";
@@ -174,7 +175,15 @@ export function tileScatter(
     ...tablesInUb(scatter, schedule, tile, target),
   ];
   const counted = countedByPypto({ scatter, target, tiles, tile, isLoaded, written });
-  const taken = [...tiles, ...counted].reduce((sum, { bytes }) => sum + bytes, 0);
+  const points = {
+    dtype: output.type.dtype,
+    isSet: map.write.combine === "set",
+    inUb: isLoaded,
+    columns: tile.at(-1) ?? 1,
+  };
+  // What is copied at once leaves space for the slots of points.
+  const slots = targetFacts[target.kind].vectorUnit ? maxSlotBytes(points, target.blockBytes) : 0;
+  const taken = [...tiles, ...counted].reduce((sum, { bytes }) => sum + bytes, slots);
   return {
     scatter,
     schedule,

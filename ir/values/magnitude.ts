@@ -255,13 +255,21 @@ export function inType(value: Magnitude, type: ValueType): Magnitude {
 
 /**
  * Returns the bounds of a sum of at most `count` elements with the bounds `element`, added in order with
- * rounding.
+ * rounding to `digits` binary digits; each sum may be rounded to f32 first.
  */
-export function foldMagnitude(element: Magnitude, count: number): Magnitude {
+export function foldMagnitude(
+  element: Magnitude,
+  count: number,
+  digits: number = floatFormats.f32.digits,
+): Magnitude {
   const zeroed = { low: lower(element.low, zero), high: higher(element.high, zero) };
-  // Each of n sums grows by 2^-24 of itself at most: (1 + 2^-24)^n is below 1 + n * 2^-23 for the n <= 2^24
-  // that there may be.
-  const grown = dyadic(BigInt(count) * ((1n << 23n) + BigInt(count)), -23);
+  // Each of n sums grows by 2^-d of itself at most: (1 + 2^-d)^n is below 1 + n * 2^(1-d) for n <= 2^d. Sums
+  // of more elements end below 2^(d+2) of the largest: there an element is less than half of the last digit.
+  const growth = digits - 1;
+  const grown =
+    count <= 2 ** digits
+      ? dyadic(BigInt(count) * ((1n << BigInt(growth)) + BigInt(count)), -growth)
+      : dyadic(1n, digits + 2);
   return {
     ...element,
     least: element.unit,
@@ -270,6 +278,16 @@ export function foldMagnitude(element: Magnitude, count: number): Magnitude {
     negativeZero: false,
   };
 }
+
+/** Returns bounds that hold for the values of both. */
+export const eitherMagnitude = (a: Magnitude, b: Magnitude): Magnitude => ({
+  unit: Math.min(a.unit, b.unit),
+  least: Math.min(a.least, b.least),
+  low: lower(a.low, b.low),
+  high: higher(a.high, b.high),
+  finite: a.finite && b.finite,
+  negativeZero: a.negativeZero || b.negativeZero,
+});
 
 /**
  * Returns the bounds, before rounding, of an exact sum of at most `count` elements with the bounds `element`.

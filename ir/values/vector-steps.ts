@@ -40,8 +40,8 @@ export interface Conversion {
  */
 export type VectorWord = "f32" | "i32";
 
-/** Instructions of an operation on two rows. */
-const tileForms = {
+/** Vector instruction of each operation on two rows. */
+export const tileForms = {
   add: "TADD",
   sub: "TSUB",
   mul: "TMUL",

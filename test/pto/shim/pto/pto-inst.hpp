@@ -69,9 +69,9 @@ struct Buffer {
     uint64_t address, bytes;
 };
 
-// When a byte of the output was stored last, in barriers of MTE3 from 1 on, and by which block. 0: never.
+// When a byte of the output was stored last, in barriers of MTE3 from 1 on, by which block, and by which of its stores. 0: never.
 struct Stored {
-    uint32_t time = 0, block = 0;
+    uint32_t time = 0, block = 0, issued = 0;
 };
 
 struct Tensor {
@@ -345,7 +345,7 @@ inline void transfer(const char* what, const TileRef& tile, const GmRef& gm, boo
     if (gm.strides[4] != 1) fail("%s with stride %lld of its innermost dim", what, (long long)gm.strides[4]);
     int64_t start = 0;
     Tensor& tensor = machine.tensor_at(gm.pointer, start);
-    if (load ? tensor.output && machine.writes != 2 : !tensor.output)
+    if (load ? tensor.output && machine.writes == 0 : !tensor.output)
         fail("%s of %s", what, load ? "the output" : "an input");
     const int64_t count = s[4] * tile.size;
     uint32_t row = 0;
@@ -365,6 +365,16 @@ inline void transfer(const char* what, const TileRef& tile, const GmRef& gm, boo
                         fail("%s of bytes %lld to %lld of a tensor of %llu", what, (long long)at, (long long)(at + count),
                              (unsigned long long)tensor.bytes.size());
                     machine.touch(pipe, tile.row(row), count, load, what);
+                    // What a block stored is there for its loads once they wait for the store.
+                    for (int64_t k = at; load && tensor.output && k < at + count; k++) {
+                        const Stored& before = tensor.stored[k];
+                        if (before.time == 0 && machine.writes != 2)
+                            fail("byte %lld of the output is loaded and was never stored", (long long)k);
+                        if (before.time != 0 && before.block != machine.block)
+                            fail("byte %lld of the output is loaded, and another block stores it", (long long)k);
+                        if (before.time != 0 && !machine.knows(PIPE_MTE2, PIPE_MTE3, before.issued))
+                            fail("byte %lld of the output is loaded and stored with no order", (long long)k);
+                    }
                     if (load) {
                         memcpy(&machine.ub[tile.row(row)], &tensor.bytes[at], count);
                         continue;
@@ -375,7 +385,7 @@ inline void transfer(const char* what, const TileRef& tile, const GmRef& gm, boo
                             fail("byte %lld of the output is stored twice", (long long)k);
                         if (before.time == machine.stores)
                             fail("byte %lld of the output is stored twice with no barrier of MTE3 between", (long long)k);
-                        before = {machine.stores, machine.block};
+                        before = {machine.stores, machine.block, machine.issued[PIPE_MTE3]};
                     }
                     memcpy(&tensor.bytes[at], &machine.ub[tile.row(row)], count);
                 }
