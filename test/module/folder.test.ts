@@ -159,3 +159,37 @@ it.each([
   const { outputs } = await (await made.create()).run({ data, indices: Int32Array.of(2, 0, 3) });
   expect([...(outputs["output"] as Float32Array)]).toEqual([20, 21, 0, 1, 30, 31]);
 });
+
+it("a scatter of a model whose tokens are open becomes a module that takes their number", async () => {
+  const file = join(folder, "tokens.onnx");
+  writeFileSync(
+    file,
+    model(
+      [
+        ...node("ScatterND", ["cache", "slots", "rows"], ["written"], named("write")),
+        ...text(2, "g"),
+        ...input("cache", float, [5, 2]),
+        ...input("slots", onnxTypes.i64, ["tokens", 1]),
+        ...input("rows", float, ["tokens", 2]),
+        ...output("written", float),
+      ],
+      18,
+    ),
+  );
+  const out = join(folder, "tokens.mjs");
+  const flags = ["--most", "tokens=4", "--target", "cpu", "--emit", "module-cpu", "--out", out];
+  const { status, stderr } = await runHere(["compile", file, ...flags], folder);
+  expect(status, stderr).toBe(0);
+  const made = await ((await import(/* @vite-ignore */ pathToFileURL(out).href)) as LoadedModule).create();
+  const data = Float32Array.from({ length: 10 }, (_, k) => k);
+  for (const slots of [[3], [0, 4, 2], [1, 1, -1, 3]]) {
+    const updates = Float32Array.from({ length: 2 * slots.length }, (_, k) => 100 + k);
+    const inputs = { data, indices: BigInt64Array.from(slots.map(BigInt)), updates };
+    const { outputs } = await made.run(inputs, { TOKENS: slots.length });
+    const expected = data.slice();
+    slots.forEach((slot, k) => {
+      expected.set(updates.subarray(2 * k, 2 * k + 2), 2 * (slot < 0 ? slot + 5 : slot));
+    });
+    expect(outputs["output"]).toEqual(expected);
+  }
+});

@@ -16,7 +16,7 @@ import {
   type LoadedGather,
   type LoadedModule,
 } from "../support/modules.js";
-import { parsed } from "../support/parsed.js";
+import { parsed, parsedAccess } from "../support/parsed.js";
 
 const device = async (context: TestContext): Promise<GPUDevice> => {
   const gpu = await requireGpu();
@@ -57,7 +57,11 @@ async function tried(
 ): Promise<void> {
   for (let seed = from; seed < to; seed++) {
     const open = openScatter(seed);
-    const result = tryCompile(parsed(open.text));
+    const func = parsedAccess(open.text);
+    const target = [targets.cpu, targets.webgpu, targets.ascendA2][seed % 3]!;
+    const tile = func.map.domain.map((extent, d) => Math.min(extent, 1 + ((seed * 7 + d * 5) % 9)));
+    const tiled = tryCompile(func, { target, tile });
+    const result = tiled.ok ? tiled : tryCompile(func, { target });
     if (!result.ok) throw new Error(`${open.text}${JSON.stringify(result.diagnostics)}`);
     const { kernel } = result;
     for (const sizes of openSizes(open)) {

@@ -10,6 +10,8 @@ export interface OpenScatter {
   /** Symbols that the text declares. */
   readonly symbols: readonly ("V" | "N")[];
   readonly duplicates: string;
+  /** True if index values select elements of a row, and not rows. */
+  readonly isInRows: boolean;
 }
 
 const maxRows = 24;
@@ -117,19 +119,23 @@ export function openScatter(seed: number): OpenScatter {
   const params = `${base}%i: tensor<${points}${form.indices(columns)}x${index}>, %u: tensor<${points}${form.updates(columns)}x${dtype}>`;
   const operands = `${place === "fill" ? "" : "%x, "}%i, %u`;
   const value = dtype === "f32" && draw(2) === 0 ? `%u[${form.read}] * %u[${form.read}]` : `%u[${form.read}]`;
+  const isStated = draw(3) > 0;
   const entries = [
-    `oob = ${one(draw, ["error", "clamp"])}`,
+    // A bound that the text does not state is the extent, and the policy is that of all index values.
+    `oob = ${isStated ? one(draw, ["error", "clamp"]) : policy}`,
     ...(place === "fill" ? ["base = fill 3"] : []),
     ...(combine === "set" ? [] : [`combine = ${combine}`]),
     ...(duplicates === "" ? [] : [`duplicates = ${duplicates}`]),
   ];
+  const stated = isStated ? `let t = ${policy}(${counted} in ${extent}) ` : "";
+  const at = isStated ? form.at : form.at.replace("t", counted);
   const dims = symbols.map((name) => `dim ${name} <= ${name === "V" ? maxRows : maxPoints}\n`).join("");
   const text = `${dims}func @f(${params}) -> ${output} {
-  %y = access.scatter ${operands} (d0 < ${points}${form.points(columns)}) let t = ${policy}(${counted} in ${extent}) -> (${form.at}) yield ${value} {${entries.join(", ")}}
+  %y = access.scatter ${operands} (d0 < ${points}${form.points(columns)}) ${stated}-> (${at}) yield ${value} {${entries.join(", ")}}
   return %y
 }
 `;
-  return { text, symbols, duplicates };
+  return { text, symbols, duplicates, isInRows: form.at === "d0, t" };
 }
 
 /** Returns sizes to try: ordinary, odd, 1, and the largest. */
@@ -146,15 +152,15 @@ export const openSizes = ({ symbols }: OpenScatter): readonly Readonly<Record<st
  * an error, and may be out of range where the policy has an answer.
  */
 export function openInputs(
-  { duplicates, text }: OpenScatter,
+  { duplicates, text, isInRows }: OpenScatter,
   { tile }: Kernel,
   seed: number,
 ): Readonly<Record<string, HostValue>> {
   const draw = drawer(seed);
   const isDistinct = duplicates === "unique" || (duplicates === "error" && draw(3) > 0);
-  const isAsked = text.includes("unchecked(");
+  const isAsked = /unchecked/.test(text);
   const perRow = tile.operands.at(-1)!.type.shape;
-  const extent = text.includes("(d0, t)") ? perRow[1]! : perRow[0]!;
+  const extent = isInRows ? perRow[1]! : perRow[0]!;
   return Object.fromEntries(
     inputsOf(tile).map((operand) => {
       const { type, name } = operand;
@@ -164,7 +170,7 @@ export function openInputs(
       const raw = Array.from({ length: count }, (_, k) => {
         if (isDistinct) {
           // Coordinates that differ: of rows by the row, of columns within a row.
-          const number = text.includes("(d0, t)") ? k % inner : Math.floor(k / inner);
+          const number = isInRows ? k % inner : Math.floor(k / inner);
           return number < extent || isAsked ? (number * 5) % extent : extent + 5;
         }
         return isAsked || draw(3) > 0 ? draw(extent) : draw(extent + 3) - 1;
