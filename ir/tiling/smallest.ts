@@ -120,14 +120,16 @@ function withStoredDim(scatter: AccessFunc, dim: number, extent: number): Access
  * extents of index tensors and output along `dim` are limited to `extent`.
  */
 function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessFunc {
+  const { map } = gather;
   const isShared = gather.sharedDims.includes(dim);
+  const domain = isShared ? replaced(map.domain, dim, Math.min(at(map.domain, dim), extent)) : map.domain;
   const operands = gather.operands.map((operand, k) => {
     const { shape } = operand.type;
     if (k !== gatheredTable && !isShared) return operand;
     const to = k === gatheredTable ? extent : Math.min(at(shape, dim), extent);
     return { ...operand, type: { ...operand.type, shape: replaced(shape, dim, to) } };
   });
-  return { ...gather, operands };
+  return { ...gather, operands, map: { ...map, domain } };
 }
 
 /** Returns the tiling with the smallest footprint (bytes of the unified buffer) under the schedule's view. */
