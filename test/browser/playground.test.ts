@@ -131,6 +131,26 @@ describe("the gallery", () => {
   }
 });
 
+describe("the sliders", () => {
+  it("are those of a scatter's domain, which has other dims than the output", async () => {
+    const text = `func @f(%x: tensor<64x8xi32>, %i: tensor<40x3xi32>, %u: tensor<40x3x8xi32>) -> tensor<64x8xi32> target("ascend-a2") {
+  %y = access.scatter %x, %i, %u (d0 < 40, d1 < 3, d2 < 8) -> (%i[d0, d1], d2) yield %u[d0, d1, d2] {oob = error, combine = add}
+  return %y
+}
+`;
+    await by("program").fill(text);
+    await by("tile-2").waitFor();
+    const extents = ["tile-0", "tile-1", "tile-2"].map(async (id) =>
+      Number(((await by(id).getAttribute("data-stops")) ?? "").split(",").at(-1)),
+    );
+    expect(await Promise.all(extents)).toEqual([40, 3, 8]);
+    expect(await by("tile-3").count()).toBe(0);
+    await slide("tile-0", 8);
+    await until(async () => /tile = \[8, 3, 8\]/.test(await program()));
+    await isLegal(true);
+  });
+});
+
 describe("the verdict", () => {
   it("flips when a tile is dragged across a limit, and the suggested tile is accepted", async () => {
     await write(wide);

@@ -106,7 +106,8 @@ export interface Shown {
   /** Schedule as written in the program text. */
   readonly schedule: Schedule;
   readonly inputs: readonly FormInput[];
-  readonly output: Shape;
+  /** Extents that the schedule splits into tiles: the output of a gather, or the domain of a scatter. */
+  readonly extents: Shape;
   readonly symbols: readonly Sym[];
   readonly form?: Form;
   readonly verdict: Verdict;

@@ -6,6 +6,7 @@ import {
   CompileError,
   dialectOf,
   dialects,
+  domainOf,
   findOp,
   formatRoofline,
   hasErrors,
@@ -21,7 +22,6 @@ import {
   withCommas,
   type Diagnostic,
   type Func,
-  type ResolvedSchedule,
   type TensorType,
 } from "../../../ir/index.js";
 import { accessOf } from "../../../src/api/access.js";
@@ -31,7 +31,7 @@ import { resolveTargetOf, tryCompile } from "../../../src/api/compile.js";
 import type { Form, Shown, Suggestion, Verdict, Vocabulary } from "./messages.js";
 import { entriesOf, hintedFlags } from "./flags.js";
 import { read, type Asked } from "./program.js";
-import { stopsOf, type Stops } from "./stops.js";
+import { stopsOf } from "./stops.js";
 
 /**
  * Returns the options in the page's drop-down lists: operators of each dialect, targets and out-of-range
@@ -60,7 +60,7 @@ export function show(asked: Asked): Shown {
       names,
       schedule: {},
       inputs: [],
-      output: [],
+      extents: [],
       symbols: [],
       space: "",
       verdict: refusal(diagnostics),
@@ -69,7 +69,9 @@ export function show(asked: Asked): Shown {
   const { tile: _, ...open } = func.schedule;
   const form = func.level === "source" ? formOf(func) : undefined;
   const verdict = hasErrors(diagnostics) ? refusal(diagnostics) : verdictOn(func);
-  const stops = verdict.explained && stopsFor(func, verdict.explained.schedule);
+  const access = accessOf(func);
+  const stops =
+    access && verdict.explained && stopsOf(access, resolveTargetOf(func, {}), verdict.explained.schedule);
   return {
     names,
     name: func.name,
@@ -77,18 +79,13 @@ export function show(asked: Asked): Shown {
     ...defined({ target: func.target }),
     schedule: func.schedule,
     inputs: inputsOf(func).map((input) => ({ key: keyOf(input), text: typeText(input.type) })),
-    output: outputOf(func).type.shape,
+    extents: access === undefined ? outputOf(func).type.shape : domainOf(access),
     symbols: dynamicSymbols(func),
     ...defined({ form }),
     verdict,
     ...defined({ stops }),
     space: func.level === "tile" ? "" : printFunc({ ...func, schedule: open }),
   };
-}
-
-function stopsFor(func: Func, used: ResolvedSchedule): Stops | undefined {
-  const access = accessOf(func);
-  return access && stopsOf(access, resolveTargetOf(func, {}), used);
 }
 
 /**

@@ -16,14 +16,14 @@ interface Props {
  */
 export const isSchedulable = ({ level }: Shown): boolean => level !== undefined && level !== "tile";
 
-/** Renders the sliders of the tile or of the view, as `entry` says: one slider for each output dim. */
+/** Renders the sliders of the tile or of the view, as `entry` says: one slider for each dim that they cut. */
 export function TileSliders({ shown, entry, onChange }: Props) {
-  const { schedule, output, verdict, stops } = shown;
+  const { schedule, extents, verdict, stops } = shown;
   const chosen: Partial<Pick<Schedule, "tile" | "view">> = verdict.explained?.schedule ?? {};
-  const entries = schedule[entry] ?? chosen[entry] ?? output;
+  const entries = schedule[entry] ?? chosen[entry] ?? extents;
   return (
     <div class="sliders">
-      {output.map((extent, d) => {
+      {extents.map((extent, d) => {
         const value = Math.min(entries[d] ?? extent, Math.max(1, extent));
         return (
           <Slider
@@ -35,7 +35,7 @@ export function TileSliders({ shown, entry, onChange }: Props) {
             extent={extent}
             disabled={!isSchedulable(shown)}
             onEntry={(moved) => {
-              const text = output.map((size, k) => (k === d ? moved : (entries[k] ?? size))).join();
+              const text = extents.map((size, k) => (k === d ? moved : (entries[k] ?? size))).join();
               void onChange({ kind: "schedule", entries: [{ entry, text }] });
             }}
           />
