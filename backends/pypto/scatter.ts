@@ -9,7 +9,7 @@ import { isOrderFree, isRead, type AccessMap, type Read } from "../../ir/access.
 import { canonicalMap } from "../../ir/canonical-map.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { equalFunc } from "../../ir/equal.js";
-import { inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
+import { inputOf, inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
 import { indicesOf, soleAtom, type Linear } from "../../ir/linear.js";
 import { accessMap } from "../../ir/operator.js";
 import { resolveSource } from "../../ir/ops/registry.js";
@@ -27,7 +27,7 @@ import {
   unequalBlocks,
 } from "../../ir/tiling/index.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
-import { at, formatType, invariant, isInteger, type Shape, type TensorType } from "../../ir/types.js";
+import { at, invariant, isInteger, type Shape, type TensorType } from "../../ir/types.js";
 import type { Expression } from "../../ir/values/expression.js";
 import { numberOf } from "../../ir/values/index.js";
 import { emitLoops, maxTileEntries, programText, viewText, type ViewOf } from "./program.js";
@@ -171,12 +171,11 @@ function callOf(scatter: AccessFunc, target: Target): WriteCall {
       : base !== undefined && "fill" in base
         ? "PyPTO's operators write into an input, and this scatter starts from a fill"
         : `PyPTO has no operator that writes as @${scatter.name} does: it has ${writeOps.join(", ")}`;
-  const [written] = inputsOf(scatter);
-  const inPlace = callsFor(scatter, true).find(isPlaced);
+  const inPlace = isInPlace(scatter) ? undefined : callsFor(scatter, true).find(isPlaced);
   const hint =
-    inPlace === undefined || written === undefined || isInPlace(scatter)
+    inPlace === undefined
       ? "write along one dim, or rows by their slots, as these operators do; reference, sim and webgpu run it as it is"
-      : `${inPlace.name} writes in place: declare %${written.name}: inout tensor<${formatType(written.type)}>`;
+      : `${inPlace.name} writes in place: declare %${inputOf(scatter, 0).name} inout`;
   throw new CompileError([
     error("TC505", what, {
       span,

@@ -1,7 +1,10 @@
 /** Another schedule of a program, as `--compare` takes it. */
-import { CompileError, error, outputOf, parseSchedule, unscheduled, type Func } from "../../ir/index.js";
+import { CompileError, error, parseSchedule, unscheduled, type Func } from "../../ir/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { defaultKernel } from "../api/default-kernel.js";
+
+/** Hint for a text that is no schedule. */
+const example = '--compare "tile = [8, 64], residency = gm", or --compare default';
 
 /**
  * Returns the kernel of a program under another schedule. `written`: schedule as text, or `default` for the
@@ -18,13 +21,6 @@ export function otherKernel(
   }
   if (written === "default") return defaultKernel(unscheduled(program), options);
   const { schedule, diagnostics } = parseSchedule(written, "--compare");
-  if (diagnostics.length > 0)
-    throw new CompileError(diagnostics.map((one) => ({ hint: exampleOf(program), ...one })));
+  if (diagnostics.length > 0) throw new CompileError(diagnostics.map((one) => ({ hint: example, ...one })));
   return compile({ ...program, schedule }, options);
 }
-
-/** Returns a hint with an example of what `--compare` takes for a program. */
-const exampleOf = (program: Exclude<Func, { readonly level: "tile" }>): string => {
-  const tile = outputOf(program).type.shape.map(() => 8);
-  return `--compare "tile = [${tile.join(", ")}], residency = gm", or --compare default`;
-};

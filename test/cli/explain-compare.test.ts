@@ -48,7 +48,7 @@ it("refuses what is no schedule, an illegal one, and tile programs", async () =>
   const refused = async (written: string) => (await tilec("explain", ...gm, "--compare", written)).stderr;
   expect(await refused("tile = 9")).toContain("error[TC0");
   expect(await refused("x")).toContain(
-    'hint: --compare "tile = [8, 8], residency = gm", or --compare default',
+    'hint: --compare "tile = [8, 64], residency = gm", or --compare default',
   );
   expect(await refused("tile = [4096, 768], residency = ub")).toContain("error[TC401]");
   const { tile, target } = compile(onnx.gather({ data: ["f32", [5, 8]], indices: ["i32", [2]], axis: 0 }));

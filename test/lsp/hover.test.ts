@@ -128,11 +128,11 @@ it("tells the words of the range of a reduction, whose bounds may have their nam
     "let to = error(%off[d0] in 9) let most = error(%off[d0 + 1] in 9) r in to to most most 8",
   );
   for (const text of [segment, named]) expect(parseModule(text, "a.tir").diagnostics).toEqual([]);
-  expect(over(segment, "r", "; ")).toMatch(/^r: the reduction elements/);
-  expect(over(range("r < 4"), "r", "; ")).toMatch(/^r: the reduction elements/);
-  expect(over(segment, "in", "r ")).toMatch(/^in: .*from the first bound/);
+  expect(over(segment, "r", "; ")).toMatch(/^r: a reduction element/);
+  expect(over(range("r < 4"), "r", "; ")).toMatch(/^r: a reduction element/);
+  expect(over(segment, "in", "r ")).toMatch(/^in: the first reduction element/);
   expect(over(segment, "in", "[d0] ")).toMatch(/^in: the extent of an index value/);
-  expect(over(segment, "to", "9) ")).toMatch(/^to: the bound after/);
+  expect(over(segment, "to", "9) ")).toMatch(/^to: the one after/);
   expect(over(segment, "most", "9) ")).toMatch(/^most: .*at most/);
   expect(over(named, "to", "in ")).toBeUndefined();
   expect(over(named, "to", "to ")).toMatch(/^to: /);
