@@ -1,5 +1,9 @@
-/** The page of bench:webgpu and bench:values in Chromium, where every subject runs on one adapter. */
+/**
+ * The page of bench:webgpu, bench:values and bench:scatter in Chromium, where every subject runs on one
+ * adapter.
+ */
 import { openPage } from "../test/support/chromium.js";
+import type { ScatterRows } from "./page-scatters.js";
 import type { Row } from "./rows.js";
 import type { Workload } from "./workloads.js";
 
@@ -39,6 +43,8 @@ export interface BenchPage {
   run(workload: Workload, rounds: number, launches: number): Promise<readonly Row[]>;
   /** The embedding of bench:values, as `run` does. */
   runEmbedding(rounds: number, launches: number): Promise<readonly Row[]>;
+  /** Measures a scatter by its number in `scatters`. Returns the implementations that cannot run, too. */
+  runScatter(number: number, rounds: number): Promise<ScatterRows>;
   close(): Promise<void>;
 }
 
@@ -58,6 +64,7 @@ export async function openBenchPage(gpu = false): Promise<BenchPage> {
         page.evaluate<readonly Row[]>(`runWorkload(${JSON.stringify(name)}, ${rounds}, ${launches})`),
       runEmbedding: (rounds, launches) =>
         page.evaluate<readonly Row[]>(`runEmbedding(${rounds}, ${launches})`),
+      runScatter: (number, rounds) => page.evaluate<ScatterRows>(`runScatter(${number}, ${rounds})`),
       close: () => opened.close(),
     };
   } catch (thrown) {

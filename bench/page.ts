@@ -1,4 +1,7 @@
-/** Code of the page of bench:webgpu and bench:values: every subject on one adapter, device-resident. */
+/**
+ * Code of the page of bench:webgpu, bench:values and bench:scatter: every subject on one adapter,
+ * device-resident.
+ */
 import { createRunner } from "../backends/webgpu/index.js";
 import { isSoftwareAdapter } from "../backends/webgpu/software.js";
 import { compile, onnx, program, targets } from "../src/index.js";
@@ -6,10 +9,12 @@ import { gpuSubjects, upload } from "./gpu-subjects.js";
 import type { GpuLibrary } from "./library.js";
 import { moduleOnGpu } from "./module-subject.js";
 import { pageDevice } from "./page-device.js";
+import { scatterRows, type ScatterRows } from "./page-scatters.js";
 import { valueRows } from "./page-values.js";
 import { embedding } from "./value-workloads.js";
 import { jaxWebGpu, onnxRuntimeWeb, tensorFlow } from "./web-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
+import { scatters } from "./scatters.js";
 import { expectedOf, inputsOf, workloadOf } from "./workloads.js";
 
 const library: GpuLibrary = { compile, onnx, program, targets, createRunner };
@@ -62,4 +67,11 @@ async function run(name: string, rounds: number, launches: number): Promise<read
 const runEmbedding = async (rounds: number, launches: number): Promise<readonly Row[]> =>
   valueRows(library, await device, embedding("F", "f32", "i32"), rounds, launches);
 
-Object.assign(globalThis, { adapterInfo: adapter, runWorkload: run, runEmbedding });
+/** Returns the rows of the scatter with a number in {@link scatters}. */
+async function runScatter(number: number, rounds: number): Promise<ScatterRows> {
+  const make = scatters[number];
+  if (make === undefined) throw new Error(`no scatter ${number}`);
+  return scatterRows(await device, make(), rounds);
+}
+
+Object.assign(globalThis, { adapterInfo: adapter, runWorkload: run, runEmbedding, runScatter });

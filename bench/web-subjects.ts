@@ -49,12 +49,13 @@ interface Given {
 /**
  * Resolves to a {@link Subject} (implementation to measure) that runs an ONNX model with one output on
  * onnxruntime-web, with WebGPU. Each run calls the model `launches` times and resolves to the milliseconds
- * per call.
+ * per call. `extra`: further entries of the session's configuration.
  */
 export async function onnxRuntimeWebModel(
   model: Uint8Array,
   given: Readonly<Record<string, Given>>,
   launches: number,
+  extra: object = {},
 ): Promise<Subject> {
   const ort = (await library("onnxruntime-web/dist/ort.webgpu.min.mjs")) as Ort;
   ort.env.wasm.wasmPaths = "/bench/node_modules/onnxruntime-web/dist/";
@@ -63,6 +64,7 @@ export async function onnxRuntimeWebModel(
   const session = await ort.InferenceSession.create(model, {
     executionProviders: ["webgpu"],
     preferredOutputLocation: "gpu-buffer",
+    extra,
   });
   const device = await ort.env.webgpu.device;
   const resident = ({ bytes, dataType, dims }: Given): OrtTensor => {
@@ -141,7 +143,7 @@ export async function jaxWebGpu(
 }
 
 interface TfTensor {
-  data(): Promise<Float32Array>;
+  data(): Promise<Float32Array | Int32Array>;
   dispose(): void;
 }
 
@@ -152,6 +154,55 @@ interface Tf {
   gather(data: TfTensor, indices: TfTensor, axis: number): TfTensor;
   gatherND(data: TfTensor, indices: TfTensor): TfTensor;
   slice(tensor: TfTensor, begin: readonly number[], size: readonly number[]): TfTensor;
+  tensorScatterUpdate(tensor: TfTensor, indices: TfTensor, updates: TfTensor): TfTensor;
+  scatterND(indices: TfTensor, updates: TfTensor, shape: readonly number[]): TfTensor;
+}
+
+/** Arguments of `tf.tensor`: elements, extents and type. */
+type TfGiven = Parameters<Tf["tensor"]>;
+
+/**
+ * Resolves to a {@link Subject} (implementation to measure) that runs an operation of TensorFlow.js (tfjs),
+ * with WebGPU, on tensors that are on the device before. Each run calls `operation` `launches` times and
+ * resolves to the milliseconds per call. `shape`: extents of the result.
+ */
+export async function tensorFlowSubject<const Given extends readonly TfGiven[]>(
+  given: Given,
+  operation: (tf: Tf, tensors: { readonly [K in keyof Given]: TfTensor }) => TfTensor,
+  shape: readonly number[],
+  launches: number,
+): Promise<Subject> {
+  const { tf } = globalThis as unknown as { readonly tf: Tf };
+  await tf.setBackend("webgpu");
+  await tf.ready();
+  const tensors = given.map((one) => tf.tensor(...one)) as { readonly [K in keyof Given]: TfTensor };
+  let latest: TfTensor | undefined;
+  return {
+    subject: "tfjs",
+    threads: 1,
+    async run() {
+      const start = performance.now();
+      for (let launch = 1; launch < launches; launch++) operation(tf, tensors).dispose();
+      latest?.dispose();
+      latest = operation(tf, tensors);
+      // It submits what it batched, and waits, only for a value: the first one.
+      const probe = tf.slice(
+        latest,
+        shape.map(() => 0),
+        shape.map(() => 1),
+      );
+      await probe.data();
+      probe.dispose();
+      return (performance.now() - start) / launches;
+    },
+    async output() {
+      const values = (await latest?.data()) ?? new Float32Array();
+      return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    },
+    close() {
+      for (const tensor of [...tensors, latest]) tensor?.dispose();
+    },
+  };
 }
 
 /**
@@ -164,38 +215,14 @@ export async function tensorFlow(
   launches: number,
 ): Promise<Subject | undefined> {
   if (workload.op === "gather_elements" || workload.dtype !== "f32") return undefined;
-  const { tf } = globalThis as unknown as { readonly tf: Tf };
-  await tf.setBackend("webgpu");
-  await tf.ready();
-  const data = tf.tensor(new Float32Array(inputs.data.buffer), workload.data, "float32");
-  const indices = tf.tensor(new Int32Array(inputs.indices.buffer), workload.indices, "int32");
-  let latest: TfTensor | undefined;
-  return {
-    subject: "tfjs",
-    threads: 1,
-    async run() {
-      const start = performance.now();
-      const gather = (): TfTensor =>
-        workload.op === "gather" ? tf.gather(data, indices, workload.axis) : tf.gatherND(data, indices);
-      for (let launch = 1; launch < launches; launch++) gather().dispose();
-      latest?.dispose();
-      latest = gather();
-      // It submits what it batched, and waits, only for a value: the first one.
-      const probe = tf.slice(
-        latest,
-        workload.output.map(() => 0),
-        workload.output.map(() => 1),
-      );
-      await probe.data();
-      probe.dispose();
-      return (performance.now() - start) / launches;
-    },
-    async output() {
-      const values = (await latest?.data()) ?? new Float32Array();
-      return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    },
-    close() {
-      for (const tensor of [data, indices, latest]) tensor?.dispose();
-    },
-  };
+  return tensorFlowSubject(
+    [
+      [new Float32Array(inputs.data.buffer), workload.data, "float32"],
+      [new Int32Array(inputs.indices.buffer), workload.indices, "int32"],
+    ],
+    (tf, [data, indices]) =>
+      workload.op === "gather" ? tf.gather(data, indices, workload.axis) : tf.gatherND(data, indices),
+    workload.output,
+    launches,
+  );
 }
