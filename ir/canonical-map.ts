@@ -66,10 +66,6 @@ function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
  */
 function merged<M extends Ordered>(map: M): M {
   const { indices } = map;
-  const uses = indices.map(() => 0);
-  for (const form of formsOf(map)) {
-    for (const s of new Set(indicesOf(form))) uses[s] = at(uses, s) + 1;
-  }
   /** Index operands that are all of another's value, by their number. */
   const dividendOf = new Map<number, number>();
   const noteDividend = ({ value }: CanonicalIndex, s: number): void => {
@@ -77,6 +73,11 @@ function merged<M extends Ordered>(map: M): M {
     if (only?.kind === "index") dividendOf.set(only.index, s);
   };
   indices.forEach(noteDividend);
+  if (dividendOf.size === 0) return map;
+  const uses = indices.map(() => 0);
+  for (const form of formsOf(map)) {
+    for (const s of new Set(indicesOf(form))) uses[s] = at(uses, s) + 1;
+  }
   const left: (CanonicalIndex | undefined)[] = [...indices];
   for (let inner = indices.length - 1; inner >= 0; inner--) {
     const outer = dividendOf.get(inner);
@@ -90,6 +91,7 @@ function merged<M extends Ordered>(map: M): M {
     noteDividend(first, outer);
   }
   const order = left.flatMap((draft, s) => (draft === undefined ? [] : [s]));
+  if (order.length === indices.length) return map;
   return inOrder({ ...map, indices: left.map((draft, s) => draft ?? at(indices, s)) }, order);
 }
 
