@@ -208,12 +208,14 @@ export function judgeTypes(gather: AccessFunc, target: Target): readonly Diagnos
   const name = `${framework}.${frameworkOp.name}`;
   const def = findOp(name);
   if (def?.framework !== framework) return [unknownOperator(name, opDefs, span)];
+  const attrs = defined({ level: frameworkOp.level });
+  const unknown = unknownAttrs(def, attrs, span);
+  if (unknown.length > 0) return unknown;
   const inputs = inputsOf(gather).map(({ type }) => type);
   const [data, indices] = inputs;
   if (def.takes === undefined || data === undefined || indices === undefined) return [];
   if (schedule.profile === undefined && isResolved(schedule)) return [];
   const { profile = defaultProfile } = schedule;
-  const attrs = defined({ level: frameworkOp.level });
   try {
     const disputed = def.takes({ attrs, data, indices, inputs, profile, target, span });
     return disputed === undefined ? [] : [disputeOn(disputed, span)];
@@ -349,6 +351,15 @@ function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
   });
 }
 
+/** Returns an error (TC105) for each attribute that an operator does not have. */
+const unknownAttrs = (def: OpDef, attrs: Attrs, span: Span | undefined): Diagnostic[] =>
+  Object.keys(attrs)
+    .filter((name) => !Object.hasOwn(def.attrs, name))
+    .map((name) => {
+      const hint = `${def.name} has the attributes ${Object.keys(def.attrs).join(", ")}`;
+      return error("TC105", `${def.name} has no attribute ${name}`, { span, hint });
+    });
+
 /**
  * Returns the diagnostics (TC105) for unknown attributes and for invalid attribute values; an empty list if
  * there are none.
@@ -356,11 +367,7 @@ function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
 function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
   return Object.entries(source.attrs).flatMap(([name, value]) => {
     const spec = Object.hasOwn(def.attrs, name) ? def.attrs[name] : undefined;
-    const attributes = Object.keys(def.attrs).join(", ");
-    if (spec === undefined) {
-      const hint = `${def.name} has the attributes ${attributes}`;
-      return [error("TC105", `${def.name} has no attribute ${name}`, { span: source.span, hint })];
-    }
+    if (spec === undefined) return unknownAttrs(def, { [name]: value }, source.span);
     const refused = (takes: string): Diagnostic[] => [
       error("TC105", `${name} must be ${takes}, not ${formatAttr(value)}`, { span: source.span }),
     ];
