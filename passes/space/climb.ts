@@ -93,7 +93,7 @@ class Climb {
   private remember(key: number, weighed: readonly Weighed[] | undefined): void {
     this.weighed.set(key, weighed);
     const [best] = weighed ?? [];
-    if (best === undefined) return;
+    if (best === undefined || best.cost > (this.leaders[leading - 1]?.cost ?? Infinity)) return;
     const others = this.leaders.filter(({ tiling }) => this.numberOf(tiling.schedule.tile) !== key);
     this.leaders = [...others, best].sort(byCost).slice(0, leading);
   }
