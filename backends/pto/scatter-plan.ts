@@ -22,7 +22,6 @@ import {
   type UbBuffer,
 } from "../../ir/tile.js";
 import {
-  assertNever,
   at,
   alignUp,
   byteAligned,
@@ -32,8 +31,8 @@ import {
   type DType,
   type Shape,
 } from "../../ir/types.js";
-import { isValueType, typeOf, type Expression } from "../../ir/values/expression.js";
-import { bitsOfNumber, isFloatValue, numberOf } from "../../ir/values/index.js";
+import { isValueType, readsIn, typeOf } from "../../ir/values/expression.js";
+import { evaluator, isFloatValue, numberOf, valuePlan } from "../../ir/values/index.js";
 import {
   combinationAnswer,
   computesValues,
@@ -251,8 +250,8 @@ function placedSlots(
 }
 
 /**
- * Returns the value that a point writes: an element that is read, or a constant. Undefined for any other
- * value. `read`: returns the read of an element.
+ * Returns the value that a point writes: an element of the output's type that is read, or a constant.
+ * Undefined for any other value. `read`: returns the read of an element.
  */
 function valueOf(
   { value, reads }: AccessMap,
@@ -260,33 +259,13 @@ function valueOf(
   dtype: DType,
   read: (table: number, coords: readonly Linear[]) => PtoValue | undefined,
 ): PtoValue | undefined {
+  const types = reads.map(({ table }) => at(inputs, table).type.dtype);
   if (isMove({ value })) {
     const [only] = reads;
-    return only && read(only.table, only.at);
+    return only && types[0] === dtype ? read(only.table, only.at) : undefined;
   }
-  const number = constantOf(value);
-  const types = reads.map(({ table }) => at(inputs, table).type.dtype);
-  if (number === undefined || !isValueType(dtype) || typeOf(value, types) !== dtype) return undefined;
-  return { kind: "constant", bits: BigInt(bitsOfNumber(dtype, number)) };
-}
-
-/**
- * Returns the number of an expression that is a literal, or a literal inside casts; undefined for any other
- * expression.
- */
-function constantOf(value: Expression): number | undefined {
-  switch (value.kind) {
-    case "number":
-      return numberOf(value.type, value.bits);
-    case "cast":
-      return constantOf(value.of);
-    case "read":
-    case "op":
-    case "reduce":
-      return undefined;
-    default:
-      return assertNever(value);
-  }
+  if (readsIn(value).length > 0 || !isValueType(dtype) || typeOf(value, types) !== dtype) return undefined;
+  return { kind: "constant", bits: BigInt(evaluator(valuePlan(value, types)).element(() => 0)) };
 }
 
 /**

@@ -371,6 +371,47 @@ describe("random sums and products of floats", () => {
   });
 });
 
+describe("a constant of a scatter's points", () => {
+  it("is what its casts come to", async (context) => {
+    if (cppCompiler() === undefined) return context.skip();
+    const of = (type: string, value: string, name: string, bytes: number): PtoJob => {
+      const text =
+        `func @f(%x: tensor<4x${type}>, %i: tensor<1xi32>) -> tensor<4x${type}> {\n` +
+        `  %y = access.scatter %x, %i (d0 < 1) -> (%i[d0]) yield ${value} {oob = error, duplicates = last}\n` +
+        "  return %y\n}\n";
+      const func = parseModule(text, "f.tir").module.funcs[0]!;
+      const kernel = compile(func, { target: targets.ascendA2, residency: "ub" });
+      return ptoJob(kernel, name, [new Uint8Array(bytes), new Uint8Array(Int32Array.of(2).buffer)]);
+    };
+    const verdicts = await runPto([
+      // 300 saturates, 1.8 is cut, and the f16 next to 1.1 is 1.099609375.
+      of("i8", "i8(f32(0x43960000))", "c0", 4),
+      of("i8", "i8(f32(0x3fe66666))", "c1", 4),
+      of("f32", "f32(f16(f32(0x3f8ccccd)))", "c2", 16),
+    ]);
+    expect(verdicts.map(({ fault }) => fault)).toEqual(["", "", ""]);
+    const [saturated, cut, rounded] = verdicts.map(({ output }) => Uint8Array.from(output));
+    expect([...saturated!]).toEqual([0, 0, 127, 0]);
+    expect([...cut!]).toEqual([0, 0, 1, 0]);
+    expect([...new Float32Array(rounded!.buffer)]).toEqual([0, 0, 1.099609375, 0]);
+  });
+
+  it("and an element that is read are of the output's type, or refused", () => {
+    for (const [update, value] of [
+      [", %u: tensor<4xf32>", "%u[d0]"],
+      ["", "f32(0x3f800000)"],
+    ] as const) {
+      const text =
+        `func @f(%x: tensor<9xf16>, %i: tensor<4xi32>${update}) -> tensor<9xf16> {\n` +
+        `  %y = access.scatter %x, %i${update === "" ? "" : ", %u"} (d0 < 4) -> (%i[d0]) yield ${value} {oob = error, combine = add}\n` +
+        "  return %y\n}\n";
+      const func = parseModule(text, "f.tir").module.funcs[0]!;
+      const kernel = compile(func, { target: targets.ascendA2, residency: "ub" });
+      expect(() => kernel.pto()).toThrow("no form for a scatter of a value that is computed");
+    }
+  });
+});
+
 /** A scatter of rows, as text: an index of one or two dims, rows of one or two, columns that are shifted. */
 function rowsText(draw: Draw): string {
   const pick = <T>(list: readonly T[]): T => list[draw(list.length)]!;
