@@ -209,6 +209,23 @@ describe("the sizes of a scatter's module", () => {
     }
   });
 
+  it("of 0 leave no two points that write one element", async () => {
+    const text = `dim N <= 6
+func @f(%x: tensor<Nxf32>, %u: tensor<Nx8xf32>) -> tensor<Nxf32> {
+  %y = access.scatter %x, %u (d0 < N, d1 < 8) -> (d0) yield %u[d0, d1] {oob = error, duplicates = error}
+  return %y
+}
+`;
+    for (const made of await both(compile(parsed(text)))) {
+      const of = (N: number) => ({ x: new Float32Array(N), u: new Float32Array(8 * N) });
+      expect((await made.run(of(0), { N: 0 })).outputs).toEqual({ output: new Float32Array(0) });
+      await expect(made.run(of(2), { N: 2 })).rejects.toMatchObject({
+        code: "TC607",
+        data: { point: [0, 1], earlier: [0, 0] },
+      });
+    }
+  });
+
   it("may change between launches in the caller's buffers", async (context) => {
     const gpu = await device(context);
     const made = await (await loadModule(tokens("duplicates = error"))).create(gpu);

@@ -48,8 +48,11 @@ export async function create(plan: CpuScatterPlan): Promise<Scatter> {
         if (bad !== undefined) throw bad;
       }
       const { duplicates } = plan;
+      // Without points, the dims that may meet in an element still have extents.
       const duplicate =
-        duplicates === undefined ? undefined : await duplicateIn(plan, duplicates, sized, read);
+        duplicates === undefined || elementCount(points) === 0
+          ? undefined
+          : await duplicateIn(plan, duplicates, sized, read);
       if (duplicate !== undefined) throw duplicate;
       const made = outputOf(sized, bytes, strings);
       const result = plan.inPlace
