@@ -15,15 +15,17 @@
 import { baseFill, gatheredTable, isMove, type AccessMap } from "../ir/access.js";
 import { keyOf, type Operand } from "../ir/func.js";
 import { carryingDims } from "../ir/tiling/point-order.js";
-import { at, elementCount, invariant, isPacked, type DType } from "../ir/types.js";
+import { at, elementCount, isPacked, type DType } from "../ir/types.js";
 import type { Combination } from "../ir/values/combine.js";
-import { isFloat8Source, type Reduction } from "../ir/values/expression.js";
+import { isFloat8Source, isValueType, readsIn, typeOf, type Reduction } from "../ir/values/expression.js";
 import { floatFormats } from "../ir/values/formats.js";
 import {
   bitsOfNumber,
+  evaluator,
   isFloatValue,
   isRealSource,
   numberOf,
+  valuePlan,
   type ArithmeticType,
   type FloatValueType,
   type ValueStep,
@@ -377,17 +379,25 @@ const maxFactors = 32;
 
 /**
  * Returns whether an Ascend core gives exact bits for the sums or products of floats that a scatter of moved
- * elements or a constant makes, and the conditions on the elements of the base and of the updates. `type`:
- * element type of the output. `constant`: number that all points write, if there is one.
+ * elements or a constant makes, and the conditions on the elements of the base and of the updates. Undefined
+ * for a scatter that combines no floats, or computes its value. `type`: element type of the output.
  */
 export function combinationAnswer(
   map: AccessMap,
   inputs: readonly Operand[],
-  type: FloatValueType,
-  constant?: number,
-): AscendAnswer {
+  type: DType,
+): AscendAnswer | undefined {
   const { combine, duplicates } = map.write;
-  invariant(combine !== "set", "a combination");
+  if (combine === "set" || !isValueType(type) || !isFloatValue(type)) return undefined;
+  const types = map.reads.map(({ table }) => at(inputs, table).type.dtype);
+  const isConstant = readsIn(map.value).length === 0 && map.reduced === undefined;
+  if ((!isConstant && !isMove(map)) || typeOf(map.value, types) !== type) return undefined;
+  const constant = isConstant
+    ? numberOf(
+        type,
+        evaluator(valuePlan(map.value, types)).element(() => 0),
+      )
+    : undefined;
   const fill = baseFill(map.write);
   const base = fill === undefined ? [gatheredTable] : [];
   const updates = constant === undefined ? map.reads.map(({ table }) => table) : [];

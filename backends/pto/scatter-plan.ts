@@ -5,7 +5,7 @@
 import { isMove, isOrderFree, isRead, type AccessMap } from "../../ir/access.js";
 import { addressOf } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
-import { inputsOf, operandNamed, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
+import { inputsOf, operandNamed, outputOf, type TileFunc } from "../../ir/func.js";
 import { rangesOf } from "../../ir/intervals/intervals.js";
 import type { Ranges } from "../../ir/intervals/range.js";
 import { constant, dimsOf, equalLinear, isDim, type Linear } from "../../ir/linear.js";
@@ -32,13 +32,8 @@ import {
   type Shape,
 } from "../../ir/types.js";
 import { isValueType, readsIn, typeOf } from "../../ir/values/expression.js";
-import { evaluator, isFloatValue, numberOf, valuePlan } from "../../ir/values/index.js";
-import {
-  combinationAnswer,
-  computesValues,
-  type AscendAnswer,
-  type ElementCondition,
-} from "../ascend-answer.js";
+import { evaluator, valuePlan } from "../../ir/values/index.js";
+import { combinationAnswer, computesValues, type ElementCondition } from "../ascend-answer.js";
 import { indexSteps, type IndexStep } from "../index-walk.js";
 import { maxSizesOf } from "../plan/gather.js";
 import { isInPlace } from "../scatter-map.js";
@@ -156,8 +151,8 @@ export function planScatter(
   const indexTables = map.indices.flatMap(({ value: of }) => (isRead(of) ? [of.table] : []));
   if (map.reads.some(({ table }) => indexTables.includes(table)))
     refuse("an input that holds index values and values");
-  const answer = bitsOfCombination(map, inputs, dtype, value);
-  if (!answer.ok) return refuse(answer.refused, computesValues);
+  const answer = combinationAnswer(map, inputs, dtype);
+  if (answer?.ok === false) return refuse(answer.refused, computesValues);
   const rank = map.domain.length;
   const isSet = map.write.combine === "set";
   const shared = rowDimOf(map, steps, value, buffers);
@@ -190,7 +185,7 @@ export function planScatter(
       buffers,
       blockBytes,
     ),
-    assumes: answer.assumes,
+    assumes: answer?.assumes ?? [],
     isOrdered: !isOrderFree(map.write, dtype),
     reports: mayReport(map),
     isChecked: isInPlace(func) && mayReport(map) && mayReject(map),
@@ -214,22 +209,6 @@ function strangeIn(
   if (steps.some(({ isOfValue }) => isOfValue === true))
     return { what: "an index value that only the written value needs" };
   return undefined;
-}
-
-/**
- * Returns whether an Ascend core gives exact bits for what a scatter makes of its elements. Integers are
- * combined by the scalar unit, as C++ states.
- */
-function bitsOfCombination(
-  map: AccessMap,
-  inputs: readonly Operand[],
-  dtype: DType,
-  value: PtoValue,
-): AscendAnswer {
-  if (map.write.combine === "set" || !isValueType(dtype) || !isFloatValue(dtype))
-    return { ok: true, assumes: [] };
-  const constant = value.kind === "constant" ? numberOf(dtype, Number(value.bits)) : undefined;
-  return combinationAnswer(map, inputs, dtype, constant);
 }
 
 /** Returns slots as buffers behind those of the program. `blockBytes`: alignment of tiles. */

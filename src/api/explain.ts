@@ -59,8 +59,8 @@ import {
 } from "../../passes/index.js";
 import { cyclesRange, type CyclesRange } from "./cycles-range.js";
 import { programAtMaxSizes } from "./program-at-max-sizes.js";
-import { ascendAnswer, type AscendAnswer } from "../../backends/ascend-answer.js";
-import { gatheredTable, isMove } from "../../ir/access.js";
+import { ascendAnswer, combinationAnswer, type AscendAnswer } from "../../backends/ascend-answer.js";
+import { gatheredTable, isMove, isScatter } from "../../ir/access.js";
 import { accessOf } from "./access.js";
 import { frameworkWords, type FrameworkWords } from "./framework-words.js";
 import { pagesVerdict, type ProfileVerdict } from "./pages-verdict.js";
@@ -225,9 +225,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     ...(clock.lowering === undefined || !targetFacts[target.kind].vectorUnit
       ? {}
       : { lowering: shown(clock.lowering) }),
-    ...(isMove(access.map) || !targetFacts[target.kind].runsPto
-      ? {}
-      : { ascend: ascendAnswer(access.map, inputsOf(access)) }),
+    ...defined({ ascend: targetFacts[target.kind].runsPto ? ascendAnswerOf(access) : undefined }),
     ...defined({ reversed: compares ? reversedOrder(tiling) : undefined }),
     get cyclesRange() {
       range ??= { of: kernel === undefined ? undefined : cyclesRange(programAtMaxSizes(kernel), target) };
@@ -279,6 +277,16 @@ function judgedProgram(program: Func, options: CompileOptions, target: Target): 
     ? undefined
     : tilingOfRun(kernel, access);
   return { access, kernel, tiling: decided(ofKernel ?? tiling ?? attempted(access, target)), diagnostics };
+}
+
+/**
+ * Returns whether an Ascend core gives exact bits for what a program computes, and the conditions. Undefined
+ * for a program that only moves elements, and for a scatter of a computed value.
+ */
+function ascendAnswerOf(access: AccessFunc): AscendAnswer | undefined {
+  const { map } = access;
+  if (isScatter(map)) return combinationAnswer(map, inputsOf(access), outputOf(access).type.dtype);
+  return isMove(map) ? undefined : ascendAnswer(map, inputsOf(access));
 }
 
 /**

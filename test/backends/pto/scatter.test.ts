@@ -8,6 +8,7 @@ import {
   meets,
   pypto,
   RunError,
+  explain,
   runOn,
   targets,
   toHost,
@@ -409,6 +410,34 @@ describe("a constant of a scatter's points", () => {
       const kernel = compile(func, { target: targets.ascendA2, residency: "ub" });
       expect(() => kernel.pto()).toThrow("no form for a scatter of a value that is computed");
     }
+  });
+});
+
+describe("what explain says of a scatter's bits on Ascend cores", () => {
+  const answer = (rest: string, value = "%u[d0]") => {
+    const text =
+      "func @f(%x: tensor<9xf32>, %i: tensor<4xi32>, %u: tensor<4xf32>) -> tensor<9xf32> {\n" +
+      `  %y = access.scatter %x, %i, %u (d0 < 4) -> (%i[d0]) yield ${value} {oob = error, ${rest}}\n` +
+      "  return %y\n}\n";
+    const func = parseModule(text, "f.tir").module.funcs[0]!;
+    return explain(func, { target: targets.ascendA2 }).ascend;
+  };
+
+  it("has the conditions of the text, and the reason of its refusal", () => {
+    expect(answer("combine = add, duplicates = unique")).toEqual({
+      ok: true,
+      assumes: ["x", "u"].map((operand) => ({ operand, finite: true, least: -103, below: 127 })),
+    });
+    expect(answer("combine = max")).toMatchObject({
+      ok: false,
+      refused: expect.stringContaining("max of f32"),
+    });
+  });
+
+  it("is nothing where elements are moved, or a value is computed, for which there is no text", () => {
+    expect(answer("duplicates = last")).toBeUndefined();
+    expect(answer("duplicates = last", "%u[d0] * %u[d0]")).toBeUndefined();
+    expect(answer("combine = add", "%u[d0] * %u[d0]")).toBeUndefined();
   });
 });
 
