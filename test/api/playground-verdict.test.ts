@@ -53,4 +53,13 @@ describe("the verdict of the playground", () => {
     for (const key of ["tile", "view"] as const)
       expect(stops![key].map((list) => list.at(-1)!.entry)).toEqual([8, 64]);
   });
+
+  it("has the types of a program whose operator nobody has, beside its error", () => {
+    const { verdict, inputs, extents } = show({
+      text: program("tile = [16, 16]").replace("pypto.gather", "onnx.gathr"),
+    });
+    expect([verdict.legal, verdict.code]).toEqual([false, "TC003"]);
+    expect(inputs.map(({ text }) => text)).toEqual(["f32[16,80]", "i32[16,64]"]);
+    expect(extents).toEqual([16, 64]);
+  });
 });

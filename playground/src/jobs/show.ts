@@ -19,6 +19,7 @@ import {
   suggestionText,
   targets,
   withCommas,
+  type AccessFunc,
   type Diagnostic,
   type Func,
   type TensorType,
@@ -68,7 +69,7 @@ export function show(asked: Asked): Shown {
   const { tile: _, ...open } = func.schedule;
   const form = func.level === "source" ? formOf(func) : undefined;
   const verdict = hasErrors(diagnostics) ? refusal(diagnostics) : verdictOn(func);
-  const access = accessOf(func);
+  const access = takenAccess(func);
   const stops =
     access && verdict.explained && stopsOf(access, resolveTargetOf(func, {}), verdict.explained.schedule);
   return {
@@ -85,6 +86,18 @@ export function show(asked: Asked): Shown {
     ...defined({ stops }),
     space: func.level === "tile" ? "" : printFunc({ ...func, schedule: open }),
   };
+}
+
+/**
+ * Returns the access level of a program; undefined for a tile program, and where a dialect's rule is broken.
+ */
+function takenAccess(func: Func): AccessFunc | undefined {
+  try {
+    return accessOf(func);
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return undefined;
+    throw thrown;
+  }
 }
 
 /**
