@@ -41,7 +41,7 @@ import { depthOf, maxDepth } from "./nesting.js";
 import type { EntryValue, Schedule } from "../schedule.js";
 import { scheduleEntries } from "../schedule-entries.js";
 import type { Sym, Symbolic } from "../symbols/symbols.js";
-import type { ReductionChunk, Region, Stmt, UbBuffer } from "../tile.js";
+import { firstTable, type ReductionChunk, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType, type Shape, type TensorType } from "../types.js";
 
 /** Returns the canonical text of a module. Parsing the text gives an equal module. */
@@ -586,7 +586,7 @@ export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): strin
       );
     }
     case "scatter": {
-      const base = stmt.from.length < (inputs?.length ?? stmt.from.length + 1) ? [""] : [];
+      const base = firstTable(stmt, stmt.map.write.table) > 0 ? [""] : [];
       const names = [...base, ...stmt.from.map((region) => region.buffer)];
       const domain = `domain = ${formatShape(stmt.map.domain)}, origin = ${printList(stmt.origin)}`;
       const sizes = stmt.sizes.map((size) => printLinear(size));
