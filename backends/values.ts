@@ -308,9 +308,12 @@ function checkOverlap(func: Pick<Func, "operands">, tensors: HostInputs): void {
 type StringInputs = Readonly<Record<string, HostTensor & Pick<HostValue, "strings">>>;
 
 /** Returns the tables of strings that inputs have, each once. */
-const stringTables = (hosts: StringInputs): readonly (readonly string[])[] => [
-  ...new Set(Object.values(hosts).flatMap(({ strings }) => (strings === undefined ? [] : [strings]))),
-];
+function stringTables(hosts: StringInputs): readonly (readonly string[])[] {
+  const tables: (readonly string[])[] = [];
+  for (const { strings } of Object.values(hosts))
+    if (strings !== undefined && !tables.includes(strings)) tables.push(strings);
+  return tables;
+}
 
 /**
  * Returns the strings to which the handles in the output refer: the lists of strings of all inputs in

@@ -247,7 +247,7 @@ export const computationIn = (body: readonly Stmt[]): GatherStmt | ScatterStmt |
 
 /** True if a body contains a scatter or a fill, also inside loops. */
 export const hasScatter = (body: readonly Stmt[]): boolean =>
-  flatten(body).some(({ op }) => op === "scatter" || op === "fill");
+  body.some((stmt) => stmt.op === "scatter" || stmt.op === "fill" || hasScatter(children(stmt)));
 
 /**
  * Returns the regions that a statement reads or writes. Tiles that are accessed completely are not included.
