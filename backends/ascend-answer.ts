@@ -12,8 +12,8 @@
  * TSUB, TMUL, TMIN and TMAX, under docs/isa, state neither what happens past the range of an integer nor what
  * a minimum is of a NaN or of two zeros. No page states the payload of a NaN.
  */
-import { baseFill, gatheredTable, isMove, type AccessMap } from "../ir/access.js";
-import { keyOf, type Operand } from "../ir/func.js";
+import { baseFill, gatheredTable, isMove, isScatter, type AccessMap } from "../ir/access.js";
+import { inputsOf, keyOf, outputOf, type Operand } from "../ir/func.js";
 import { carryingDims } from "../ir/tiling/point-order.js";
 import { at, elementCount, isPacked, type DType } from "../ir/types.js";
 import type { Combination } from "../ir/values/combine.js";
@@ -286,7 +286,9 @@ const firstOf = ([fault]: readonly Fault[]): string | undefined =>
  * if there is none. `numbers`: the result of each step.
  */
 export function faultOfNumbers(steps: readonly ValueStep[], numbers: readonly number[]): string | undefined {
-  const unbounded = steps.find((step, k) => step.kind === "read" && !Number.isFinite(at(numbers, k)));
+  const unbounded = steps.find(
+    ({ kind }, k) => (kind === "read" || kind === "reduced") && !Number.isFinite(at(numbers, k)),
+  );
   if (unbounded !== undefined) return `a read of ${unbounded.type}: ${unclaimed}`;
   return firstOf(faultsOf(steps, numbers.map(magnitudeOfNumber)));
 }
@@ -374,6 +376,22 @@ export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): Ascend
   return answered(real, inputs, (bounds) => weighed(map, types, bounds));
 }
 
+/**
+ * Returns whether an Ascend core gives exact bits for what a program computes, and the conditions. Undefined
+ * for a program that only moves elements, and for a scatter of a computed value.
+ */
+export function programAnswer({
+  map,
+  operands,
+}: {
+  readonly map: AccessMap;
+  readonly operands: readonly Operand[];
+}): AscendAnswer | undefined {
+  const inputs = inputsOf({ operands });
+  if (isScatter(map)) return combinationAnswer(map, inputs, outputOf({ operands }).type.dtype);
+  return isMove(map) ? undefined : ascendAnswer(map, inputs);
+}
+
 /** Most points of a product, whose bounds are computed point by point. */
 const maxFactors = 32;
 
@@ -426,7 +444,7 @@ export function combinationAnswer(
  * Returns the steps of one combination in f32, of what has been made of an element and of a value: read 0, or
  * the number `constant`.
  */
-function stepsOfCombination(
+export function stepsOfCombination(
   op: Combination,
   type: FloatValueType,
   constant: number | undefined,

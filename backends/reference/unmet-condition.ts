@@ -2,17 +2,23 @@
  * Test of the conditions under which an Ascend core gives the stated bits, on the elements that index values
  * name.
  */
-import { isScatter } from "../../ir/access.js";
-import { keyOf, outputOf } from "../../ir/func.js";
+import { fillBytes, isScatter } from "../../ir/access.js";
+import { inputOf, keyOf, outputOf, type Operand } from "../../ir/func.js";
 import { jsonNumber, type JsonNumber } from "../../ir/json-number.js";
-import { noElement, outOfRange } from "../../ir/policy.js";
+import { fillValue, noElement, outOfRange } from "../../ir/policy.js";
 import { programOfRows, readsOfSteps } from "../../ir/tiling/value-rows.js";
-import { at, invariant } from "../../ir/types.js";
+import { at, invariant, strides } from "../../ir/types.js";
 import { stepNumbers } from "../../ir/values/evaluator.js";
-import { accumulators, numberOf, valuePlan } from "../../ir/values/index.js";
+import { accumulators, evaluator, numberOf, valuePlan, type ValueStep } from "../../ir/values/index.js";
 import { meaningOf, reducedTo } from "../../ir/values/ops.js";
-import { faultOfNumbers, faultOfTaking, type ElementCondition } from "../ascend-answer.js";
+import {
+  faultOfNumbers,
+  faultOfTaking,
+  stepsOfCombination,
+  type ElementCondition,
+} from "../ascend-answer.js";
 import { inputTensor, unitsOf } from "../memory.js";
+import { baseBytes } from "../point-by-point.js";
 import { pointsOf } from "../region-points.js";
 import { mapAddresses, type MapAddresses } from "../map-addresses.js";
 import type { MappedInputs } from "../resolved-indices.js";
@@ -46,6 +52,23 @@ function boundOutside(
   return Math.abs(value) >= 2 ** below ? `below 2^${below}` : undefined;
 }
 
+/** Returns the violation of a condition by an element with the given bits; undefined if there is none. */
+type ElementTest = (element: number, bits: number) => UnmetCondition | undefined;
+
+/** Returns the test of the elements of an operand; undefined for an operand without a condition. */
+function elementTest(operand: Operand, assumes: readonly ElementCondition[]): ElementTest | undefined {
+  const condition = assumes.find((entry) => entry.operand === keyOf(operand));
+  if (condition === undefined) return undefined;
+  const { dtype } = operand.type;
+  invariant(dtype === "f32" || dtype === "f16" || dtype === "bf16", "conditions are on real numbers");
+  return (element, bits) => {
+    const value = numberOf(dtype, bits);
+    const bound = boundOutside(value, condition);
+    if (bound === undefined) return undefined;
+    return { operand: condition.operand, element, value: jsonNumber(value), bound };
+  };
+}
+
 /** An output element that is made from elements which conditions exclude, and the first of those. */
 interface UnmetElement {
   readonly point: readonly number[];
@@ -64,22 +87,11 @@ function* unmetElements(
   const { map, operands } = mapped;
   const { elementOf, bitsAt } = elementReads(mapped, addresses);
   const types = operands.map(({ type }) => type.dtype);
-  const checks = map.reads.map(({ table }) => {
-    const condition = assumes.find((entry) => entry.operand === keyOf(at(operands, table)));
-    const type = at(types, table);
-    if (condition === undefined) return undefined;
-    invariant(type === "f32" || type === "f16" || type === "bf16", "conditions are on real numbers");
-    return { type, condition };
-  });
+  const tests = map.reads.map(({ table }) => elementTest(at(operands, table), assumes));
   const outside = (reads: readonly number[]): UnmetCondition | undefined => {
     for (const read of reads) {
-      const check = checks[read];
-      if (check === undefined) continue;
-      const value = numberOf(check.type, bitsAt(read));
-      const bound = boundOutside(value, check.condition);
-      if (bound === undefined) continue;
-      const { operand } = check.condition;
-      return { operand, element: elementOf(read), value: jsonNumber(value), bound };
+      const unmet = tests[read]?.(elementOf(read), bitsAt(read));
+      if (unmet !== undefined) return unmet;
     }
     return undefined;
   };
@@ -121,17 +133,13 @@ function unmetOperand(
   { operands, inputs }: MappedInputs,
   assumes: readonly ElementCondition[],
 ): UnmetCondition | undefined {
-  for (const condition of assumes) {
-    const operand = operands.find((entry) => keyOf(entry) === condition.operand);
-    invariant(operand !== undefined, "conditions are on operands");
-    const { type } = operand;
-    invariant(type.dtype === "f32" || type.dtype === "f16" || type.dtype === "bf16", "real numbers");
-    const { units } = unitsOf(inputTensor(inputs, operand).bytes, type.dtype);
+  for (const operand of operands) {
+    const test = elementTest(operand, assumes);
+    if (test === undefined) continue;
+    const { units } = unitsOf(inputTensor(inputs, operand).bytes, operand.type.dtype);
     for (const [element, bits] of units.entries()) {
-      const value = numberOf(type.dtype, bits);
-      const bound = boundOutside(value, condition);
-      if (bound !== undefined)
-        return { operand: condition.operand, element, value: jsonNumber(value), bound };
+      const unmet = test(element, bits);
+      if (unmet !== undefined) return unmet;
     }
   }
   return undefined;
@@ -146,7 +154,10 @@ export type InputsVerdict =
   | { readonly kind: "unneeded"; readonly unmet: UnmetCondition }
   | {
       readonly kind: "other bits";
-      /** Coordinates of the first output element for which a step may give wrong bits. */
+      /**
+       * Coordinates of the first output element for which a step may give wrong bits; for a scatter, of the
+       * element that the first such point writes.
+       */
       readonly point: readonly number[];
       readonly step: string;
       /** An element that it is made from. */
@@ -155,10 +166,12 @@ export type InputsVerdict =
 
 /**
  * Returns whether an Ascend core computes exact bits for the given inputs. Each output element that uses an
- * input element outside the conditions `assumes` is checked step by step.
+ * input element outside the conditions `assumes` is checked step by step; for a scatter, from the first point
+ * that brings such an element.
  */
 export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCondition[]): InputsVerdict {
   if (assumes.length === 0) return { kind: "met" };
+  if (isScatter(mapped.map)) return scatterVerdict(mapped, assumes);
   const addresses = mapAddresses(mapped);
   const faultOf = stepRun(mapped, addresses);
   let first: UnmetCondition | undefined;
@@ -168,6 +181,68 @@ export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCon
     if (step !== undefined) return { kind: "other bits", point, step, unmet };
   }
   return first === undefined ? { kind: "met" } : { kind: "unneeded", unmet: first };
+}
+
+/**
+ * Returns {@link inputsVerdict} of a scatter that combines floats. Ends at the first point with an index out
+ * of range.
+ */
+function scatterVerdict(mapped: MappedInputs, assumes: readonly ElementCondition[]): InputsVerdict {
+  const first = unmetOperand(mapped, assumes);
+  if (first === undefined) return { kind: "met" };
+  const { map, operands } = mapped;
+  const { combine } = map.write;
+  const { dtype, shape } = outputOf(mapped).type;
+  invariant(dtype === "f32" || dtype === "f16" || dtype === "bf16", "real numbers");
+  invariant(combine !== "set", "conditions are on combinations");
+  const types = map.reads.map(({ table }) => at(operands, table).type.dtype);
+  const plan = valuePlan(map.value, types).steps;
+  const addresses = mapAddresses(mapped);
+  const { elementOf, bitsAt } = elementReads(mapped, addresses);
+  const { units: base } = unitsOf(baseBytes(mapped, map.write, outputOf(mapped)), dtype);
+  const made = Array.from(base, (bits) => numberOf(dtype, bits));
+  let old = 0;
+  const taking = (steps: readonly ValueStep[]): Taking => ({ steps, numbers: stepNumbers(steps, () => old) });
+  const constantOf = (bits: number): Taking =>
+    taking(stepsOfCombination(combine, dtype, numberOf(dtype, bits)));
+  const [value, fill] = [
+    map.reads.length > 0
+      ? taking(stepsOfCombination(combine, dtype, undefined))
+      : constantOf(evaluator({ steps: plan }).element(() => 0)),
+    constantOf(at(unitsOf(fillBytes(map, dtype), dtype).units, 0)),
+  ];
+  const ofBase =
+    map.write.base !== undefined && "operand" in map.write.base
+      ? elementTest(inputOf(mapped, 0), assumes)
+      : undefined;
+  const ofReads = map.reads.map(({ table }) => elementTest(at(operands, table), assumes));
+  const unmetOf = new Map<number, UnmetCondition>();
+  const by = strides(shape);
+  for (const point of pointsOf(map.domain)) {
+    const ended = addresses.to(point);
+    if (ended === outOfRange) break;
+    if (ended === noElement) continue;
+    const written = [...addresses.written()];
+    const element = written.reduce((sum, coord, k) => sum + coord * at(by, k), 0);
+    old = at(made, element);
+    const { steps, numbers } = ended === fillValue ? fill : value;
+    const unmet =
+      unmetOf.get(element) ??
+      ofBase?.(element, at(base, element)) ??
+      (ended === fillValue ? undefined : ofReads[0]?.(elementOf(0), bitsAt(0)));
+    const list = numbers(bitsAt);
+    const step = unmet === undefined ? undefined : faultOfNumbers(steps, list);
+    if (unmet !== undefined && step !== undefined) return { kind: "other bits", point: written, step, unmet };
+    if (unmet !== undefined) unmetOf.set(element, unmet);
+    made[element] = at(list, list.length - 1);
+  }
+  return { kind: "unneeded", unmet: first };
+}
+
+/** The steps of one combination, and their results for the point that is selected. */
+interface Taking {
+  readonly steps: readonly ValueStep[];
+  readonly numbers: ReturnType<typeof stepNumbers>;
 }
 
 /**

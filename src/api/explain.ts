@@ -59,8 +59,8 @@ import {
 } from "../../passes/index.js";
 import { cyclesRange, type CyclesRange } from "./cycles-range.js";
 import { programAtMaxSizes } from "./program-at-max-sizes.js";
-import { ascendAnswer, combinationAnswer, type AscendAnswer } from "../../backends/ascend-answer.js";
-import { gatheredTable, isMove, isScatter } from "../../ir/access.js";
+import { programAnswer, type AscendAnswer } from "../../backends/ascend-answer.js";
+import { gatheredTable } from "../../ir/access.js";
 import { accessOf } from "./access.js";
 import { frameworkWords, type FrameworkWords } from "./framework-words.js";
 import { pagesVerdict, type ProfileVerdict } from "./pages-verdict.js";
@@ -145,8 +145,8 @@ export interface Explanation extends Roofline {
    */
   readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "lost">;
   /**
-   * Conditions under which the Ascend text of a computed value gives the bits, or the step that it has none
-   * for.
+   * Conditions under which the Ascend text of a computed value, or of a scatter that combines floats, gives
+   * the bits, or the step that it has none for.
    */
   readonly ascend?: AscendAnswer;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
@@ -225,7 +225,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     ...(clock.lowering === undefined || !targetFacts[target.kind].vectorUnit
       ? {}
       : { lowering: shown(clock.lowering) }),
-    ...defined({ ascend: targetFacts[target.kind].runsPto ? ascendAnswerOf(access) : undefined }),
+    ...defined({ ascend: targetFacts[target.kind].runsPto ? programAnswer(access) : undefined }),
     ...defined({ reversed: compares ? reversedOrder(tiling) : undefined }),
     get cyclesRange() {
       range ??= { of: kernel === undefined ? undefined : cyclesRange(programAtMaxSizes(kernel), target) };
@@ -277,16 +277,6 @@ function judgedProgram(program: Func, options: CompileOptions, target: Target): 
     ? undefined
     : tilingOfRun(kernel, access);
   return { access, kernel, tiling: decided(ofKernel ?? tiling ?? attempted(access, target)), diagnostics };
-}
-
-/**
- * Returns whether an Ascend core gives exact bits for what a program computes, and the conditions. Undefined
- * for a program that only moves elements, and for a scatter of a computed value.
- */
-function ascendAnswerOf(access: AccessFunc): AscendAnswer | undefined {
-  const { map } = access;
-  if (isScatter(map)) return combinationAnswer(map, inputsOf(access), outputOf(access).type.dtype);
-  return isMove(map) ? undefined : ascendAnswer(map, inputsOf(access));
 }
 
 /**

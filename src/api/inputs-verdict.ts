@@ -2,11 +2,10 @@
  * Verdict on inputs of a kernel, as a hint and as a line of text: whether an Ascend core gives the stated
  * bits.
  */
-import { isMove, isScatter } from "../../ir/access.js";
 import { mapOverTensors } from "../../ir/addressing.js";
-import { formatShape, hint, inputsOf, taskOfTile, type Diagnostic } from "../../ir/index.js";
+import { formatShape, hint, taskOfTile, type Diagnostic } from "../../ir/index.js";
 import { targetFacts } from "../../ir/target.js";
-import { ascendAnswer } from "../../backends/ascend-answer.js";
+import { programAnswer } from "../../backends/ascend-answer.js";
 import type { HostInputs } from "../../backends/index.js";
 import {
   inputsVerdict,
@@ -17,8 +16,8 @@ import type { Kernel } from "./compile.js";
 
 /**
  * Returns the verdict on whether an Ascend core gives the reference's bits for `inputs`. Undefined for other
- * targets, for scatters, and for kernels that only move elements. Undefined also if a step may give other
- * bits whatever the inputs are.
+ * targets, for kernels that only move elements, and for scatters of computed values. Undefined also if a step
+ * may give other bits whatever the inputs are.
  */
 export function verdictOn(
   { target, definition, tile }: Kernel,
@@ -27,9 +26,9 @@ export function verdictOn(
   if (!targetFacts[target.kind].runsPto) return undefined;
   const map = definition?.map ?? mapOverTensors(tile, taskOfTile(tile));
   const { operands } = definition ?? tile;
-  if (map === undefined || isMove(map) || isScatter(map)) return undefined;
-  const answer = ascendAnswer(map, inputsOf({ operands }));
-  return answer.ok ? inputsVerdict({ map, operands, inputs }, answer.assumes) : undefined;
+  if (map === undefined) return undefined;
+  const answer = programAnswer({ map, operands });
+  return answer?.ok === true ? inputsVerdict({ map, operands, inputs }, answer.assumes) : undefined;
 }
 
 const unmetText = ({ operand, element, value, bound }: UnmetCondition): string =>

@@ -10,6 +10,7 @@ import { mapOfTile } from "../../backends/reference/defined-map.js";
 import { inputsVerdict } from "../../backends/reference/unmet-condition.js";
 import { bitsOfNumber } from "../../ir/values/index.js";
 import { writeNpy } from "../../src/formats/npy.js";
+import { verdictOn } from "../../src/api/inputs-verdict.js";
 import { compile, targets, toHost } from "../../src/index.js";
 import { runHere } from "../support/run-here.js";
 
@@ -122,6 +123,159 @@ describe("inputs on an Ascend core", () => {
   });
 });
 
+describe("inputs of a scatter on an Ascend core", () => {
+  /** The verdict on points that write elements 1, 1 and 3 of four, each combined with an update. */
+  const verdictOfScatter = (
+    combine: string,
+    [base, updates]: readonly [Numbers, Numbers],
+    { type = "f32", value = "%u[d0]", rows = [1, 1, 3] } = {},
+  ) => {
+    const text = `func @f(%x: tensor<4x${type}>, %i: tensor<3xi32>, %u: tensor<3x${type}>) -> tensor<4x${type}> {
+  %y = access.scatter %x, %i, %u (d0 < 3) -> (%i[d0]) yield ${value} {oob = skip, combine = ${combine}}
+  return %y
+}`;
+    const kernel = compile(parseModule(text, "scatter.tir").module.funcs[0]!, { target: targets.ascendA2 });
+    const lists: Readonly<Record<string, Numbers>> = { x: base, u: updates };
+    const inputs = Object.fromEntries(
+      inputsOf(kernel.tile).map((operand) => {
+        const list = lists[operand.name];
+        const units =
+          list === undefined
+            ? Int32Array.from(rows)
+            : type === "f32"
+              ? Float32Array.from(list)
+              : Uint16Array.from(list, (number) => bitsOfNumber("f16", number));
+        return [keyOf(operand), toHost(operand.name, operand.type, units)];
+      }),
+    );
+    return verdictOn(kernel, inputs);
+  };
+  const whole = [1, 1, 1, 1];
+
+  it("meet the conditions, or need not where no step comes near what they keep off", () => {
+    expect(verdictOfScatter("add", [whole, [1, 2, 3]])).toEqual({ kind: "met" });
+    // What no point reaches stays as it is: an element of the base, and the update of a point that is skipped.
+    const unmet = { operand: "x", element: 0, value: 2 ** -140 };
+    expect(
+      verdictOfScatter("add", [
+        [2 ** -140, 1, 1, 1],
+        [1, 2, 3],
+      ]),
+    ).toMatchObject({
+      kind: "unneeded",
+      unmet,
+    });
+    const skipped = { rows: [1, 1, 9] };
+    expect(verdictOfScatter("add", [whole, [1, 2, NaN]], skipped)?.kind).toBe("unneeded");
+    // A sum of the largest that stays below 2^128.
+    expect(
+      verdictOfScatter("add", [
+        [0, 2 ** 127, 0, 0],
+        [-(2 ** 127), 1, 1],
+      ])?.kind,
+    ).toBe("unneeded");
+  });
+
+  it("may have other bits at the element that the first such point writes, which names what it is of", () => {
+    const near = 2 ** -126 * (1 + 2 ** -23);
+    expect(
+      verdictOfScatter("add", [
+        [0, 2 ** -126, 0, 2 ** -140],
+        [1, 1, 1],
+      ]),
+    ).toEqual({
+      kind: "other bits",
+      point: [3],
+      step: `add of f32: ${flushes}`,
+      unmet: { operand: "x", element: 3, value: 2 ** -140, bound: "0 or at least 2^-103" },
+    });
+    // The second of two points that meet in an element: the sum cancels to a subnormal.
+    expect(
+      verdictOfScatter("add", [
+        [0, 0, 0, 0],
+        [2 ** -126, -near, 1],
+      ]),
+    ).toMatchObject({
+      kind: "other bits",
+      point: [1],
+      step: `add of f32: ${flushes}`,
+      unmet: { operand: "u", element: 0 },
+    });
+    expect(
+      verdictOfScatter("add", [
+        [0, 2 ** 127, 0, 0],
+        [1, 2 ** 127, 1],
+      ]),
+    ).toMatchObject({
+      point: [1],
+      step: `add of f32: ${leaves}`,
+      unmet: { operand: "x", element: 1 },
+    });
+    expect(
+      verdictOfScatter("mul", [
+        [1, 1, 1, 2 ** -64],
+        [1, 1, 2 ** -64],
+      ]),
+    ).toMatchObject({
+      point: [3],
+      step: `mul of f32: ${flushes}`,
+    });
+    for (const number of [NaN, Infinity, -Infinity])
+      for (const [x, u, operand] of [
+        [number, 1, "x"],
+        [1, number, "u"],
+      ] as const)
+        expect(
+          verdictOfScatter("add", [
+            [1, 1, 1, x],
+            [1, 1, u],
+          ]),
+        ).toMatchObject({
+          kind: "other bits",
+          point: [3],
+          step: "a read of f32: no page states the bits of what is made of a NaN, and machines may saturate infinities",
+          unmet: { operand },
+        });
+  });
+
+  it("are judged by the numbers of f16, and with a constant", () => {
+    const f16 = { type: "f16" };
+    expect(verdictOfScatter("add", [whole, [2 ** -24, 1, 1]], f16)).toEqual({ kind: "met" });
+    expect(
+      verdictOfScatter(
+        "add",
+        [
+          [1, 1, 1, 40000],
+          [1, 1, 40000],
+        ],
+        f16,
+      ),
+    ).toMatchObject({
+      kind: "other bits",
+      point: [3],
+      step: `a cast of f32 to f16: ${leaves}`,
+    });
+    expect(
+      verdictOfScatter(
+        "add",
+        [
+          [1, 1, 1, 2 ** -140],
+          [1, 1, 1],
+        ],
+        { value: "f32(1)" },
+      ),
+    ).toMatchObject({
+      kind: "other bits",
+      point: [3],
+    });
+  });
+
+  it("are not judged where elements are moved, or a value is computed", () => {
+    expect(verdictOfScatter("set, duplicates = last", [whole, [NaN, 1, 1]])).toBeUndefined();
+    expect(verdictOfScatter("add", [whole, [1, 1, 1]], { value: "%u[d0] * %u[d0]" })).toBeUndefined();
+  });
+});
+
 const isOfSchema = new Ajv({ strict: false }).compile(
   JSON.parse(readFileSync("schema/run.json", "utf8")) as object,
 );
@@ -179,6 +333,30 @@ describe("run and check", () => {
     // Other machines are not asked.
     const cpu = JSON.parse((await runWith(2 ** -100, "--json", "--target", "cpu")).stdout) as object;
     expect(cpu).not.toHaveProperty("ascend");
+  });
+
+  it("say it of the sums of a scatter", async () => {
+    const file = join(folder, "s.tir");
+    writeFileSync(
+      file,
+      `func @s(%x: tensor<4xf32>, %i: tensor<2xi32>, %u: tensor<2xf32>) -> tensor<4xf32> {
+  %y = access.scatter %x, %i, %u (d0 < 2) -> (%i[d0]) yield %u[d0] {oob = error, combine = add}
+  return %y
+}`,
+    );
+    const sums = (update: number) =>
+      runHere([
+        ...["run", file, "--target=ascend-a2", "--residency=ub"],
+        input("x", [4], Float32Array.of(1, 1, 2, 3)),
+        input("i", [2], Int32Array.of(0, 2)),
+        input("u", [2], Float32Array.of(update, 1)),
+      ]);
+    const last = async (update: number) => (await sums(update)).stdout.trimEnd().split("\n").at(-1);
+    expect(await last(1)).toBe("Ascend cores give these bits: the inputs meet the conditions");
+    expect(await last(2 ** -127)).toBe(
+      `Ascend cores may give other bits: add of f32: ${flushes}, at output [0]`,
+    );
+    expect((await sums(2 ** -127)).stderr).toContain("hint[TC912]");
   });
 
   it("tell it of a test that passes", async () => {
