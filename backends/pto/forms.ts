@@ -9,6 +9,12 @@ import { assertNever, at, InternalError } from "../../ir/types.js";
 /** Coordinate along a dim in C++ code: the name of a variable, or a constant. */
 export type Coordinate = string | number;
 
+/** Names of the dims and index values of a point. */
+export interface NamedPoint {
+  readonly dims: readonly Coordinate[];
+  readonly indices: readonly string[];
+}
+
 /**
  * C++ names and expressions for the atoms of linear expressions: loop variables, dims, index operands,
  * quotients and remainders.

@@ -7,7 +7,7 @@
  * of the pairs of ir/values/vector-steps.ts. No instruction adds along a row or by pairs (TROWSUM, TCOLSUM),
  * and none rounds once for two steps (TAXPY, TMULADDDST): their bits are others.
  */
-import type { Coordinate } from "./forms.js";
+import type { Coordinate, NamedPoint } from "./forms.js";
 import { reductionDim } from "../../ir/access.js";
 import { inputsOf } from "../../ir/func.js";
 import { atomsOf, dimsOf, mod, type Atom } from "../../ir/linear.js";
@@ -37,12 +37,6 @@ import { conversionText, dataWord, numberWord, type Word } from "./words.js";
 export function emitValues(context: PtoContext, gather: PtoGather): void {
   const types = inputsOf(context.plan.func).map(({ type }) => type.dtype);
   new ValueRows(context, gather, programOfRows(gather.stmt.map, types)).emit();
-}
-
-/** Names of the output dims and the term of a point, and of its index values. */
-interface Point {
-  readonly dims: readonly Coordinate[];
-  readonly indices: readonly string[];
 }
 
 class ValueRows {
@@ -240,7 +234,7 @@ class ValueRows {
   }
 
   /** Brings what the steps read to UB, but what lies there. */
-  private emitReads(steps: readonly VectorStep[], point: Point): void {
+  private emitReads(steps: readonly VectorStep[], point: NamedPoint): void {
     const { map } = this.gather.stmt;
     const copied = readsOfSteps(steps).flatMap((read) => {
       const to = this.gathered[read];
@@ -272,7 +266,7 @@ class ValueRows {
     }
   }
 
-  private load(read: number, to: UbBuffer, { dims, indices }: Point): void {
+  private load(read: number, to: UbBuffer, { dims, indices }: NamedPoint): void {
     const { gather, context } = this;
     const { map, from } = gather.stmt;
     emitTransfer(context, {
@@ -290,7 +284,7 @@ class ValueRows {
   }
 
   /** Returns the word of an element, at a column where one is named. */
-  private element(read: number, { dims, indices }: Point, column?: string): string {
+  private element(read: number, { dims, indices }: NamedPoint, column?: string): string {
     const { map } = this.gather.stmt;
     const point = [...dims];
     if (column !== undefined) point[map.domain.length - 1] = column;
@@ -303,7 +297,7 @@ class ValueRows {
    * Emits the words that several neighbours share, from the last word to the first. Each word fills the row
    * from its start to the end of its neighbours, since a tile begins at a block.
    */
-  private spread(read: number, to: UbBuffer, point: Point): void {
+  private spread(read: number, to: UbBuffer, point: NamedPoint): void {
     const { context, gather } = this;
     const { out } = context;
     const last = gather.stmt.map.domain.length - 1;
@@ -328,7 +322,7 @@ class ValueRows {
     });
   }
 
-  private copy(read: number, to: UbBuffer, point: Point): void {
+  private copy(read: number, to: UbBuffer, point: NamedPoint): void {
     const { context } = this;
     const tile = this.rowTile(to, dataWord(to.dtype, false));
     context.wait("V", "S");
@@ -338,11 +332,11 @@ class ValueRows {
     context.wait("S", "V");
   }
 
-  private emitSteps(steps: readonly VectorStep[], point: Point): void {
+  private emitSteps(steps: readonly VectorStep[], point: NamedPoint): void {
     for (const step of steps) this.vector(this.instruction(step, point));
   }
 
-  private instruction(step: VectorStep, point: Point): string {
+  private instruction(step: VectorStep, point: NamedPoint): string {
     const tile = (place: VectorPlace, word: Word): string => this.tileOf(place, word, point);
     switch (step.op) {
       case "TCVT": {
@@ -386,7 +380,7 @@ class ValueRows {
   }
 
   /** Returns the tile of a place as words. */
-  private tileOf(place: VectorPlace, word: Word, point: Point): string {
+  private tileOf(place: VectorPlace, word: Word, point: NamedPoint): string {
     switch (place.kind) {
       case "slot":
         return this.rowTile(at(this.slots, place.slot), word);
@@ -440,7 +434,7 @@ class ValueRows {
   private declareTiles(): void {
     const { map } = this.gather.stmt;
     const { element, reduction } = this.program;
-    const nowhere: Point = { dims: [], indices: [] };
+    const nowhere: NamedPoint = { dims: [], indices: [] };
     const declare = (place: VectorPlace, word: Word): void => {
       const inOperand =
         place.kind === "output"

@@ -18,7 +18,7 @@ import { isValueType } from "../../ir/values/expression.js";
 import { isFloatValue, type FloatValueType } from "../../ir/values/index.js";
 import { castChain, tileForms, type Conversion } from "../../ir/values/vector-steps.js";
 import { fixed, type Extent, type PtoContext } from "./context.js";
-import type { Coordinate } from "./forms.js";
+import type { Coordinate, NamedPoint } from "./forms.js";
 import type { PtoScatter } from "./scatter-plan.js";
 import { emitWord, valueWords, type PointWriter } from "./scatter-words.js";
 import { emitTransfer } from "./transfer.js";
@@ -30,12 +30,6 @@ export function slotWriter(context: PtoContext, scatter: PtoScatter): PointWrite
   return (dims, indices) => {
     writer.emit({ dims, indices });
   };
-}
-
-/** Names of the dims and index values of a point. */
-interface Point {
-  readonly dims: readonly Coordinate[];
-  readonly indices: readonly string[];
 }
 
 class SlotWriter {
@@ -63,7 +57,7 @@ class SlotWriter {
     this.valueOf = valueWords(context, scatter, this.word);
   }
 
-  emit(point: Point): void {
+  emit(point: NamedPoint): void {
     const { scatter, context } = this;
     const { combine } = scatter.stmt.map.write;
     const { dtype } = this.output.type;
@@ -131,7 +125,7 @@ class SlotWriter {
   }
 
   /** Emits the words of a point's value into a slot. */
-  private putValue(name: "element" | "operand", { dims, indices }: Point): void {
+  private putValue(name: "element" | "operand", { dims, indices }: NamedPoint): void {
     const { context, word } = this;
     const tile = this.slotTile(name, word);
     for (let k = 0; k < word.each; k++)
@@ -139,14 +133,14 @@ class SlotWriter {
   }
 
   /** Emits the load of a row of the output into its slot. `pipe`: pipe that combines the slot. */
-  private load(pipe: Pipe, point: Point): void {
+  private load(pipe: Pipe, point: NamedPoint): void {
     this.context.wait("MTE3", "MTE2");
     this.transfer("load", point);
     this.context.wait("MTE2", pipe);
   }
 
   /** Emits the store of a slot to a row of the output. `pipe`: pipe that wrote the slot. */
-  private store(pipe: Pipe, point: Point): void {
+  private store(pipe: Pipe, point: NamedPoint): void {
     const { context } = this;
     context.wait(pipe, "MTE3");
     // Two rows may meet in one element.
@@ -154,7 +148,7 @@ class SlotWriter {
     this.transfer("store", point);
   }
 
-  private transfer(what: "load" | "store", { dims, indices }: Point): void {
+  private transfer(what: "load" | "store", { dims, indices }: NamedPoint): void {
     const { context, scatter, isSingle } = this;
     const slot = this.slot("element");
     emitTransfer(context, {
@@ -172,7 +166,7 @@ class SlotWriter {
   }
 
   /** Emits the combination of a row of integers in its slot, word by word. */
-  private combineWords(combine: Combination, { dims, indices }: Point): void {
+  private combineWords(combine: Combination, { dims, indices }: NamedPoint): void {
     const { context, scatter, word, isSingle, columns } = this;
     const tile = this.slotTile("element", word);
     const emit = (place: string, point: readonly Coordinate[]): void => {
@@ -186,7 +180,7 @@ class SlotWriter {
   }
 
   /** Emits the combination of a row of floats, by vector instructions. */
-  private combineRow(combine: Combination, dtype: FloatValueType, point: Point): void {
+  private combineRow(combine: Combination, dtype: FloatValueType, point: NamedPoint): void {
     const { context, scatter } = this;
     if (scatter.slots.has("operand")) {
       // The row before is done with the slot.
@@ -209,14 +203,14 @@ class SlotWriter {
   }
 
   /** Returns the tile of the row that is combined: a slot, or a row of the written tile. */
-  private elementRow({ dims, indices }: Point, word: Word): string {
+  private elementRow({ dims, indices }: NamedPoint, word: Word): string {
     const { context, scatter } = this;
     if (scatter.slots.has("element")) return this.slotTile("element", word);
     return this.rowTile(context.within(this.writtenBuffer(), scatter.written, dims, indices), word);
   }
 
   /** Returns the tile of the row of values: a slot, or a row of the update tile. */
-  private valueRow({ dims, indices }: Point, word: Word): string {
+  private valueRow({ dims, indices }: NamedPoint, word: Word): string {
     const { context, scatter } = this;
     const { value } = scatter;
     if (scatter.slots.has("operand")) return this.slotTile("operand", word);

@@ -30,6 +30,16 @@ interface Form {
   readonly rows?: "points" | "most points";
 }
 
+/** A form with an index value for each point. */
+const byElement = {
+  rank: 2,
+  updates: (columns: number) => `x${columns}`,
+  indices: (columns: number) => `x${columns}`,
+  points: (columns: number) => `, d1 < ${columns}`,
+  index: "d0, d1",
+  read: "d0, d1",
+} as const;
+
 const forms: readonly Form[] = [
   {
     rank: 2,
@@ -40,35 +50,9 @@ const forms: readonly Form[] = [
     at: "t, d1",
     read: "d0, d1",
   },
-  {
-    rank: 2,
-    updates: (columns) => `x${columns}`,
-    indices: (columns) => `x${columns}`,
-    points: (columns) => `, d1 < ${columns}`,
-    index: "d0, d1",
-    at: "t, d1",
-    read: "d0, d1",
-  },
-  {
-    rank: 2,
-    updates: (columns) => `x${columns}`,
-    indices: (columns) => `x${columns}`,
-    points: (columns) => `, d1 < ${columns}`,
-    index: "d0, d1",
-    at: "d0, t",
-    read: "d0, d1",
-    rows: "points",
-  },
-  {
-    rank: 2,
-    updates: (columns) => `x${columns}`,
-    indices: (columns) => `x${columns}`,
-    points: (columns) => `, d1 < ${columns}`,
-    index: "d0, d1",
-    at: "d0, t",
-    read: "d0, d1",
-    rows: "most points",
-  },
+  { ...byElement, at: "t, d1" },
+  { ...byElement, at: "d0, t", rows: "points" },
+  { ...byElement, at: "d0, t", rows: "most points" },
   { rank: 1, updates: () => "", indices: () => "", points: () => "", index: "d0", at: "t", read: "d0" },
   {
     // A block of two rows for each index.
