@@ -10,8 +10,8 @@ import { inputOf, outputOf } from "../func.js";
 import { ubCapacity } from "./footprint.js";
 import { defaultProfile, laterProfiles, profileFacts, profileName } from "../profile.js";
 import { formatEntry, type Schedule } from "../schedule.js";
-import { scheduleEntries, wordsOf } from "../schedule-entries.js";
-import { deviceLimits, type Target } from "../target.js";
+import { defaultsOn, scheduleEntries, wordsOf } from "../schedule-entries.js";
+import { ascendA2, deviceLimits, type Target } from "../target.js";
 import { assertNever, at, formatShape, formatType, sameShape } from "../types.js";
 import { tooManyBuffers } from "../wgsl-limits.js";
 import { classesOf } from "./requested-lowering.js";
@@ -19,7 +19,7 @@ import { nearestLegal } from "./nearest.js";
 import { movableTables, placed, residencyOf } from "./residency.js";
 import { boundBuffers, isLegal, shapeFaults, type Rule, type RuleVerdict } from "./rules/index.js";
 import { anyLegal, largestGatherDims, smallest, smallestArithmetic, whyNone } from "./smallest.js";
-import type { Tiling } from "./tiling.js";
+import { Tiling } from "./tiling.js";
 
 /**
  * Function that returns legal tilings under another PyPTO rule profile or residency (memory of the operands),
@@ -61,9 +61,11 @@ export function refusals(rule: Rule, tiling: Tiling, remedies: Remedies = () => 
  * Returns the error for an operator that exceeds a WebGPU limit: too many elements (TC106) or too many
  * storage buffers (TC502).
  */
-function beyondDevice({ gather, target }: Tiling, { rule, detail }: RuleVerdict): Diagnostic {
+function beyondDevice({ gather, schedule, target }: Tiling, { rule, detail }: RuleVerdict): Diagnostic {
   if (rule === "element-positions") {
-    const hint = "--target cpu, or --target ascend-a2 --residency gm";
+    const inGm = { ...schedule, ...defaultsOn(ascendA2), residency: "gm" } as const;
+    const isOnAscend = anyLegal(new Tiling(gather, inGm, ascendA2));
+    const hint = `--target cpu${isOnAscend ? `, or --target ${ascendA2.name} --residency gm` : ""}`;
     return error("TC106", detail, { span: gather.opSpan, hint });
   }
   const limit = deviceLimits(target).maxStorageBuffersPerShaderStage;
@@ -150,6 +152,8 @@ const suggestionData = ({ schedule }: Tiling) => ({
  */
 function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;
+  const list = remedies(tiling);
+  const otherwise = "use residency ub, with a schedule that is legal there";
   if (verdict.rule === "residency-table") {
     const movable = movableTables(gather, target);
     const mended = placed(gather, target, (operand) =>
@@ -159,28 +163,36 @@ function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Di
         target,
       ),
     );
+    const same = list.find((other) => formatEntry(other.tiling.schedule.residency) === formatEntry(mended));
     return error("TC403", verdict.detail, {
       span: gather.opSpan,
-      hint: `--residency ${formatEntry(mended)}`,
+      hint: (same ?? list[0])?.flags ?? otherwise,
     });
   }
   if (verdict.rule === "lowering" && tiling.scatter !== undefined)
     return error("TC403", verdict.detail, { span: gather.opSpan, hint: "leave --lowering out" });
   if (verdict.rule === "lowering") {
-    const others = classesOf(tiling.lowering).map((other) => `--lowering ${other}`);
-    const hint = [...remedies(tiling).map(({ flags }) => flags), ...others].join(" or ");
+    const isStated = gather.schedule.tile !== undefined;
+    const others = classesOf(tiling.lowering)
+      .map((lowering) => tiling.with({ lowering }))
+      .filter((other) => (isStated ? isLegal(other) : anyLegal(other)))
+      .map(({ schedule: { lowering } }) => `--lowering ${lowering}`);
+    const hints = [...list.map(({ flags }) => flags), ...others];
+    const hint = hints.length === 0 ? "leave --lowering out" : hints.join(" or ");
     return error("TC403", verdict.detail, { span: gather.opSpan, hint });
   }
   if (tiling.scatter !== undefined && verdict.rule === "residency")
     return error("TC403", verdict.detail, {
       span: gather.opSpan,
       notes: [`source: ${verdict.source}`],
-      hint: "--residency ub, or duplicates = unique in an access.scatter",
+      hint: [...list.slice(0, 1).map(({ flags }) => flags), "duplicates = unique in an access.scatter"].join(
+        ", or ",
+      ),
     });
   return error("TC403", verdict.detail, {
     span: gather.opSpan,
     notes: [`target ${target.name} reads global memory row by row (PyPTO index_select, PTO MGATHER)`],
-    hint: remedies(tiling)[0]?.flags ?? "use residency ub, with a schedule that is legal there",
+    hint: list[0]?.flags ?? otherwise,
   });
 }
 
@@ -391,14 +403,29 @@ function leastBytes(tiling: Tiling): number {
  * operands, or the size of a unified buffer (UB) in which the smallest tile fits.
  */
 export function otherRemedies(tiling: Tiling): string {
-  const { schedule, scatter } = tiling;
-  const ubBytes = schedule.ubBytes - ubCapacity(tiling) + leastBytes(tiling);
+  const flags = flagsToMoreUb(tiling);
   return eitherOf([
-    ...(scatter === undefined
+    ...(tiling.scatter === undefined
       ? ["gather along a shorter dim"]
       : ["store along a shorter dim", "promise duplicates = unique"]),
-    ...(ubBytes > schedule.ubBytes ? [`plan for a core with more UB: --ub-bytes ${ubBytes}`] : []),
+    ...(flags === undefined ? [] : [`plan for a core with more UB: ${flags}`]),
   ]);
+}
+
+/**
+ * Returns the command-line flags of the least bytes of unified buffer (UB) in which a tile is legal, with the
+ * view, and the tile where the user states one, that are legal there. Undefined if more bytes make no tile
+ * legal.
+ */
+function flagsToMoreUb(tiling: Tiling): string | undefined {
+  const { schedule, gather } = tiling;
+  const { bytes, planned } = smallest(tiling).footprint;
+  const ubBytes = schedule.ubBytes - ubCapacity(tiling) + Math.max(bytes, planned);
+  if (ubBytes <= schedule.ubBytes) return undefined;
+  const [nearest] = nearestLegal(tiling.with({ ubBytes }));
+  if (nearest === undefined) return undefined;
+  const { tile: _, ...chosen } = nearest.schedule;
+  return suggestionText(schedule, gather.schedule.tile === undefined ? chosen : nearest.schedule);
 }
 
 function remediesText(tiling: Tiling, remedies: Remedies): string {

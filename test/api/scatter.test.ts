@@ -1,7 +1,7 @@
 /** explain, legal and tune of scatters: verdicts by name, counts beside an enumeration, hints that work when followed. */
 import { describe, expect, it } from "vitest";
 import { parseModule, type AccessFunc, type Schedule } from "../../ir/index.js";
-import { explain, legalTiles, tryCompile } from "../../src/index.js";
+import { explain, legalTiles, pypto, tryCompile } from "../../src/index.js";
 import { tune } from "../../src/tune/index.js";
 
 function parsed(text: string): AccessFunc {
@@ -122,6 +122,22 @@ describe("TC301 and TC403 of scatters", () => {
     };
     for (const schedule of [{ tile: [2, 3, 8] }, { residency: "gm" as const }])
       expect(tryCompile({ ...unique, schedule }, { target: "ascend-a2" }).ok).toBe(true);
+  });
+});
+
+describe("TC403 of a scatter without a tile in UB", () => {
+  it("names no residency in which it would be refused again", () => {
+    const long = pypto.indexAddUb({
+      input: ["f32", [100_000, 64]],
+      index: ["i64", [9]],
+      source: ["f32", [9, 64]],
+      dim: 0,
+    });
+    expect(tryCompile(long, { target: "ascend-a2", residency: "ub" }).ok).toBe(false);
+    const gm = tryCompile(long, { target: "ascend-a2", residency: "gm" });
+    expect(gm.ok ? [] : gm.diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
+      ["TC403", "duplicates = unique in an access.scatter"],
+    ]);
   });
 });
 

@@ -14,6 +14,7 @@ import {
   CompileError,
   elementCount,
   equalModule,
+  findTarget,
   hasScatter,
   inputsOf as operandsIn,
   keyOf,
@@ -211,6 +212,8 @@ function* scatters(seed: number, runner: Runner | undefined): Generator<Item> {
     yield { kind: "scatter", input: shown, run: () => runScatter(scatter, draw, gpu) };
     yield { kind: "draws", input: shown, run: () => runDraws(shown, {}, seed, gpu) };
   }
+  if (seed % 3 === 1 && !isImpossible(scatter))
+    yield { kind: "verdict", input: shown, run: () => runScatterVerdict(scatter, draw) };
   const edited = mutatedText(shown, draw);
   yield { kind: "scatter", input: edited, run: () => runText(edited, seed % 16 === 6 ? runner : undefined) };
 }
@@ -237,6 +240,15 @@ const shownMap = (map: OracleMap): string =>
 
 function runVerdict({ random, schedule, target }: Scheduled, budgetRule: BudgetRule): Outcome {
   const { legal } = judgeVerdicts(random.func, { ...schedule, budgetRule }, target);
+  return legal ? "accepted" : "refused";
+}
+
+function runScatterVerdict(scatter: OracleScatter, draw: Draw): Outcome {
+  const [func] = parseModule(textOfScatter(scatter), "fuzz.tir").module.funcs;
+  if (func?.level !== "access") throw new Error("a program that does not parse");
+  const { target, schedule } = randomSchedule(scatter, draw);
+  const ubBytes = draw(2) === 0 ? {} : { ubBytes: 32 * (1 + draw(80)) };
+  const { legal } = judgeVerdicts(func, { ...schedule, ...ubBytes }, findTarget(target)!);
   return legal ? "accepted" : "refused";
 }
 

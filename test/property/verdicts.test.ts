@@ -33,6 +33,37 @@ describe("the verdicts of the commands", () => {
     expect(judgeVerdicts(func, schedule, targets.ascend950)).toMatchObject({ legal: false, followed: 2 });
   });
 
+  it.each([
+    ["a view that is short", { view: [32, 80], ubBytes: 1024 }, /plan for .*: --view 64,80 --ub-bytes \d+$/],
+    ["a tile", { tile: [64, 80], ubBytes: 1024 }, /plan for .*: --tile 64,\d+ --ub-bytes \d+$/],
+    ["neither", { ubBytes: 1024 }, /plan for a core with more UB: --ub-bytes \d+$/],
+  ] as const)("name with %s a UB in which it is legal", (_, schedule, hint) => {
+    const func = pypto.gather({ input: ["f32", [64, 80]], index: ["i32", [32, 80]], dim: 0 });
+    const refused = tryCompile(func, { ...schedule, target: targets.ascendA2 });
+    expect(refused.ok ? undefined : refused.diagnostics[0]?.hint).toMatch(hint);
+    expect(judgeVerdicts(func, schedule, targets.ascendA2)).toMatchObject({ legal: false });
+  });
+
+  it("name another target only where it takes the program", () => {
+    const [rows, row] = [2 ** 27, 16];
+    const elements = onnx.gatherElements({ data: ["f32", [rows, row]], indices: ["i32", [4, row]], axis: 0 });
+    const whole = onnx.gather({ data: ["f32", [rows, row]], indices: ["i32", [4]], axis: 0 });
+    for (const [func, hint] of [
+      [elements, "--target cpu"],
+      [whole, "--target cpu, or --target ascend-a2 --residency gm"],
+    ] as const) {
+      const refused = tryCompile(func, { target: targets.webgpu });
+      expect(refused.ok ? [] : refused.diagnostics.map((told) => told.hint)).toEqual([hint]);
+      expect(judgeVerdicts(func, {}, targets.webgpu).followed).toBeGreaterThan(0);
+    }
+  });
+
+  it("follow hints of lowerings: none in which no tile is legal is named", () => {
+    const func = onnx.gatherElements({ data: ["f16", [39, 6]], indices: ["i32", [24, 6]], axis: 0 });
+    const schedule = { cores: 7, ubBytes: 1408, residency: "auto", lowering: "direct" } as const;
+    expect(judgeVerdicts(func, schedule, targets.ascend950)).toMatchObject({ legal: false });
+  });
+
   it.each(["unwatched", "watched"])("mark in legal's list what compile chooses, %s", (how) => {
     const func = directml.gather({
       InputTensor: { DataType: "FLOAT32", Sizes: [1, 6, 40] },

@@ -1,11 +1,13 @@
 /**
- * What must hold of the verdicts on one gather: `explain` says legal where `compile` compiles, `legal` has tiles where it finds
+ * What must hold of the verdicts on one gather or scatter: `explain` says legal where `compile` compiles, `legal` has tiles where it finds
  * one, and what any of them suggests compiles when it is followed.
  */
 import {
   outputOf,
   CompileError,
+  defined,
   gatherDims,
+  isScatter,
   type AccessFunc,
   type Diagnostic,
   type Schedule,
@@ -14,6 +16,7 @@ import {
   type Target,
 } from "../../ir/index.js";
 import { explain, legalTiles, tryCompile, type CompileOptions } from "../../src/index.js";
+import { withPolicy, type ReadPolicy } from "../../ir/access.js";
 import { resolveTargetOf } from "../../src/api/compile.js";
 import { accessOf } from "../../src/api/access.js";
 import { scheduleIn } from "./schedule-in.js";
@@ -29,8 +32,10 @@ export interface Verdicts {
   readonly counted: boolean;
 }
 
+type Judged = SourceFunc | AccessFunc;
+
 /** Throws an Error that names the commands that disagree. */
-export function judgeVerdicts(func: SourceFunc, schedule: Schedule, target: Target): Verdicts {
+export function judgeVerdicts(func: Judged, schedule: Schedule, target: Target): Verdicts {
   const options = { ...schedule, target };
   const compiled = tryCompile(func, options);
   const explained = answer(() => explain(func, options));
@@ -40,9 +45,17 @@ export function judgeVerdicts(func: SourceFunc, schedule: Schedule, target: Targ
   const suggested = [
     ...(explained?.nearest ?? []),
     ...(explained?.infeasible?.waysOut ?? []).map((way) => way.schedule),
-    ...(compiled.ok ? [] : hintsOf(compiled.diagnostics)),
   ];
   for (const entries of suggested) follow(func, { ...options, ...entries }, "a suggestion");
+  const told = compiled.ok ? compiled.kernel.diagnostics : compiled.diagnostics.filter(isRefusal);
+  const hints = told.flatMap(({ code, hint = "" }) => waysOf(hint).map((way) => ({ ...way, code, hint })));
+  for (const { flags, left, code, hint } of hints) {
+    const { target: other, oob, ...entries } = flags;
+    const kept = Object.fromEntries(Object.entries(options).filter(([key]) => !left.includes(key)));
+    const followed = { ...kept, target, ...entries, ...defined({ target: other }) };
+    if (mendsEntry(code, left)) follow(withOob(func, oob), followed, `${code}: ${hint}`, code);
+    else follow(withOob(func, oob), followed, `${code}: ${hint}`);
+  }
 
   const { tile: _, ...open } = options;
   const chosen = tryCompile(func, open);
@@ -53,8 +66,10 @@ export function judgeVerdicts(func: SourceFunc, schedule: Schedule, target: Targ
   const listed = [...(legal?.tiles.slice(0, 3) ?? []), ...(legal?.tiles.slice(-1) ?? [])];
   for (const { tile, residency, view, order, buffers, bytes } of listed) {
     const kernel = follow(func, { ...open, tile, residency, view, order, buffers }, "a listed tile");
-    if (kernel.footprint?.bytes !== bytes)
-      throw new Error(`legal lists ${bytes} B for tile ${tile.join()}, compile ${kernel.footprint?.bytes} B`);
+    if (kernel?.footprint?.bytes !== bytes)
+      throw new Error(
+        `legal lists ${bytes} B for tile ${tile.join()}, compile ${kernel?.footprint?.bytes} B`,
+      );
   }
   const defaults = legal?.tiles.filter((listing) => listing.default) ?? [];
   if (chosen.ok && String(defaults.map(({ tile }) => tile)) !== String(chosen.kernel.tile.schedule.tile))
@@ -66,7 +81,7 @@ export function judgeVerdicts(func: SourceFunc, schedule: Schedule, target: Targ
   return {
     legal: compiled.ok,
     someTile,
-    followed: suggested.length + listed.length,
+    followed: suggested.length + hints.length + listed.length,
     counted: count !== undefined && legal?.count !== undefined,
   };
 }
@@ -98,20 +113,53 @@ function checkBudget(compiled: Sizes | undefined, explained: Sizes | undefined):
     throw new Error(`explain says ${explained.bytes} B, compile ${bytes} B`);
 }
 
-function follow(func: SourceFunc, options: CompileOptions, what: string) {
+/** Compiles a program as it was suggested. Throws an Error if it is refused; with `unless`, if by this code. */
+function follow(func: Judged, options: CompileOptions, what: string, unless?: string) {
   const result = tryCompile(func, options);
   if (result.ok) return result.kernel;
+  if (unless !== undefined && !result.diagnostics.some(({ code }) => code === unless)) return undefined;
   const shown = JSON.stringify({ ...options, target: resolveTargetOf(func, options).name });
   throw new Error(`${what} is refused: ${shown}: ${result.diagnostics.map((d) => d.message).join("; ")}`);
 }
 
-/** The ways that hints name as flags: `--tile 1,2 --residency gm or --profile head`. */
-function hintsOf(diagnostics: readonly Diagnostic[]): Schedule[] {
-  return diagnostics.flatMap(({ hint }) => {
-    const ways = hint?.slice(Math.max(0, hint.indexOf("--"))).split(" or ") ?? [];
-    return ways.filter((way) => /^(?:--(?:tile|view|profile|residency) \S+ ?)+$/.test(way)).map(scheduleIn);
-  });
+const isRefusal = ({ severity }: Diagnostic): boolean => severity === "error";
+
+/** True for the hint that mends one entry of a schedule, which may have other faults. */
+const mendsEntry = (code: string, left: readonly string[]): boolean =>
+  code === "TC302" || code === "TC303" || left.length > 0;
+
+/** Flags of a hint, and the schedule entries that it says to leave out. */
+interface Way {
+  readonly flags: Schedule & { readonly target?: string; readonly oob?: string };
+  readonly left: readonly string[];
 }
+
+/** The ways that a hint names as flags: `--tile 1,2 --residency gm, or --profile head`. */
+function waysOf(hint: string): Way[] {
+  const left = [...hint.matchAll(/leave --(\S+) out/g)].map(([, flag]) => flag!);
+  const named =
+    hint.replaceAll(/leave --\S+ out/g, "").match(/--[\w-]+ [^\s-]\S*(?: --[\w-]+ [^\s-]\S*)*/g) ?? [];
+  return [
+    ...left.map((flag): Way => ({ flags: {}, left: [flag] })),
+    ...named.map((text): Way => ({ flags: flagsIn(text.replaceAll(/[,;:](?= |$)/g, "")), left: [] })),
+  ];
+}
+
+const flagsIn = (text: string): Way["flags"] => {
+  const others = Object.fromEntries(
+    [...text.matchAll(/--(target|oob) (\S+)/g)].map(([, name, value]) => [name, value]),
+  );
+  const rest = text.replaceAll(/--(?:target|oob) \S+/g, "").trim();
+  return { ...(rest === "" ? {} : scheduleIn(rest)), ...others };
+};
+
+/** The program with another policy. */
+const withOob = (func: Judged, oob: string | undefined): Judged =>
+  oob === undefined
+    ? func
+    : func.level === "source"
+      ? { ...func, attrs: { ...func.attrs, oob } }
+      : { ...func, map: withPolicy(func.map, oob as ReadPolicy) };
 
 /** Tiles to compile one by one, at most. */
 const mostCounted = 48;
@@ -120,10 +168,10 @@ const mostCounted = 48;
  * The tiles that compile, of those with entries from 1 to the extents of the view; undefined where there are many, and where
  * the profile pins an entry that may lie beyond.
  */
-function countOneByOne(func: SourceFunc, access: AccessFunc, options: CompileOptions): number | undefined {
+function countOneByOne(func: Judged, access: AccessFunc, options: CompileOptions): number | undefined {
   const output = outputOf(access).type.shape;
   const pinned = access.sharedDims.length > 0 && options.profile !== "head" && options.residency !== "gm";
-  if (pinned || gatherDims(access.map).length === 0) return undefined;
+  if (pinned || isScatter(access.map) || gatherDims(access.map).length === 0) return undefined;
   const limits = output.map((extent, d) =>
     Math.max(1, Math.min(extent, access.schedule.view?.[d] ?? extent)),
   );
