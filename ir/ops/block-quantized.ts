@@ -7,7 +7,6 @@
  * zero points packed by rows, and a missing zero point of 2^(bits-1) for bytes and 0 for 4-bit types. Its
  * release 1.30 rejects an index out of range.
  */
-import { eitherOf } from "../counted.js";
 import { gatherOver, type MapBody, type OutOfBounds, type Read } from "../access.js";
 import { dim, div, index, type Linear } from "../linear.js";
 import {
@@ -21,7 +20,7 @@ import {
 } from "../types.js";
 import { castTo, type Expression } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
-import { axisInRange, defineOperator, breakRule, intAttr, type OpInputs } from "./op-def.js";
+import { axisInRange, checkTypeOf, defineOperator, breakRule, intAttr, type OpInputs } from "./op-def.js";
 
 const who = "onnx.gather_block_quantized";
 
@@ -59,16 +58,8 @@ const unpacked = ({ shape }: TensorType, dtype: DType): TensorType => ({
  */
 function blocksOf(inputs: OpInputs): Blocks {
   const [data, indices, scales, zeroPoints] = inputs.inputs;
-  const type = (name: string, given: TensorType | undefined, allowed: readonly DType[]): TensorType => {
-    if (given === undefined || !allowed.includes(given.dtype))
-      breakRule(
-        "TC104",
-        inputs,
-        `${who} does not take ${name} of type ${String(given?.dtype)}`,
-        `use ${eitherOf(allowed)}`,
-      );
-    return given;
-  };
+  const type = (name: string, given: TensorType | undefined, allowed: readonly DType[]): TensorType =>
+    checkTypeOf(inputs, name, given, allowed, who);
   const stored = type("data", data, ["u8", "u4", "i4"]);
   const bits = intAttr(inputs.attrs, "bits") ?? 4;
   const element = stored.dtype === "u8" ? inBytes.get(bits) : stored.dtype;

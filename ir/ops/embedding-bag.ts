@@ -5,7 +5,6 @@
  * bag without rows is 0,
  * `padding_idx` leaves its row out and out of the count, and the first offset is 0. torch sums f16 and bf16 in f32, as here.
  */
-import { eitherOf } from "../counted.js";
 import { defined } from "../defined.js";
 import {
   gatherOver,
@@ -22,6 +21,7 @@ import { castTo, maxReductionElements, type Expression, type Reduction } from ".
 import { oobOf, oobSpec } from "./attributes.js";
 import {
   checkDType,
+  checkTypeOf,
   checkRank,
   defineOperator,
   breakRule,
@@ -171,14 +171,7 @@ function rowsAsSegments(inputs: OpInputs): Extent {
  * maximum length. Throws a RuleError for invalid inputs or attributes.
  */
 function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Extent {
-  const { dtype, shape } = offsets;
-  if (!indexTypes.includes(dtype))
-    breakRule(
-      "TC104",
-      inputs,
-      `${who} does not take offsets of type ${dtype}`,
-      `use ${eitherOf(indexTypes)}`,
-    );
+  const { shape } = checkTypeOf(inputs, "offsets", offsets, indexTypes, who);
   if (shape.length !== 1)
     breakRule("TC102", inputs, `offsets are ${formatType(offsets)}; they must have one dim`);
   const last = intAttr(inputs.attrs, "include_last_offset") ?? 0;

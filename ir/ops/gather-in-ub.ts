@@ -7,14 +7,13 @@
  * GatherINUBGolden) refuses a negative token. PU are the numbers that docs/specifications.md gives its
  * sentences.
  */
-import { eitherOf } from "../counted.js";
 import { gatherOver, readData, type AccessMap } from "../access.js";
 import { add, constant, dim, div, mod, scale, index } from "../linear.js";
 import { at, elementCount, formatShape, formatType, maxElements, type DType, type Shape } from "../types.js";
 import { axis } from "./attributes.js";
 import type { PyptoLevel } from "../profile.js";
 import { laterLevel, level, levelOf } from "./pypto.js";
-import { defineOperator, breakRule, inputName, intAttr, type OpInputs } from "./op-def.js";
+import { checkTypeOf, defineOperator, breakRule, inputName, intAttr, type OpInputs } from "./op-def.js";
 
 const who = "pypto.gather_in_ub";
 const names = { inputs: ["param", "indices", "block_table"] } as const;
@@ -36,17 +35,11 @@ function checkInputs(inputs: OpInputs): undefined {
   inputs.inputs.forEach((type, k) => {
     const name = inputName(names, k);
     const { dtype, shape } = type;
-    const allowed = k === 0 ? params[at] : indexTypes;
-    if (!allowed.includes(dtype)) {
-      const instead = k === 0 ? laterLevel(inputs, (level) => params[level].includes(dtype)) : "";
-      const hint = [`use ${eitherOf(allowed)}`, instead].filter((piece) => piece !== "").join("; ");
-      breakRule(
-        "TC104",
-        inputs,
-        `${cited(k === 0 ? "PU1" : "PU4")} does not take ${name} of type ${dtype}`,
-        hint,
+    if (k > 0) checkTypeOf(inputs, name, type, indexTypes, cited("PU4"));
+    else
+      checkTypeOf(inputs, name, type, params[at], cited("PU1"), () =>
+        laterLevel(inputs, (level) => params[level].includes(dtype)),
       );
-    }
     if (shape.length !== 2)
       breakRule("TC102", inputs, `${cited("PU2")} takes ${name} of rank 2, and it is ${formatType(type)}`);
     if (k > 0 && shape[0] !== 1)

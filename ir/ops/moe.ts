@@ -4,13 +4,12 @@
  * out[t] = sum over k of x[inverse[t, k]] * weights[t, k], in f32 with k ascending, which is the order that
  * TensorRT-LLM states (NVIDIA/TensorRT-LLM#14592).
  */
-import { eitherOf } from "../counted.js";
 import { gatherOver } from "../access.js";
 import { dim, index } from "../linear.js";
 import { at, formatShape, formatType, type DType, type TensorType } from "../types.js";
 import { castTo, type Expression } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
-import { checkDType, checkRank, defineOperator, breakRule, type OpInputs } from "./op-def.js";
+import { checkDType, checkTypeOf, checkRank, defineOperator, breakRule, type OpInputs } from "./op-def.js";
 
 const who = "moe.combine";
 const floats: readonly DType[] = ["f32", "f16", "bf16"];
@@ -21,14 +20,7 @@ const floats: readonly DType[] = ["f32", "f16", "bf16"];
  */
 function weightsOf(inputs: OpInputs): TensorType {
   const { indices: inverse } = inputs;
-  const [, , weights] = inputs.inputs;
-  if (weights === undefined || !floats.includes(weights.dtype))
-    breakRule(
-      "TC104",
-      inputs,
-      `${who} does not take weights of type ${String(weights?.dtype)}`,
-      `use ${eitherOf(floats)}`,
-    );
+  const weights = checkTypeOf(inputs, "weights", inputs.inputs[2], floats, who);
   if (formatShape(weights.shape) !== formatShape(inverse.shape))
     breakRule(
       "TC103",

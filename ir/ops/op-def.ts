@@ -266,25 +266,37 @@ export function axisInRange(inputs: OpInputs, axis: number, rank: number, name =
 }
 
 /**
- * Throws a RuleError (TC104) if the operand's element type is not in `allowed`. `who`: name of the operator.
- * `instead`: returns text to append to the hint.
+ * Returns the type of an input. Throws a RuleError (TC104) if its element type is not in `allowed`, or if the
+ * input is missing. `name`: name of the input. `who`: name of the operator. `instead`: returns text to append
+ * to the hint.
  */
+export function checkTypeOf(
+  inputs: OpInputs,
+  name: string,
+  type: TensorType | undefined,
+  allowed: readonly DType[],
+  who: string,
+  instead: () => string = () => "",
+): TensorType {
+  if (type === undefined || !allowed.includes(type.dtype))
+    breakRule(
+      "TC104",
+      inputs,
+      `${who} does not take ${name} of type ${String(type?.dtype)}`,
+      [`use ${eitherOf(allowed)}`, instead()].filter((piece) => piece !== "").join("; "),
+    );
+  return type;
+}
+
+/** Throws a RuleError (TC104) if the operand's element type is not in `allowed`; see {@link checkTypeOf}. */
 export function checkDType(
   inputs: OpInputs,
   operand: "data" | "indices",
   allowed: readonly DType[],
   who: string,
-  instead: () => string = () => "",
+  instead?: () => string,
 ): void {
-  const { dtype } = inputs[operand];
-  if (!allowed.includes(dtype)) {
-    breakRule(
-      "TC104",
-      inputs,
-      `${who} does not take ${operand} of type ${dtype}`,
-      [`use ${eitherOf(allowed)}`, instead()].filter((piece) => piece !== "").join("; "),
-    );
-  }
+  checkTypeOf(inputs, operand, inputs[operand], allowed, who, instead);
 }
 
 /** Returns the inputs with the shape [1] instead of [] for scalar data and scalar indices. */

@@ -9,7 +9,6 @@
  * (2026-08-22), the page of `index_put_`, which leaves duplicates and what is out of range open: the last
  * stays, and an error.
  */
-import { eitherOf } from "../counted.js";
 import type { Combine } from "../access.js";
 import { at, formatShape, formatType, indexDTypes, type DType, type TensorType } from "../types.js";
 import { oobOf } from "./attributes.js";
@@ -19,6 +18,7 @@ import { checkTypes } from "./numpy.js";
 import {
   breakRule,
   checkDType,
+  checkTypeOf,
   checkRank,
   defineOperator,
   intAttr,
@@ -182,9 +182,7 @@ function combineOf(inputs: OpInputs, who: string): Combine {
  */
 function arraysAlone(inputs: OpInputs, types: readonly DType[], who: string): readonly SubscriptItem[] {
   const arrays = inputs.inputs.slice(1, -1);
-  for (const { dtype } of arrays)
-    if (!types.includes(dtype))
-      breakRule("TC104", inputs, `${who} does not take indices of type ${dtype}`, `use ${eitherOf(types)}`);
+  for (const type of arrays) checkTypeOf(inputs, "indices", type, types, who);
   const rank = inputs.data.shape.length;
   if (arrays.length > rank)
     breakRule("TC102", inputs, `${who} has ${arrays.length} indices for the ${rank} dims of input`);
