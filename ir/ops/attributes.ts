@@ -11,6 +11,29 @@ export const axis = {
   help: "axis or dim that the indices choose along",
 } as const satisfies AttrSpec;
 
+/** Definition of the attribute `axis` under the name `dim`, as torch and PyPTO have it; default 0. */
+export const dimAxis = { ...axis, argument: "dim" } as const satisfies AttrSpec;
+
+/** Definition of the attribute `axis` of operators that take the data as flat without an axis. */
+export const flatAxis = {
+  key: "axis",
+  kind: "int",
+  help: `${axis.help}; absent, the array counts as flat`,
+} as const satisfies AttrSpec;
+
+/**
+ * Definition of the attribute `mode`: an operator's out-of-range policy in the framework's own words.
+ * `fallback`: default word.
+ */
+export const modeSpec = <const Words extends readonly string[]>(words: Words, fallback: Words[number]) =>
+  ({
+    key: "mode",
+    kind: "word",
+    words,
+    default: fallback,
+    help: "what an index out of range means, in the framework's word",
+  }) as const satisfies AttrSpec;
+
 /**
  * Definition of the attribute `batchDims`: the number of leading dims that data and indices of gather_nd have
  * in common; default 0.

@@ -20,7 +20,7 @@ import {
 } from "../types.js";
 import { castTo, type Expression } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
-import { axisInRange, checkTypeOf, defineOperator, breakRule, intAttr, type OpInputs } from "./op-def.js";
+import { axisOf, checkTypeOf, defineOperator, breakRule, intAttr, type OpInputs } from "./op-def.js";
 
 const who = "onnx.gather_block_quantized";
 
@@ -75,13 +75,8 @@ function blocksOf(inputs: OpInputs): Blocks {
     breakRule("TC105", inputs, `block_size is ${block}; it must be a power of two, 16 or more`);
   const rank = stored.shape.length;
   if (rank === 0) breakRule("TC102", inputs, `${who} takes data of rank 1 or more`);
-  const gatherAxis = axisInRange(inputs, intAttr(inputs.attrs, "gather_axis") ?? 0, rank, "gather_axis");
-  const quantizeAxis = axisInRange(
-    inputs,
-    intAttr(inputs.attrs, "quantize_axis") ?? 1,
-    rank,
-    "quantize_axis",
-  );
+  const gatherAxis = axisOf(inputs, "gather_axis");
+  const quantizeAxis = axisOf(inputs, "quantize_axis");
   if (stored.dtype === "u8" && (gatherAxis !== 0 || quantizeAxis !== rank - 1))
     breakRule(
       "TC105",

@@ -11,7 +11,7 @@ import { outputShape } from "../operator.js";
 import { indexDTypes, type DType } from "../types.js";
 import {
   type AttrSpec,
-  axisInRange,
+  axisOf,
   checkDType,
   checkRank,
   defineOperator,
@@ -21,7 +21,7 @@ import {
   withoutScalars,
   wordAttr,
 } from "./op-def.js";
-import { axis } from "./attributes.js";
+import { axis, flatAxis, modeSpec } from "./attributes.js";
 import { bitsOfInteger } from "./fill-bits.js";
 import { takeAlongOperator, takeOperator, type IndexPolicy } from "./take.js";
 
@@ -55,15 +55,6 @@ const policies = {
   promise_in_bounds: "unchecked",
 } as const satisfies Readonly<Record<string, OutOfBounds>>;
 type Mode = keyof typeof policies;
-
-const modeSpec = <M extends Mode>(words: readonly M[]) =>
-  ({
-    key: "mode",
-    kind: "word",
-    words,
-    default: "fill",
-    help: "what an index out of range means, in the framework's word",
-  }) as const satisfies AttrSpec;
 
 const fillValue = {
   key: "fillValue",
@@ -103,13 +94,6 @@ function checkTypes(inputs: OpInputs, who: string): void {
   checkRank(inputs, "data", 1, 8, who);
 }
 
-/** Absent: the array counts as flat. */
-const flatAxis = {
-  key: "axis",
-  kind: "int",
-  help: "axis or dim that the indices choose along; absent, the array counts as flat",
-} as const satisfies AttrSpec;
-
 /**
  * Operator jax.numpy.take: selects slices along an axis, or elements of the flat array if no axis is given.
  */
@@ -117,14 +101,14 @@ export const jaxTake = defineOperator({
   name: "jax.take",
   kind: "gather",
   inputs: ["a", "indices"],
-  attrs: { axis: flatAxis, mode: modeSpec(["fill", "clip", "wrap"]), fill_value: fillValue },
+  attrs: { axis: flatAxis, mode: modeSpec(["fill", "clip", "wrap"], "fill"), fill_value: fillValue },
   resolve(given) {
     const axis = intAttr(given.attrs, "axis");
     // A scalar has no axis, and counts as flat.
     const inputs = axis === undefined ? { ...withoutScalars(given), indices: given.indices } : given;
     checkTypes(inputs, "jax.take");
     const { shape } = inputs.data;
-    const along = axis === undefined ? undefined : axisInRange(inputs, axis, shape.length);
+    const along = axis === undefined ? undefined : axisOf(inputs);
     if ((along === undefined ? shape.includes(0) : shape[along] === 0) && !inputs.indices.shape.includes(0))
       breakRule("TC103", inputs, "jax.take takes no elements from an empty axis");
     const policy = policyOf(inputs, ["fill"], "jax.take");
@@ -140,12 +124,12 @@ export const jaxTakeAlongAxis = defineOperator({
   inputs: ["arr", "indices"],
   attrs: {
     axis: { ...axis, default: -1 },
-    mode: modeSpec(["fill", "clip", "promise_in_bounds"]),
+    mode: modeSpec(["fill", "clip", "promise_in_bounds"], "fill"),
     fill_value: fillValue,
   },
   resolve(inputs) {
     checkTypes(inputs, "jax.take_along_axis");
-    const along = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? -1, inputs.data.shape.length);
+    const along = axisOf(inputs);
     // An empty axis gives zeros, whatever the mode.
     const policy: IndexPolicy =
       inputs.data.shape[along] === 0

@@ -7,10 +7,10 @@
  */
 import { constant, dim, index, type Linear } from "../linear.js";
 import { at, elementCount, formatShape, type Shape } from "../types.js";
-import { axis, oobOf } from "./attributes.js";
+import { flatAxis, oobOf } from "./attributes.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
 import { checkTypes } from "./numpy.js";
-import { axisInRange, breakRule, checkRank, checkSameRank, defineOperator, intAttr } from "./op-def.js";
+import { axisOf, breakRule, checkRank, checkSameRank, defineOperator, intAttr } from "./op-def.js";
 import { checkBroadcast, scatterOperator, writtenOobSpec } from "./scatter.js";
 import { coordsOfFlat, indexOperand } from "./take.js";
 
@@ -24,11 +24,7 @@ export const numpyPutAlongAxis = defineOperator({
   values: ["values"],
   writes: "copy",
   attrs: {
-    axis: {
-      key: axis.key,
-      kind: "int",
-      help: "axis or dim that the indices choose along; absent, the array counts as flat",
-    },
+    axis: flatAxis,
     oob: writtenOobSpec("error"),
   },
   resolve(inputs) {
@@ -39,7 +35,7 @@ export const numpyPutAlongAxis = defineOperator({
     const policy = { negative: "from-end", oob: oobOf(inputs) } as const;
     if (stated === undefined) checkRank(inputs, "indices", 1, 1, who);
     else checkSameRank(inputs, who);
-    const along = stated === undefined ? 0 : axisInRange(inputs, stated, data.length);
+    const along = stated === undefined ? 0 : axisOf(inputs);
     const source: Shape = stated === undefined ? [elementCount(data)] : data;
     const offAxis = (shape: Shape): Shape => shape.map((extent, k) => (k === along ? 1 : extent));
     const off = broadcastShapes([offAxis(source), offAxis(indices)]);

@@ -9,9 +9,9 @@
 import { gatherOver, readData, type OutOfBounds } from "../access.js";
 import { outputShape, readAs } from "../operator.js";
 import { at, formatShape, type DType } from "../types.js";
-import { axis, oobOf, oobSpec } from "./attributes.js";
+import { axis, flatAxis, modeSpec, oobOf, oobSpec } from "./attributes.js";
 import {
-  axisInRange,
+  axisOf,
   checkDType,
   checkRank,
   defineOperator,
@@ -63,25 +63,15 @@ export const numpyTake = defineOperator({
   // Cast to intp by the rule same_kind, which takes bool too.
   boolIndices: true,
   attrs: {
-    axis: {
-      key: "axis",
-      kind: "int",
-      help: "axis or dim that the indices choose along; absent, the array counts as flat",
-    },
-    mode: {
-      key: "mode",
-      kind: "word",
-      words: ["raise", "wrap", "clip"],
-      default: "raise",
-      help: "what an index out of range means, in the framework's word",
-    },
+    axis: flatAxis,
+    mode: modeSpec(["raise", "wrap", "clip"], "raise"),
   },
   resolve(given) {
     // A scalar has one axis here, of one element.
     const inputs = { ...withoutScalars(given), indices: given.indices };
     checkTypes(inputs, "numpy.take");
     const axis = intAttr(inputs.attrs, "axis");
-    const along = axis === undefined ? undefined : axisInRange(inputs, axis, inputs.data.shape.length);
+    const along = axis === undefined ? undefined : axisOf(inputs);
     const mode = modes[wordAttr(inputs.attrs, "mode") as keyof typeof modes];
     const negative = mode === "error" ? "from-end" : "illegal";
     // It goes through the indices once for each place in front of the axis.
@@ -101,7 +91,7 @@ export const numpyTakeAlongAxis = defineOperator({
   attrs: { axis: { ...axis, default: -1 }, oob: oobSpec("error") },
   resolve(inputs) {
     checkTypes(inputs, "numpy.take_along_axis");
-    const along = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? -1, inputs.data.shape.length);
+    const along = axisOf(inputs);
     const policy = { negative: "from-end", oob: oobOf(inputs) } as const;
     const operator = takeAlongOperator(inputs, along, policy, "numpy.take_along_axis");
     return { operator, output: outputShape(operator), ...policy };

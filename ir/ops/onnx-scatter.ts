@@ -8,11 +8,11 @@
 import type { Combine, IndexOperand, NegativeIndex } from "../access.js";
 import { add, constant, dim, index } from "../linear.js";
 import { at, maxElements, type DType } from "../types.js";
-import { axis, oobOf } from "./attributes.js";
+import { axis, modeSpec, oobOf } from "./attributes.js";
 import { checkOpset, checkTypes, dataTypesOf } from "./onnx.js";
 import {
   type AttrSpec,
-  axisInRange,
+  axisOf,
   checkDType,
   checkElements,
   checkRank,
@@ -20,7 +20,6 @@ import {
   checkTuple,
   defineOperator,
   breakRule,
-  intAttr,
   type OpInputs,
   type Resolved,
   wordAttr,
@@ -103,7 +102,7 @@ function combineOf(given: OpInputs, who: string, version: number): Combine {
 function alongAxis(given: OpInputs, who: string, policy: IndexPolicy, combine: Combine): Scatter {
   const [data, indices] = [given.data.shape, given.indices.shape];
   checkSameRank(given, who);
-  const along = axisInRange(given, intAttr(given.attrs, "axis") ?? 0, data.length);
+  const along = axisOf(given);
   checkElements(given, along, false, who);
   return elementsScatter(data, indices, along, policy, combine);
 }
@@ -205,13 +204,7 @@ export const onnxTensorScatter = defineOperator({
   writes: "copy",
   attrs: {
     axis: { ...axis, default: -2 },
-    mode: {
-      key: "mode",
-      kind: "word",
-      words: ["linear", "circular"],
-      default: "linear",
-      help: "what an index out of range means, in the framework's word",
-    },
+    mode: modeSpec(["linear", "circular"], "linear"),
     opset: { key: "opset", kind: "int", default: 24, help: "ONNX opset, 24 and up" },
   },
   resolve(given) {
@@ -220,7 +213,7 @@ export const onnxTensorScatter = defineOperator({
     const version = checkOpset(given, who, 24);
     checkDType(given, "data", [...dataTypesOf(version), ...smallFloats], who);
     checkRank(given, "data", 2, 8, who);
-    const along = axisInRange(given, intAttr(given.attrs, "axis") ?? -2, cache.length);
+    const along = axisOf(given);
     if (along === 0) breakRule("TC101", given, `${who} takes an axis after the batch dim, 1 or more, not 0`);
     const written = cache.map((extent, k) => (k === along ? Math.min(extent, update[k] ?? 0) : extent));
     checkUpdates(given, 1, written, "update", who);

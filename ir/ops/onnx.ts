@@ -8,7 +8,7 @@ import { outputShape } from "../operator.js";
 import type { DType } from "../types.js";
 import {
   type AttrSpec,
-  axisInRange,
+  axisOf,
   checkDType,
   checkElements,
   checkRank,
@@ -68,7 +68,7 @@ export const onnxGather = defineOperator({
   resolve(inputs) {
     const version = checkTypes(inputs, "onnx.gather", 1, ["i32", "i64"]);
     checkRank(inputs, "data", 1, 8, "onnx.gather");
-    const axis = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? 0, inputs.data.shape.length);
+    const axis = axisOf(inputs);
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     return {
       operator: { op: "gather", axis, data, indices },
@@ -88,7 +88,7 @@ export const onnxGatherElements = defineOperator({
     checkTypes(inputs, "onnx.gather_elements", 11, ["i32", "i64"]);
     checkRank(inputs, "data", 1, 8, "onnx.gather_elements");
     checkSameRank(inputs, "onnx.gather_elements");
-    const axis = axisInRange(inputs, intAttr(inputs.attrs, "axis") ?? 0, inputs.data.shape.length);
+    const axis = axisOf(inputs);
     checkElements(inputs, axis, false, "onnx.gather_elements");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     return {

@@ -265,6 +265,10 @@ export function axisInRange(inputs: OpInputs, axis: number, rank: number, name =
   return axis < 0 ? axis + rank : axis;
 }
 
+/** Returns the axis of the data that an attribute states; see {@link axisInRange}. `name`: the attribute. */
+export const axisOf = (inputs: OpInputs, name = "axis"): number =>
+  axisInRange(inputs, intAttr(inputs.attrs, name) ?? 0, inputs.data.shape.length, name);
+
 /**
  * Returns the type of an input. Throws a RuleError (TC104) if its element type is not in `allowed`, or if the
  * input is missing. `name`: name of the input. `who`: name of the operator. `instead`: returns text to append

@@ -9,10 +9,10 @@
 import type { Combine } from "../access.js";
 import { dim, div, index, mod } from "../linear.js";
 import { at, formatType, maxElements, type DType } from "../types.js";
-import { axis, oobOf } from "./attributes.js";
+import { dimAxis, oobOf } from "./attributes.js";
 import {
   type AttrSpec,
-  axisInRange,
+  axisOf,
   breakRule,
   checkDType,
   checkElements,
@@ -83,7 +83,7 @@ export const pyptoScatterUpdate = defineOperator({
   inputs: ["input", "index", "src"],
   values: ["src"],
   writes: "in place",
-  attrs: { dim: { ...axis, argument: "dim", default: -2 }, oob: writtenOobSpec("skip") },
+  attrs: { dim: { ...dimAxis, default: -2 }, oob: writtenOobSpec("skip") },
   resolve(inputs) {
     const who = "pypto.scatter_update";
     checkDType(inputs, "data", cacheTypes, who);
@@ -110,7 +110,7 @@ const reductions = { none: "set", add: "add", multiply: "mul" } as const satisfi
 >;
 
 const scatterAttrs = {
-  dim: { ...axis, argument: "dim" },
+  dim: dimAxis,
   reduce: {
     key: "reduce",
     kind: "word",
@@ -136,7 +136,7 @@ function resolveScatter(inputs: OpInputs, who: string): Resolved {
   checkDType(inputs, "indices", ["i32", "i64"], who);
   checkRank(inputs, "data", 1, 4, who);
   checkSameRank(inputs, who);
-  const along = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
+  const along = axisOf(inputs, "dim");
   checkElements(inputs, along, false, who);
   const combine = reductions[wordAttr(inputs.attrs, "reduce") as keyof typeof reductions];
   checkCombine(inputs, combine, inputs.data.dtype, who);
@@ -191,7 +191,7 @@ export const pyptoScatter = defineOperator({
 const addTypes: readonly DType[] = ["f32", "f16", "bf16", "i8", "i16", "i32"];
 const rowInputs = ["input", "index", "source"] as const;
 const addAttrs = {
-  dim: { ...axis, argument: "dim" },
+  dim: dimAxis,
   alpha: alphaSpec,
   oob: writtenOobSpec("error"),
 } as const satisfies Readonly<Record<string, AttrSpec>>;
@@ -205,7 +205,7 @@ function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, shar
   checkDType(inputs, "data", types, who);
   checkDType(inputs, "indices", ["i32", "i64"], who);
   checkRank(inputs, "data", 1, 5, who);
-  const along = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
+  const along = axisOf(inputs, "dim");
   const value = scaled(inputs, intAttr(inputs.attrs, "alpha") ?? 1, who);
   return slicesScatter(inputs, along, { combine: "add", value, sharesDim }, who);
 }

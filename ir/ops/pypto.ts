@@ -13,21 +13,18 @@ import { targetFacts, targets } from "../target.js";
 import { elementCount, formatType, maxElements, type DType } from "../types.js";
 import {
   type AttrSpec,
-  axisInRange,
+  axisOf,
   checkDType,
   checkElements,
   checkRank,
   checkSameRank,
   defineOperator,
   breakRule,
-  intAttr,
   type OpInputs,
   type Resolved,
   wordAttr,
 } from "./op-def.js";
-import { axis, oobOf, oobSpec } from "./attributes.js";
-
-const dim = { ...axis, argument: "dim" } as const satisfies AttrSpec;
+import { dimAxis, oobOf, oobSpec } from "./attributes.js";
 
 /**
  * Definition of the attribute `level`: the version of PyPTO's rules by which an operator is checked. By
@@ -215,12 +212,12 @@ export const pyptoGather = defineOperator({
   name: "pypto.gather",
   kind: "gather_elements",
   framework: "pypto",
-  attrs: { dim, level, oob: oobSpec("error") },
+  attrs: { dim: dimAxis, level, oob: oobSpec("error") },
   takes: takenByGather,
   resolve(inputs) {
     const disputed = takenByGather(inputs);
     checkSameRank(inputs, cited(inputs, gatherPage, "sameRank"));
-    const axis = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
+    const axis = axisOf(inputs, "dim");
     checkElements(inputs, axis, false, cited(inputs, gatherPage, "offDim"));
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     return {
@@ -241,11 +238,11 @@ export const pyptoIndexSelect = defineOperator({
   framework: "pypto",
   // Their table of tests is named Gather; that of pypto.gather is named GatherElement.
   testName: "gather",
-  attrs: { dim, level, oob: oobSpec("error") },
+  attrs: { dim: dimAxis, level, oob: oobSpec("error") },
   takes: takenByIndexSelect,
   resolve(inputs) {
     takenByIndexSelect(inputs);
-    const axis = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
+    const axis = axisOf(inputs, "dim");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     return {
       operator: { op: "gather", axis, data, indices },

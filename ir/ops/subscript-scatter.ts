@@ -11,7 +11,7 @@
  */
 import type { Combine } from "../access.js";
 import { at, formatShape, formatType, indexDTypes, type DType, type TensorType } from "../types.js";
-import { oobOf } from "./attributes.js";
+import { modeSpec, oobOf } from "./attributes.js";
 import { broadcastCoords } from "./broadcast.js";
 import { arrayTypes } from "./jax.js";
 import { checkTypes } from "./numpy.js";
@@ -102,13 +102,7 @@ const jaxAt = <Name extends string>(name: `jax.${Name}`, combine: Combine) =>
     writes: "copy",
     attrs: {
       subscript: subscriptSpec,
-      mode: {
-        key: "mode",
-        kind: "word",
-        words: ["drop", "fill", "clip", "promise_in_bounds"],
-        default: "drop",
-        help: "what an index out of range means, in the framework's word",
-      },
+      mode: modeSpec(["drop", "fill", "clip", "promise_in_bounds"], "drop"),
     },
     resolve(inputs) {
       checkDType(inputs, "data", arrayTypes, name);

@@ -6,10 +6,9 @@
  */
 import type { Combine } from "../access.js";
 import type { DType } from "../types.js";
-import { axis, oobOf } from "./attributes.js";
+import { dimAxis, oobOf } from "./attributes.js";
 import {
-  type AttrSpec,
-  axisInRange,
+  axisOf,
   breakRule,
   checkDType,
   checkElements,
@@ -33,7 +32,6 @@ import {
 import { alphaSpec, scaled, slicesScatter, unchanged } from "./slices-scatter.js";
 import { tensorTypes } from "./torch.js";
 
-const dimAttr = { ...axis, argument: "dim" } as const satisfies AttrSpec;
 const oob = writtenOobSpec("error");
 const scatterInputs = ["input", "index", "src"] as const;
 const rowInputs = ["input", "index", "source"] as const;
@@ -46,7 +44,7 @@ function checkTypes(inputs: OpInputs, who: string, indices: readonly DType[]): n
   checkDType(inputs, "data", tensorTypes, who);
   checkDType(inputs, "indices", indices, who);
   checkRank(inputs, "data", 1, 8, who);
-  return axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
+  return axisOf(inputs, "dim");
 }
 
 /**
@@ -85,7 +83,7 @@ export const torchScatter = defineOperator({
   optional: ["src"],
   writes: "copy",
   attrs: {
-    dim: dimAttr,
+    dim: dimAxis,
     reduce: {
       key: "reduce",
       kind: "word",
@@ -108,7 +106,7 @@ export const torchScatterAdd = defineOperator({
   inputs: scatterInputs,
   values: ["src"],
   writes: "copy",
-  attrs: { dim: dimAttr, oob },
+  attrs: { dim: dimAxis, oob },
   resolve: (inputs) => scattered(inputs, "add", "torch.scatter_add"),
 });
 
@@ -118,7 +116,7 @@ export const torchIndexCopy = defineOperator({
   inputs: rowInputs,
   values: ["source"],
   writes: "copy",
-  attrs: { dim: dimAttr, oob },
+  attrs: { dim: dimAxis, oob },
   resolve(inputs) {
     const along = checkTypes(inputs, "torch.index_copy", ["i64"]);
     return slicesScatter(inputs, along, { combine: "set", value: unchanged }, "torch.index_copy");
@@ -133,7 +131,7 @@ export const torchIndexAdd = defineOperator({
   inputs: rowInputs,
   values: ["source"],
   writes: "copy",
-  attrs: { dim: dimAttr, alpha: alphaSpec, oob },
+  attrs: { dim: dimAxis, alpha: alphaSpec, oob },
   resolve(inputs) {
     const who = "torch.index_add";
     const along = checkTypes(inputs, who, ["i32", "i64"]);

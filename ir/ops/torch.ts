@@ -8,10 +8,10 @@
  */
 import { outputShape } from "../operator.js";
 import { at, type DType } from "../types.js";
-import { axis, oobOf, oobSpec } from "./attributes.js";
+import { axis, dimAxis, flatAxis, oobOf, oobSpec } from "./attributes.js";
 import {
   type AttrSpec,
-  axisInRange,
+  axisOf,
   checkDType,
   checkElements,
   checkRank,
@@ -24,12 +24,10 @@ import {
 } from "./op-def.js";
 import { takeAlongOperator, takeFlatOperator } from "./take.js";
 
-const dim = { ...axis, argument: "dim" } as const satisfies AttrSpec;
 /** The page's signature and example say so; its list of parameters has 0. */
 const flatDim = {
-  key: "axis",
+  ...flatAxis,
   argument: "dim",
-  kind: "int",
   help: `${axis.help}; absent, both tensors count as flat`,
 } as const satisfies AttrSpec;
 const oob = oobSpec("error");
@@ -47,20 +45,17 @@ function checkTypes(inputs: OpInputs, who: string): void {
   checkRank(inputs, "data", 1, 8, who);
 }
 
-const dimOf = (inputs: OpInputs): number =>
-  axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
-
 /** Operator torch.gather: selects elements along a dim. */
 export const torchGather = defineOperator({
   name: "torch.gather",
   kind: "gather_elements",
   inputs: ["input", "index"],
-  attrs: { dim, oob },
+  attrs: { dim: dimAxis, oob },
   resolve(given) {
     const inputs = withoutScalars(given);
     checkTypes(inputs, "torch.gather");
     checkSameRank(inputs, "torch.gather");
-    const along = dimOf(inputs);
+    const along = axisOf(inputs, "dim");
     checkElements(inputs, along, false, "torch.gather");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     return {
@@ -77,7 +72,7 @@ export const torchIndexSelect = defineOperator({
   name: "torch.index_select",
   kind: "gather",
   inputs: ["input", "index"],
-  attrs: { dim, oob },
+  attrs: { dim: dimAxis, oob },
   resolve(given) {
     const inputs = withoutScalars(given);
     checkTypes(inputs, "torch.index_select");
@@ -86,7 +81,7 @@ export const torchIndexSelect = defineOperator({
     const isScalar = given.data.shape.length === 0;
     if (isScalar && at(indices, 0) !== 1)
       breakRule("TC103", given, `torch.index_select takes one index of a scalar, not ${at(indices, 0)}`);
-    const operator = { op: "gather", axis: dimOf(inputs), data, indices } as const;
+    const operator = { op: "gather", axis: axisOf(inputs, "dim"), data, indices } as const;
     const output = isScalar ? [] : outputShape(operator);
     return { operator, output, negative: "illegal", oob: oobOf(inputs) };
   },
@@ -106,7 +101,7 @@ export const torchTakeAlongDim = defineOperator({
     const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
     const operator = isFlat
       ? takeFlatOperator(inputs, policy)
-      : takeAlongOperator(inputs, dimOf(inputs), policy, "torch.take_along_dim");
+      : takeAlongOperator(inputs, axisOf(inputs, "dim"), policy, "torch.take_along_dim");
     return { operator, output: outputShape(operator), ...policy };
   },
 });
