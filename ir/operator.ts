@@ -10,6 +10,7 @@ import {
   type OutOfBounds,
   type IndexOperand,
 } from "./access.js";
+import { coordsAlong, dimsFrom, indexOperand } from "./index-operand.js";
 import { constant, dim, index, type Linear } from "./linear.js";
 import { assertNever, at, type DType, type Shape, type TensorType } from "./types.js";
 
@@ -125,41 +126,32 @@ export function sharedDimsOf(operator: Operator): readonly number[] {
  */
 export function accessMap(operator: Operator, negative: NegativeIndex, outOfRange: OutOfBounds): AccessMap {
   if (operator.op === "mapped") return operator.map;
-  const indexRank = operator.indices.length;
-  const indices: IndexOperand[] = [];
-  const picked = (extent: number, coords: readonly Linear[]): Linear => {
-    const value = { table: 1, at: coords };
-    indices.push({
-      value,
-      outOfRange,
-      extent,
-      ...(negative === "from-end" ? { wrapNegativeBy: extent } : {}),
-    });
-    return index(indices.length - 1);
-  };
-  const dims = (first: number, count: number): Linear[] =>
-    Array.from({ length: count }, (_, k) => dim(first + k));
-
-  const result = (extent: number, k: number): Linear => {
-    switch (operator.op) {
-      case "gather": {
-        const { axis } = operator;
-        if (k < axis) return dim(k);
-        return k === axis ? picked(extent, dims(axis, indexRank)) : dim(k + indexRank - 1);
-      }
-      case "gather_elements":
-        return k === operator.axis ? picked(extent, dims(0, indexRank)) : dim(k);
-      case "gather_nd": {
-        const batch = operator.batchDims;
-        const tuple = at(operator.indices, indexRank - 1);
-        if (k < batch) return dim(k);
-        if (k >= batch + tuple) return dim(indexRank - 1 + k - batch - tuple);
-        return picked(extent, [...dims(0, indexRank - 1), constant(k - batch)]);
-      }
-      default:
-        return assertNever(operator);
+  const { data } = operator;
+  const rank = operator.indices.length;
+  const picked = (extent: number, coords: readonly Linear[]): IndexOperand =>
+    indexOperand({ negative, oob: outOfRange }, 1, coords, extent);
+  const mapped = (indices: readonly IndexOperand[], coords: readonly Linear[]): AccessMap =>
+    gatherOver(outputShape(operator), 2, { indices, ...readData(coords) });
+  switch (operator.op) {
+    case "gather": {
+      const { axis } = operator;
+      return mapped([picked(at(data, axis), dimsFrom(axis, rank))], coordsAlong(data, axis, rank));
     }
-  };
-  const coords = operator.data.map(result);
-  return gatherOver(outputShape(operator), 2, { indices, ...readData(coords) });
+    case "gather_elements": {
+      const { axis } = operator;
+      const coords = data.map((_, k) => (k === axis ? index(0) : dim(k)));
+      return mapped([picked(at(data, axis), dimsFrom(0, rank))], coords);
+    }
+    case "gather_nd": {
+      const batch = operator.batchDims;
+      const tuple = data.slice(batch, batch + at(operator.indices, rank - 1));
+      const slice = data.slice(batch + tuple.length);
+      return mapped(
+        tuple.map((extent, k) => picked(extent, [...dimsFrom(0, rank - 1), constant(k)])),
+        [...dimsFrom(0, batch), ...tuple.map((_, k) => index(k)), ...dimsFrom(rank - 1, slice.length)],
+      );
+    }
+    default:
+      return assertNever(operator);
+  }
 }

@@ -7,8 +7,10 @@
  * zero points packed by rows, and a missing zero point of 2^(bits-1) for bytes and 0 for 4-bit types. Its
  * release 1.30 rejects an index out of range.
  */
-import { gatherOver, type MapBody, type OutOfBounds, type Read } from "../access.js";
-import { dim, div, index, type Linear } from "../linear.js";
+import type { MapBody, OutOfBounds, Read } from "../access.js";
+import { coordsAlong, dimsFrom, indexOperand } from "../index-operand.js";
+import { div } from "../linear.js";
+import { outputShape } from "../operator.js";
 import {
   at,
   elementsInByte,
@@ -20,7 +22,8 @@ import {
 } from "../types.js";
 import { castTo, type Expression } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
-import { axisOf, checkTypeOf, defineOperator, breakRule, intAttr, type OpInputs } from "./op-def.js";
+import { mappedGather } from "./mapped-gather.js";
+import { axisOf, checkTypeOf, defineOperator, breakRule, intAttr, resolvedAs, type OpInputs } from "./op-def.js";
 
 const who = "onnx.gather_block_quantized";
 
@@ -131,12 +134,9 @@ function bodyOf({
   oob,
   zero,
 }: Blocks): MapBody {
-  const indexRank = indices.shape.length;
+  const rank = indices.shape.length;
   const extent = at(data.shape, gatherAxis);
-  const coords = data.shape.map((_, k): Linear => {
-    if (k === gatherAxis) return index(0);
-    return dim(k < gatherAxis ? k : k + indexRank - 1);
-  });
+  const coords = coordsAlong(data.shape, gatherAxis, rank);
   const ofBlock = coords.map((coord, k) => (k === quantizeAxis ? div(coord, block) : coord));
   const reads: Read[] = [
     { table: 0, at: coords },
@@ -160,14 +160,7 @@ function bodyOf({
     of: [{ kind: "cast", to: "f32", of: scaled }, castTo("f32", scales.dtype, read(1))],
   };
   return {
-    indices: [
-      {
-        value: { table: 1, at: indices.shape.map((_, k) => dim(gatherAxis + k)) },
-        outOfRange: oob,
-        extent,
-        wrapNegativeBy: extent,
-      },
-    ],
+    indices: [indexOperand({ negative: "from-end", oob }, 1, dimsFrom(gatherAxis, rank), extent)],
     reads,
     value: castTo(scales.dtype, "f32", product),
   };
@@ -194,23 +187,11 @@ export const onnxGatherBlockQuantized = defineOperator({
   resolve(inputs) {
     const blocks = blocksOf(inputs);
     const { data, indices, scales, zeroPoints, gatherAxis, oob } = blocks;
-    const output = [
-      ...data.shape.slice(0, gatherAxis),
-      ...indices.shape,
-      ...data.shape.slice(gatherAxis + 1),
-    ];
     const tensors = [data, indices, scales, ...(zeroPoints === undefined ? [] : [zeroPoints])];
-    return {
-      operator: {
-        op: "mapped",
-        map: gatherOver(output, tensors.length, bodyOf(blocks)),
-        inputs: tensors.map(({ shape }) => shape),
-        types: tensors.map(({ dtype }) => dtype),
-      },
-      output,
-      dtype: scales.dtype,
-      negative: "from-end",
-      oob,
-    };
+    const output = outputShape({ op: "gather", axis: gatherAxis, data: data.shape, indices: indices.shape });
+    const shapes = tensors.map(({ shape }) => shape);
+    const gather = mappedGather(shapes, output, bodyOf(blocks));
+    const operator = { ...gather, types: tensors.map(({ dtype }) => dtype) };
+    return { ...resolvedAs(operator, { negative: "from-end", oob }), dtype: scales.dtype };
   },
 });

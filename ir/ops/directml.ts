@@ -17,6 +17,7 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  resolvedAs,
   wordAttr,
 } from "./op-def.js";
 import { axis, batchDims, oobOf, oobSpec } from "./attributes.js";
@@ -234,12 +235,7 @@ export const directmlGatherElements = defineOperator({
     const axis = checkAxis(inputs);
     checkElements(inputs, axis, true, "directml.gather_elements");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
-    return {
-      operator: { op: "gather_elements", axis, data, indices },
-      output: indices,
-      negative,
-      oob: oobOf(inputs),
-    };
+    return resolvedAs({ op: "gather_elements", axis, data, indices }, { negative, oob: oobOf(inputs) });
   },
 });
 

@@ -7,7 +7,6 @@
  */
 import { defined } from "../defined.js";
 import {
-  gatherOver,
   readData,
   type MapBody,
   type OutOfBounds,
@@ -19,6 +18,7 @@ import { add, constant, dim, div, mod, scale, index } from "../linear.js";
 import { at, formatShape, formatType, invariant, type DType, type TensorType } from "../types.js";
 import { castTo, maxReductionElements, type Expression, type Reduction } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
+import { mappedGather } from "./mapped-gather.js";
 import {
   checkDType,
   checkTypeOf,
@@ -27,6 +27,7 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  resolvedAs,
   wordAttr,
 } from "./op-def.js";
 
@@ -293,12 +294,7 @@ export const torchEmbeddingBag = defineOperator({
       ...(weights === undefined ? [] : [weights]),
     ];
     const body = segments.segments === 0 && offsets !== undefined ? bodyOfNone(offsets) : bodyOf(segments);
-    const map = gatherOver(output, tensors.length, body);
-    return {
-      operator: { op: "mapped", map, inputs: tensors.map(({ shape }) => shape) },
-      output,
-      negative: "illegal",
-      oob,
-    };
+    const shapes = tensors.map(({ shape }) => shape);
+    return resolvedAs(mappedGather(shapes, output, body), { negative: "illegal", oob });
   },
 });

@@ -7,13 +7,14 @@
  * GatherINUBGolden) refuses a negative token. PU are the numbers that docs/specifications.md gives its
  * sentences.
  */
-import { gatherOver, readData, type AccessMap } from "../access.js";
+import { readData, type MapBody } from "../access.js";
 import { add, constant, dim, div, mod, scale, index } from "../linear.js";
 import { at, elementCount, formatShape, formatType, maxElements, type DType, type Shape } from "../types.js";
 import { axis } from "./attributes.js";
 import type { PyptoLevel } from "../profile.js";
+import { mappedGather } from "./mapped-gather.js";
 import { laterLevel, level, levelOf } from "./pypto.js";
-import { checkTypeOf, defineOperator, breakRule, inputName, intAttr, type OpInputs } from "./op-def.js";
+import { checkTypeOf, defineOperator, breakRule, inputName, intAttr, resolvedAs, type OpInputs } from "./op-def.js";
 
 const who = "pypto.gather_in_ub";
 const names = { inputs: ["param", "indices", "block_table"] } as const;
@@ -54,13 +55,12 @@ function checkInputs(inputs: OpInputs): undefined {
 }
 
 /**
- * Returns the access map of pypto.gather_in_ub: out[d0, d1] = param[block * block_table[0, t div block] + t
+ * Returns the map of pypto.gather_in_ub, without domain and write: out[d0, d1] = param[block * block_table[0, t div block] + t
  * mod block, d1]. t = indices[0, d0] is a token. `block`: number of rows in a page.
  */
-function pagedMap(inputs: readonly Shape[], block: number, output: Shape): AccessMap {
-  const [param, , blockTable] = inputs;
+function pagedMap([param, , blockTable]: readonly Shape[], block: number): MapBody {
   const [tokens, page, row] = [index(0), index(1), index(2)];
-  return gatherOver(output, inputs.length, {
+  return {
     indices: [
       {
         value: { table: 1, at: [constant(0), dim(0)] },
@@ -71,7 +71,7 @@ function pagedMap(inputs: readonly Shape[], block: number, output: Shape): Acces
       { value: add(scale(page, block), mod(tokens, block)), outOfRange: "error", extent: at(param ?? [], 0) },
     ],
     ...readData([row, dim(1)]),
-  });
+  };
 }
 
 /**
@@ -103,12 +103,7 @@ export const pyptoGatherInUb = defineOperator({
       breakRule("TC101", inputs, `${who} (PU6) gathers along axis -2, not ${along ?? "none"}`);
     const shapes = inputs.inputs.map(({ shape }) => shape);
     const [param, indices] = shapes;
-    const output = [at(indices ?? [], 1), at(param ?? [], 1)];
-    return {
-      operator: { op: "mapped", map: pagedMap(shapes, block, output), inputs: shapes, rowsOfPage: block },
-      output,
-      negative: "illegal",
-      oob: "error",
-    };
+    const gather = mappedGather(shapes, [at(indices ?? [], 1), at(param ?? [], 1)], pagedMap(shapes, block));
+    return resolvedAs({ ...gather, rowsOfPage: block }, { negative: "illegal", oob: "error" });
   },
 });

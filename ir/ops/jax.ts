@@ -7,7 +7,7 @@
  * `fill_value` has its default here.
  */
 import type { OutOfBounds } from "../access.js";
-import { outputShape } from "../operator.js";
+import type { IndexPolicy } from "../index-operand.js";
 import { indexDTypes, type DType } from "../types.js";
 import {
   type AttrSpec,
@@ -18,12 +18,13 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  resolvedAs,
   withoutScalars,
   wordAttr,
 } from "./op-def.js";
 import { axis, flatAxis, modeSpec } from "./attributes.js";
 import { bitsOfInteger } from "./fill-bits.js";
-import { takeAlongOperator, takeOperator, type IndexPolicy } from "./take.js";
+import { takeAlongOperator, takeOperator } from "./take.js";
 
 /** NaN for inexact types, the most negative and the largest number of signed and unsigned ones, true. */
 const fillBits = {
@@ -113,7 +114,7 @@ export const jaxTake = defineOperator({
       breakRule("TC103", inputs, "jax.take takes no elements from an empty axis");
     const policy = policyOf(inputs, ["fill"], "jax.take");
     const operator = takeOperator(inputs, along, policy);
-    return { operator, output: outputShape(operator), negative: policy.negative, oob: policy.oob };
+    return resolvedAs(operator, policy);
   },
 });
 
@@ -136,6 +137,6 @@ export const jaxTakeAlongAxis = defineOperator({
         ? { negative: "illegal", oob: "zero" }
         : policyOf(inputs, ["fill", "clip"], "jax.take_along_axis");
     const operator = takeAlongOperator(inputs, along, policy, "jax.take_along_axis");
-    return { operator, output: outputShape(operator), negative: policy.negative, oob: policy.oob };
+    return resolvedAs(operator, policy);
   },
 });

@@ -4,12 +4,12 @@
  * out[t] = sum over k of x[inverse[t, k]] * weights[t, k], in f32 with k ascending, which is the order that
  * TensorRT-LLM states (NVIDIA/TensorRT-LLM#14592).
  */
-import { gatherOver } from "../access.js";
 import { dim, index } from "../linear.js";
 import { at, formatShape, formatType, type DType, type TensorType } from "../types.js";
 import { castTo, type Expression } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
-import { checkDType, checkTypeOf, checkRank, defineOperator, breakRule, type OpInputs } from "./op-def.js";
+import { mappedGather } from "./mapped-gather.js";
+import { checkDType, checkTypeOf, checkRank, defineOperator, breakRule, resolvedAs, type OpInputs } from "./op-def.js";
 
 const who = "moe.combine";
 const floats: readonly DType[] = ["f32", "f16", "bf16"];
@@ -62,24 +62,16 @@ export const moeCombine = defineOperator({
         castTo("f32", weights.dtype, { kind: "read", read: 1 }),
       ],
     };
-    const output = [tokens, at(x.shape, 1)];
-    return {
-      operator: {
-        op: "mapped",
-        map: gatherOver(output, 3, {
-          reduced: { max: experts },
-          indices: [{ value: { table: 1, at: place }, outOfRange: oob, extent: at(x.shape, 0) }],
-          reads: [
-            { table: 0, at: [index(0), dim(1)] },
-            { table: 2, at: place },
-          ],
-          value: castTo(x.dtype, "f32", { kind: "reduce", how: "fold", of: product }),
-        }),
-        inputs: [x, inverse, weights].map(({ shape }) => shape),
-      },
-      output,
-      negative: "illegal",
-      oob,
-    };
+    const shapes = [x, inverse, weights].map(({ shape }) => shape);
+    const operator = mappedGather(shapes, [tokens, at(x.shape, 1)], {
+      reduced: { max: experts },
+      indices: [{ value: { table: 1, at: place }, outOfRange: oob, extent: at(x.shape, 0) }],
+      reads: [
+        { table: 0, at: [index(0), dim(1)] },
+        { table: 2, at: place },
+      ],
+      value: castTo(x.dtype, "f32", { kind: "reduce", how: "fold", of: product }),
+    });
+    return resolvedAs(operator, { negative: "illegal", oob });
   },
 });

@@ -5,14 +5,15 @@
  * numpy/lib/_shape_base_impl.py: off the axis, array and indices are broadcast against each other, and values
  * against both. Indices count from the end; the last of duplicates stays.
  */
+import { indexOperand } from "../index-operand.js";
 import { constant, dim, index, type Linear } from "../linear.js";
 import { at, elementCount, formatShape, type Shape } from "../types.js";
 import { flatAxis, oobOf } from "./attributes.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
 import { checkTypes } from "./numpy.js";
-import { axisOf, breakRule, checkRank, checkSameRank, defineOperator, intAttr } from "./op-def.js";
+import { axisOf, breakRule, checkRank, checkSameRank, defineOperator, intAttr, resolvedAs } from "./op-def.js";
 import { checkBroadcast, scatterOperator, writtenOobSpec } from "./scatter.js";
-import { coordsOfFlat, indexOperand } from "./take.js";
+import { coordsOfFlat } from "./take.js";
 
 /**
  * Operator numpy.put_along_axis: writes values to elements along an axis in a copy of the array. Without an
@@ -61,6 +62,6 @@ export const numpyPutAlongAxis = defineOperator({
       scatter,
       inputs.inputs.map(({ shape }) => shape),
     );
-    return { operator, output: data, ...policy };
+    return resolvedAs(operator, policy);
   },
 });

@@ -6,10 +6,11 @@
  * which count none from the end. A boolean mask stands for the indices that `numpy.nonzero` makes of it:
  * whoever knows its values puts those in its place (`expandMasks`).
  */
-import { gatherOver, readData, type OutOfBounds } from "../access.js";
-import { outputShape, readAs } from "../operator.js";
+import { readData, type OutOfBounds } from "../access.js";
+import { readAs } from "../operator.js";
 import { at, formatShape, type DType } from "../types.js";
 import { axis, flatAxis, modeSpec, oobOf, oobSpec } from "./attributes.js";
+import { mappedGather } from "./mapped-gather.js";
 import {
   axisOf,
   checkDType,
@@ -19,6 +20,7 @@ import {
   inputName,
   intAttr,
   type OpInputs,
+  resolvedAs,
   unlessEmpty,
   withoutScalars,
   wordAttr,
@@ -79,7 +81,7 @@ export const numpyTake = defineOperator({
     const taken = takeOperator(inputs, along, { negative, oob });
     const isBool = inputs.indices.dtype === "bool";
     const operator = isBool ? readAs(taken, negative, oob, [inputs.data.dtype, "u8"]) : taken;
-    return { operator, output: outputShape(operator), negative, oob };
+    return resolvedAs(operator, { negative, oob });
   },
 });
 
@@ -94,7 +96,7 @@ export const numpyTakeAlongAxis = defineOperator({
     const along = axisOf(inputs);
     const policy = { negative: "from-end", oob: oobOf(inputs) } as const;
     const operator = takeAlongOperator(inputs, along, policy, "numpy.take_along_axis");
-    return { operator, output: outputShape(operator), ...policy };
+    return resolvedAs(operator, policy);
   },
 });
 
@@ -169,8 +171,8 @@ export const numpyIndex = defineOperator({
     const subscripted = subscriptedOf(inputs);
     const policy = { negative: "from-end", oob: oobOf(inputs) } as const;
     const { shape, indices, coords } = namedElements(subscripted, itemsOf(subscripted), policy);
-    const map = gatherOver(shape, inputs.inputs.length, { indices, ...readData(coords) });
-    const operator = { op: "mapped", map, inputs: inputs.inputs.map((type) => type.shape) } as const;
-    return { operator, output: shape, ...policy };
+    const shapes = inputs.inputs.map((type) => type.shape);
+    const operator = mappedGather(shapes, shape, { indices, ...readData(coords) });
+    return resolvedAs(operator, policy);
   },
 });

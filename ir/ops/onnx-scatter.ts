@@ -6,6 +6,7 @@
  * error. The pages leave duplicates open: the last one stays.
  */
 import type { Combine, IndexOperand, NegativeIndex } from "../access.js";
+import { dimsFrom, type IndexPolicy } from "../index-operand.js";
 import { add, constant, dim, index } from "../linear.js";
 import { at, maxElements, type DType } from "../types.js";
 import { axis, modeSpec, oobOf } from "./attributes.js";
@@ -21,20 +22,19 @@ import {
   defineOperator,
   breakRule,
   type OpInputs,
+  resolvedAs,
   type Resolved,
   wordAttr,
 } from "./op-def.js";
 import {
   checkCombine,
   checkUpdates,
-  dimsFrom,
   elementsScatter,
   scatterOperator,
   tuplesScatter,
   writtenOobSpec,
   type Scatter,
 } from "./scatter.js";
-import type { IndexPolicy } from "./take.js";
 
 const opset = {
   key: "opset",
@@ -140,7 +140,7 @@ const resolveBy =
     const scatter = scatterOf(given, name, policy, combine);
     checkUpdates(given, 2, scatter.domain, "updates", name);
     const shapes = [given.data.shape, given.indices.shape, scatter.domain];
-    return { operator: scatterOperator(scatter, shapes), output: given.data.shape, ...policy };
+    return resolvedAs(scatterOperator(scatter, shapes), policy);
   };
 
 /** Operator ONNX ScatterElements: writes updates to elements along an axis. */
@@ -238,6 +238,6 @@ export const onnxTensorScatter = defineOperator({
       { domain: update, indices: place, to, from: { table: 1, at: point }, combine: "set" },
       given.inputs.map(({ shape }) => shape),
     );
-    return { operator, output: cache, negative: "illegal", oob };
+    return resolvedAs(operator, { negative: "illegal", oob });
   },
 });

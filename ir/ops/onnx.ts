@@ -18,6 +18,7 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  resolvedAs,
   unlessEmpty,
 } from "./op-def.js";
 import { axis, batchDims, oobOf, oobSpec } from "./attributes.js";
@@ -70,12 +71,8 @@ export const onnxGather = defineOperator({
     checkRank(inputs, "data", 1, 8, "onnx.gather");
     const axis = axisOf(inputs);
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
-    return {
-      operator: { op: "gather", axis, data, indices },
-      output: [...data.slice(0, axis), ...indices, ...data.slice(axis + 1)],
-      negative: version < 11 ? "illegal" : "from-end",
-      oob: oobOf(inputs),
-    };
+    const negative = version < 11 ? "illegal" : "from-end";
+    return resolvedAs({ op: "gather", axis, data, indices }, { negative, oob: oobOf(inputs) });
   },
 });
 
@@ -91,12 +88,8 @@ export const onnxGatherElements = defineOperator({
     const axis = axisOf(inputs);
     checkElements(inputs, axis, false, "onnx.gather_elements");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
-    return {
-      operator: { op: "gather_elements", axis, data, indices },
-      output: indices,
-      negative: "from-end",
-      oob: oobOf(inputs),
-    };
+    const policy = { negative: "from-end", oob: oobOf(inputs) } as const;
+    return resolvedAs({ op: "gather_elements", axis, data, indices }, policy);
   },
 });
 
@@ -116,8 +109,8 @@ export const onnxGatherNd = defineOperator({
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     checkTuple(inputs, data, indices, batchDims);
     const operator = { op: "gather_nd", batchDims, data, indices } as const;
-    const output = outputShape(operator);
     // onnxruntime looks at every index of Gather, and of GatherND at none where a slice has no elements.
-    return { operator, output, negative: "from-end", oob: unlessEmpty(output, oobOf(inputs)) };
+    const oob = unlessEmpty(outputShape(operator), oobOf(inputs));
+    return resolvedAs(operator, { negative: "from-end", oob });
   },
 });

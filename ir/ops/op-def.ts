@@ -202,6 +202,12 @@ export const defineOperator = <const D extends OpDef>(definition: D): D => defin
  */
 export type Operators = readonly OpDef[];
 
+/** Returns a resolved operator whose output has the shape of the dialect-free operator's. */
+export const resolvedAs = (
+  operator: Operator,
+  { negative, oob }: Pick<Resolved, "negative" | "oob">,
+): Resolved => ({ operator, output: outputShape(operator), negative, oob });
+
 /** Error thrown by an operator's `resolve` for broken rules, with one diagnostic for each rule. */
 export class RuleError extends DiagnosticError {}
 

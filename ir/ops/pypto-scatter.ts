@@ -7,6 +7,7 @@
  * cache is skipped too, and another index is an error.
  */
 import type { Combine } from "../access.js";
+import { dimsFrom, indexOperand } from "../index-operand.js";
 import { dim, div, index, mod } from "../linear.js";
 import { at, formatType, maxElements, type DType } from "../types.js";
 import { dimAxis, oobOf } from "./attributes.js";
@@ -28,14 +29,12 @@ import {
   checkCombine,
   checkReach,
   checkUpdates,
-  dimsFrom,
   elementsScatter,
   numberAs,
   scatterOperator,
   writtenOobSpec,
   type Scatter,
 } from "./scatter.js";
-import { indexOperand } from "./take.js";
 import { alphaSpec, scaled, slicesScatter } from "./slices-scatter.js";
 
 /**

@@ -21,6 +21,7 @@ import {
   defineOperator,
   breakRule,
   type OpInputs,
+  resolvedAs,
   type Resolved,
   wordAttr,
 } from "./op-def.js";
@@ -220,13 +221,9 @@ export const pyptoGather = defineOperator({
     const axis = axisOf(inputs, "dim");
     checkElements(inputs, axis, false, cited(inputs, gatherPage, "offDim"));
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
-    return {
-      operator: { op: "gather_elements", axis, data, indices },
-      output: indices,
-      negative: "illegal",
-      oob: oobOf(inputs),
-      ...defined({ disputed }),
-    };
+    const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
+    const resolved = resolvedAs({ op: "gather_elements", axis, data, indices }, policy);
+    return { ...resolved, ...defined({ disputed }) };
   },
 });
 
@@ -244,11 +241,7 @@ export const pyptoIndexSelect = defineOperator({
     takenByIndexSelect(inputs);
     const axis = axisOf(inputs, "dim");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
-    return {
-      operator: { op: "gather", axis, data, indices },
-      output: [...data.slice(0, axis), ...indices, ...data.slice(axis + 1)],
-      negative: "illegal",
-      oob: oobOf(inputs),
-    };
+    const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
+    return resolvedAs({ op: "gather", axis, data, indices }, policy);
   },
 });

@@ -13,6 +13,7 @@ import {
   type Read,
 } from "../access.js";
 import { defined } from "../defined.js";
+import { dimsFrom, indexOperand, type IndexPolicy } from "../index-operand.js";
 import { dim, index, constant, type Linear } from "../linear.js";
 import type { Operator } from "../operator.js";
 import { at, formatShape, formatType, sameShape, type DType, type Shape } from "../types.js";
@@ -20,7 +21,6 @@ import { castTo, isValueType, valueTypes, type Expression } from "../values/expr
 import { integerRanges, isFloatValue } from "../values/formats.js";
 import { broadcastShapes } from "./broadcast.js";
 import { breakRule, type AttrSpec, type OpInputs } from "./op-def.js";
-import { indexOperand, type IndexPolicy } from "./take.js";
 
 /**
  * Returns the definition of a scatter's attribute `oob`: the policy for an index that is out of range in the
@@ -169,10 +169,6 @@ export function scatterOperator(
   };
   return { op: "mapped", map, inputs: shapes, output: zeros ?? at(shapes, 0), ...defined({ sharedDims }) };
 }
-
-/** Returns linear expressions for `count` consecutive dims of a domain, from dim `first` on. */
-export const dimsFrom = (first: number, count: number): Linear[] =>
-  Array.from({ length: count }, (_, k) => dim(first + k));
 
 /**
  * Returns a scatter of elements along an axis of the output y: y[d0, …, i[d…], …] = u[d…]. Input 1 is the

@@ -3,14 +3,14 @@
  * source goes to.
  */
 import type { Combine } from "../access.js";
+import { dimsFrom, indexOperand } from "../index-operand.js";
 import { dim, index } from "../linear.js";
 import { at } from "../types.js";
 import { castTo, isArithmeticType, isValueType, type Expression } from "../values/expression.js";
 import { isFloatValue } from "../values/formats.js";
 import { oobOf } from "./attributes.js";
-import { checkRank, type AttrSpec, type OpInputs, type Resolved } from "./op-def.js";
-import { checkCombine, checkUpdates, dimsFrom, numberAs, scatterOperator } from "./scatter.js";
-import { indexOperand } from "./take.js";
+import { checkRank, resolvedAs, type AttrSpec, type OpInputs, type Resolved } from "./op-def.js";
+import { checkCombine, checkUpdates, numberAs, scatterOperator } from "./scatter.js";
 
 /**
  * Rule by which {@link slicesScatter} changes an output element: the value made from an element of the source
@@ -54,7 +54,7 @@ export function slicesScatter(
     },
     [data, inputs.indices.shape, source],
   );
-  return { operator, output: data, ...policy };
+  return resolvedAs(operator, policy);
 }
 
 /** Expression for the source element of a scatter, unchanged. */

@@ -8,11 +8,20 @@
  * `indices_are_sorted` and `unique_indices` are promises that nothing here needs.
  */
 import type { IndexOperand } from "../access.js";
+import { dimsFrom } from "../index-operand.js";
 import { add, index, type Linear } from "../linear.js";
 import { at, formatShape, type Shape } from "../types.js";
 import { oobOf } from "./attributes.js";
-import { checkDType, checkRank, defineOperator, wordAttr, type OpDef, type OpInputs } from "./op-def.js";
-import { checkCombine, dimsFrom, scatterOperator, writtenOobSpec } from "./scatter.js";
+import {
+  checkDType,
+  checkRank,
+  defineOperator,
+  resolvedAs,
+  wordAttr,
+  type OpDef,
+  type OpInputs,
+} from "./op-def.js";
+import { checkCombine, scatterOperator, writtenOobSpec } from "./scatter.js";
 import {
   checkConstraints,
   dataTypes,
@@ -174,6 +183,6 @@ export const stablehloScatter = defineOperator({
       },
       inputs.inputs.map(({ shape }) => shape),
     );
-    return { operator, output: scatter.operand, negative: "illegal", oob };
+    return resolvedAs(operator, { negative: "illegal", oob });
   },
 });

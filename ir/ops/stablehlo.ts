@@ -6,12 +6,22 @@
  * so that its window lies inside the operand. Quantized types and `indices_are_sorted`, a promise that
  * nothing here needs, are left out.
  */
-import { gatherOver, readData, type AccessMap, type IndexOperand } from "../access.js";
+import { readData, type IndexOperand } from "../access.js";
 import { add, constant, index } from "../linear.js";
+import type { Operator } from "../operator.js";
 import { elementsInByte } from "../element-types.js";
 import { at, formatShape, isPacked, type Shape } from "../types.js";
 import { oobOf, oobSpec } from "./attributes.js";
-import { breakRule, checkDType, defineOperator, intsAttr, type OpDef, type OpInputs } from "./op-def.js";
+import { mappedGather } from "./mapped-gather.js";
+import {
+  breakRule,
+  checkDType,
+  defineOperator,
+  intsAttr,
+  resolvedAs,
+  type OpDef,
+  type OpInputs,
+} from "./op-def.js";
 import {
   checkConstraints,
   dataTypes,
@@ -141,10 +151,10 @@ function resultShape(gather: Gather, { ofOperand, ofIndices }: WindowCoords): Sh
 }
 
 /**
- * Returns the access map of a StableHLO gather, where operand_index = full_start_index + full_batching_index
+ * Returns the operator of a StableHLO gather, where operand_index = full_start_index + full_batching_index
  * + full_offset_index. `outOfRange`: the policy of the start indices.
  */
-function mapOf(gather: Gather, outOfRange: IndexOperand["outOfRange"]): AccessMap {
+function operatorOf(gather: Gather, outOfRange: IndexOperand["outOfRange"]): Operator {
   const { operand, indexMap, sliceSizes } = gather;
   const coords = windowCoords(gather);
   const indices = indexMap.dims.map((d, component): IndexOperand => {
@@ -159,7 +169,8 @@ function mapOf(gather: Gather, outOfRange: IndexOperand["outOfRange"]): AccessMa
     const started = indexMap.dims.indexOf(d);
     return add(coords.offset(d), started === -1 ? constant(0) : index(started));
   });
-  return gatherOver(resultShape(gather, coords), 2, { indices, ...readData(read) });
+  const inputs = [operand, gather.indices];
+  return mappedGather(inputs, resultShape(gather, coords), { indices, ...readData(read) });
 }
 
 /** Operator stablehlo.gather: copies a window of `slice_sizes` elements for each start index. */
@@ -174,12 +185,6 @@ export const stablehloGather = defineOperator({
     checkDType(inputs, "data", dataTypes, `${who} (I1)`);
     checkConstraints(inputs, who, constraints, gather);
     const oob = oobOf(inputs);
-    const map = mapOf(gather, oob);
-    return {
-      operator: { op: "mapped", map, inputs: [gather.operand, gather.indices] },
-      output: map.domain,
-      negative: "illegal",
-      oob,
-    };
+    return resolvedAs(operatorOf(gather, oob), { negative: "illegal", oob });
   },
 });

@@ -10,6 +10,7 @@
  * stays, and an error.
  */
 import type { Combine } from "../access.js";
+import type { IndexPolicy } from "../index-operand.js";
 import { at, formatShape, formatType, indexDTypes, type DType, type TensorType } from "../types.js";
 import { modeSpec, oobOf } from "./attributes.js";
 import { broadcastCoords } from "./broadcast.js";
@@ -25,11 +26,11 @@ import {
   wordAttr,
   type AttrSpec,
   type OpInputs,
+  resolvedAs,
   type Resolved,
 } from "./op-def.js";
 import { checkBroadcast, checkCombine, scatterOperator, writtenOobSpec } from "./scatter.js";
 import { itemsOf, namedElements, subscriptSpec, type SubscriptItem } from "./subscript.js";
-import type { IndexPolicy } from "./take.js";
 import { tensorTypes } from "./torch.js";
 
 /** Returns the names of a scatter's inputs: the data, one index array or more, and values behind them. */
@@ -64,8 +65,7 @@ const sevenArrays = ["i1", "i2", "i3", "i4", "i5", "i6", "i7"] as const;
  * values. Throws a RuleError for invalid inputs or attributes.
  */
 function resolveNamed(inputs: OpInputs, { who, values, combine, policy, items }: SubscriptScatter): Resolved {
-  const { dtype, shape: data } = inputs.data;
-  checkCombine(inputs, combine, dtype, who);
+  checkCombine(inputs, combine, inputs.data.dtype, who);
   const last = inputs.inputs.length - 1;
   const subscripted = { inputs, arrays: last - 1, who };
   const { shape, indices, coords } = namedElements(subscripted, items ?? itemsOf(subscripted), policy);
@@ -75,7 +75,7 @@ function resolveNamed(inputs: OpInputs, { who, values, combine, policy, items }:
     { domain: shape, indices, to: coords, from, combine },
     inputs.inputs.map((type) => type.shape),
   );
-  return { operator, output: data, negative: policy.negative, oob: policy.oob };
+  return resolvedAs(operator, policy);
 }
 
 interface SubscriptScatter {

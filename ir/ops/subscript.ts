@@ -4,11 +4,11 @@
  */
 import { defined } from "../defined.js";
 import type { IndexOperand } from "../access.js";
+import { indexOperand, type IndexPolicy } from "../index-operand.js";
 import { add, constant, dim, index, scale, type Linear } from "../linear.js";
 import { at, formatShape, type Shape } from "../types.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
 import { breakRule, wordAttr, type AttrSpec, type OpInputs } from "./op-def.js";
-import { indexOperand, type IndexPolicy } from "./take.js";
 
 /** Definition of the attribute `subscript`: the text in the brackets of `x[i0, :, i1]`; default `i0`. */
 export const subscriptSpec = {

@@ -16,6 +16,7 @@ import {
   defineOperator,
   intsAttr,
   type OpInputs,
+  resolvedAs,
   type Resolved,
 } from "./op-def.js";
 import {
@@ -46,7 +47,7 @@ function resolveTensor(inputs: OpInputs, combine: Combine, who: string): Resolve
   checkUpdates(inputs, 2, updates, "updates", who);
   const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
   const scatter = tuplesScatter(data, indices, policy, combine);
-  return { operator: scatterOperator(scatter, [data, indices, updates]), output: data, ...policy };
+  return resolvedAs(scatterOperator(scatter, [data, indices, updates]), policy);
 }
 
 const tensorScatter = <Name extends string>(name: `tf.${Name}`, combine: Combine) =>
@@ -112,6 +113,6 @@ export const tfScatterNd = defineOperator({
     const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
     const scatter = tuplesScatter(output, indices.shape, policy, "add", { indices: 0, updates: 1 });
     const operator = scatterOperator(scatter, [indices.shape, updates.shape], output);
-    return { operator, output, dtype, ...policy };
+    return { ...resolvedAs(operator, policy), dtype };
   },
 });

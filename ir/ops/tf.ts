@@ -4,11 +4,13 @@
  * Source: tensorflow.org/api_docs/python/tf, the pages of these names. No index counts from the end; one out
  * of range is an error on the CPU and a 0 in the output on a GPU, which is policy `zero` here.
  */
-import { gatherOver, readData } from "../access.js";
-import { dim, index } from "../linear.js";
-import { outputShape, type Operator } from "../operator.js";
+import { readData } from "../access.js";
+import { coordsAlong, indexOperand, type IndexPolicy } from "../index-operand.js";
+import { dim } from "../linear.js";
+import type { Operator } from "../operator.js";
 import { at, formatShape, type DType, type Shape } from "../types.js";
 import { batchDims, oobOf, oobSpec } from "./attributes.js";
+import { mappedGather } from "./mapped-gather.js";
 import {
   type AttrSpec,
   axisInRange,
@@ -19,9 +21,9 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  resolvedAs,
   unlessEmpty,
 } from "./op-def.js";
-import { indexOperand, type IndexPolicy } from "./take.js";
 
 /**
  * Element types of data in TensorFlow's gathers and scatters that tilec supports, without quantized types.
@@ -78,11 +80,10 @@ function gatherOperator(
   if (batch === 0) return { op: "gather", axis: along, data, indices };
   const rank = indices.length - batch;
   const coords = indices.map((_, k) => dim(k < batch ? k : along + k - batch));
-  const map = gatherOver(output, 2, {
+  return mappedGather([data, indices], output, {
     indices: [indexOperand(policy, 1, coords, at(data, along))],
-    ...readData(data.map((_, k) => (k === along ? index(0) : dim(k < along ? k : k + rank - 1)))),
+    ...readData(coordsAlong(data, along, rank)),
   });
-  return { op: "mapped", map, inputs: [data, indices] };
 }
 
 /**
@@ -114,7 +115,7 @@ export const tfGather = defineOperator({
     const output = [...data.slice(0, along), ...indices.slice(batch), ...data.slice(along + 1)];
     const policy = { negative: "illegal", oob: unlessEmpty(output, oobOf(inputs)) } as const;
     const operator = gatherOperator(inputs, along, batch, policy, output);
-    return { operator, output, ...policy };
+    return resolvedAs(operator, policy);
   },
 });
 
@@ -135,6 +136,6 @@ export const tfGatherNd = defineOperator({
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     checkTuple(inputs, data, indices, batch);
     const operator = { op: "gather_nd", batchDims: batch, data, indices } as const;
-    return { operator, output: outputShape(operator), negative: "illegal", oob: oobOf(inputs) };
+    return resolvedAs(operator, { negative: "illegal", oob: oobOf(inputs) });
   },
 });

@@ -20,6 +20,7 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  resolvedAs,
   withoutScalars,
 } from "./op-def.js";
 import { takeAlongOperator, takeFlatOperator } from "./take.js";
@@ -102,7 +103,7 @@ export const torchTakeAlongDim = defineOperator({
     const operator = isFlat
       ? takeFlatOperator(inputs, policy)
       : takeAlongOperator(inputs, axisOf(inputs, "dim"), policy, "torch.take_along_dim");
-    return { operator, output: outputShape(operator), ...policy };
+    return resolvedAs(operator, policy);
   },
 });
 
@@ -131,7 +132,7 @@ export const torchEmbedding = defineOperator({
         `padding_idx ${padding} is outside [${-rows}, ${rows - 1}], the rows of weight`,
       );
     }
-    const operator = { op: "gather", axis: 0, data, indices } as const;
-    return { operator, output: outputShape(operator), negative: "illegal", oob: oobOf(inputs) };
+    const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
+    return resolvedAs({ op: "gather", axis: 0, data, indices }, policy);
   },
 });

@@ -1,0 +1,15 @@
+/** Gathers that are no common operator, by their maps. */
+import { gatherOver, type MapBody } from "../access.js";
+import type { Operator } from "../operator.js";
+import type { Shape } from "../types.js";
+
+/** Returns the operator of a gather with the map `body`. `inputs`: shapes of the inputs, data first. */
+export const mappedGather = (
+  inputs: readonly Shape[],
+  output: Shape,
+  body: MapBody,
+): Extract<Operator, { readonly op: "mapped" }> => ({
+  op: "mapped",
+  map: gatherOver(output, inputs.length, body),
+  inputs,
+});
