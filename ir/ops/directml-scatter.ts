@@ -18,7 +18,7 @@ import {
   meaningful,
   ndCounts,
 } from "./directml.js";
-import { breakRule, checkElements, checkTuple, defineOperator, resolvedAs } from "./op-def.js";
+import { breakRule, checkElements, checkTuple, defineOperator, resolvedAs, shapesOf } from "./op-def.js";
 import {
   checkUpdates,
   elementsScatter,
@@ -47,7 +47,7 @@ export const directmlScatter = defineOperator({
     checkUpdates(given, 2, indices, "updates", who);
     const policy = { negative, oob: oobOf(given) };
     const scatter = elementsScatter(data, indices, axis, policy, "set");
-    return resolvedAs(scatterOperator(scatter, [data, indices, indices]), policy);
+    return resolvedAs(scatterOperator(scatter, shapesOf(given)), policy);
   },
 });
 

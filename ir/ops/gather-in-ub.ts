@@ -14,7 +14,7 @@ import { axis } from "./attributes.js";
 import type { PyptoLevel } from "../profile.js";
 import { mappedGather } from "./mapped-gather.js";
 import { laterLevel, level, levelOf } from "./pypto.js";
-import { checkTypeOf, defineOperator, breakRule, inputName, intAttr, resolvedAs, type OpInputs } from "./op-def.js";
+import { checkTypeOf, defineOperator, breakRule, inputName, intAttr, resolvedAs, shapesOf, type OpInputs } from "./op-def.js";
 
 const who = "pypto.gather_in_ub";
 const names = { inputs: ["param", "indices", "block_table"] } as const;
@@ -101,7 +101,7 @@ export const pyptoGatherInUb = defineOperator({
       breakRule("TC105", inputs, `${who} (PU7) takes a block_size of 1 or more, not ${block ?? "none"}`);
     if (along !== -2)
       breakRule("TC101", inputs, `${who} (PU6) gathers along axis -2, not ${along ?? "none"}`);
-    const shapes = inputs.inputs.map(({ shape }) => shape);
+    const shapes = shapesOf(inputs);
     const [param, indices] = shapes;
     const gather = mappedGather(shapes, [at(indices ?? [], 1), at(param ?? [], 1)], pagedMap(shapes, block));
     return resolvedAs({ ...gather, rowsOfPage: block }, { negative: "illegal", oob: "error" });

@@ -11,7 +11,7 @@ import { at, elementCount, formatShape, type Shape } from "../types.js";
 import { flatAxis, oobOf } from "./attributes.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
 import { checkTypes } from "./numpy.js";
-import { axisOf, breakRule, checkRank, checkSameRank, defineOperator, intAttr, resolvedAs } from "./op-def.js";
+import { axisOf, breakRule, checkRank, checkSameRank, defineOperator, intAttr, resolvedAs, shapesOf } from "./op-def.js";
 import { checkBroadcast, scatterOperator, writtenOobSpec } from "./scatter.js";
 import { coordsOfFlat } from "./take.js";
 
@@ -60,7 +60,7 @@ export const numpyPutAlongAxis = defineOperator({
     } as const;
     const operator = scatterOperator(
       scatter,
-      inputs.inputs.map(({ shape }) => shape),
+      shapesOf(inputs),
     );
     return resolvedAs(operator, policy);
   },

@@ -21,6 +21,7 @@ import {
   intAttr,
   type OpInputs,
   resolvedAs,
+  shapesOf,
   unlessEmpty,
   withoutScalars,
   wordAttr,
@@ -171,7 +172,7 @@ export const numpyIndex = defineOperator({
     const subscripted = subscriptedOf(inputs);
     const policy = { negative: "from-end", oob: oobOf(inputs) } as const;
     const { shape, indices, coords } = namedElements(subscripted, itemsOf(subscripted), policy);
-    const shapes = inputs.inputs.map((type) => type.shape);
+    const shapes = shapesOf(inputs);
     const operator = mappedGather(shapes, shape, { indices, ...readData(coords) });
     return resolvedAs(operator, policy);
   },

@@ -23,6 +23,7 @@ import {
   breakRule,
   type OpInputs,
   resolvedAs,
+  shapesOf,
   type Resolved,
   wordAttr,
 } from "./op-def.js";
@@ -139,8 +140,7 @@ const resolveBy =
     const policy = { negative, oob: oobOf(given) } as const;
     const scatter = scatterOf(given, name, policy, combine);
     checkUpdates(given, 2, scatter.domain, "updates", name);
-    const shapes = [given.data.shape, given.indices.shape, scatter.domain];
-    return resolvedAs(scatterOperator(scatter, shapes), policy);
+    return resolvedAs(scatterOperator(scatter, shapesOf(given)), policy);
   };
 
 /** Operator ONNX ScatterElements: writes updates to elements along an axis. */
@@ -236,7 +236,7 @@ export const onnxTensorScatter = defineOperator({
     const to = point.map((coord, k) => (k === along ? index(place.length - 1) : coord));
     const operator = scatterOperator(
       { domain: update, indices: place, to, from: { table: 1, at: point }, combine: "set" },
-      given.inputs.map(({ shape }) => shape),
+      shapesOf(given),
     );
     return resolvedAs(operator, { negative: "illegal", oob });
   },

@@ -202,6 +202,10 @@ export const defineOperator = <const D extends OpDef>(definition: D): D => defin
  */
 export type Operators = readonly OpDef[];
 
+/** Returns the shapes of an operator's inputs, in order. */
+export const shapesOf = ({ inputs }: Pick<OpInputs, "inputs">): readonly Shape[] =>
+  inputs.map(({ shape }) => shape);
+
 /** Returns a resolved operator whose output has the shape of the dialect-free operator's. */
 export const resolvedAs = (
   operator: Operator,

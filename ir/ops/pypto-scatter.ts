@@ -6,7 +6,6 @@
  * input. PyPTO skips a negative slot of `scatter_update` and checks no other index; here a slot beyond the
  * cache is skipped too, and another index is an error.
  */
-import type { Combine } from "../access.js";
 import { dimsFrom, indexOperand } from "../index-operand.js";
 import { dim, div, index, mod } from "../linear.js";
 import { at, formatType, maxElements, type DType } from "../types.js";
@@ -16,25 +15,17 @@ import {
   axisOf,
   breakRule,
   checkDType,
-  checkElements,
   checkRank,
   checkSameRank,
   defineOperator,
   intAttr,
   type OpInputs,
   type Resolved,
-  wordAttr,
+  resolvedAs,
+  shapesOf,
 } from "./op-def.js";
-import {
-  checkCombine,
-  checkReach,
-  checkUpdates,
-  elementsScatter,
-  numberAs,
-  scatterOperator,
-  writtenOobSpec,
-  type Scatter,
-} from "./scatter.js";
+import { checkUpdates, scatterOperator, writtenOobSpec, type Scatter } from "./scatter.js";
+import { reduceOf, reduceSpec, scatterOrFill } from "./scatter-or-fill.js";
 import { alphaSpec, scaled, slicesScatter } from "./slices-scatter.js";
 
 /**
@@ -96,27 +87,16 @@ export const pyptoScatterUpdate = defineOperator({
     const along = intAttr(inputs.attrs, "dim") ?? -2;
     if (along !== -2) breakRule("TC101", inputs, `${who} takes dim -2, not ${along}`);
     const scatter = { ...slotScatter(inputs, who), combine: "set" } as const;
-    const shapes = inputs.inputs.map((type) => type.shape);
-    const operator = scatterOperator(scatter, shapes);
-    return { operator, output: shape, negative: "illegal", oob: oobOf(inputs) };
+    const operator = scatterOperator(scatter, shapesOf(inputs));
+    return resolvedAs(operator, { negative: "illegal", oob: oobOf(inputs) });
   },
 });
 
 const scatterTypes: readonly DType[] = ["f32", "f16", "bf16", "i8", "u8", "i16", "i32"];
 
-const reductions = { none: "set", add: "add", multiply: "mul" } as const satisfies Readonly<
-  Record<string, Combine>
->;
-
 const scatterAttrs = {
   dim: dimAxis,
-  reduce: {
-    key: "reduce",
-    kind: "word",
-    words: ["none", "add", "multiply"],
-    default: "none",
-    help: "what becomes of an element that an update names",
-  },
+  reduce: reduceSpec,
   src: {
     key: "src",
     argument: "value",
@@ -136,27 +116,8 @@ function resolveScatter(inputs: OpInputs, who: string): Resolved {
   checkRank(inputs, "data", 1, 4, who);
   checkSameRank(inputs, who);
   const along = axisOf(inputs, "dim");
-  checkElements(inputs, along, false, who);
-  const combine = reductions[wordAttr(inputs.attrs, "reduce") as keyof typeof reductions];
-  checkCombine(inputs, combine, inputs.data.dtype, who);
-  const [data, indices] = [inputs.data.shape, inputs.indices.shape];
-  const number = intAttr(inputs.attrs, "src");
-  const [, , source] = inputs.inputs;
-  if ((number === undefined) === (source === undefined))
-    breakRule("TC105", inputs, `${who} takes src as a tensor or as a number: give exactly one of them`);
-  if (source !== undefined) {
-    checkUpdates(inputs, 2, source.shape, "src", who);
-    checkReach(inputs, source.shape, who);
-  }
-  const { dtype } = inputs.data;
-  const value = number === undefined ? undefined : numberAs(inputs, number, dtype, "src", who);
-  const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
-  const scatter = elementsScatter(data, indices, along, policy, combine, value);
-  const operator = scatterOperator(
-    scatter,
-    inputs.inputs.map(({ shape }) => shape),
-  );
-  return { operator, output: data, ...policy };
+  const source = { attr: "src", either: "src as a tensor or as a number" };
+  return scatterOrFill(inputs, along, reduceOf(inputs), source, who);
 }
 
 const scatterInputs = {

@@ -9,7 +9,7 @@ import { at } from "../types.js";
 import { castTo, isArithmeticType, isValueType, type Expression } from "../values/expression.js";
 import { isFloatValue } from "../values/formats.js";
 import { oobOf } from "./attributes.js";
-import { checkRank, resolvedAs, type AttrSpec, type OpInputs, type Resolved } from "./op-def.js";
+import { checkRank, resolvedAs, shapesOf, type AttrSpec, type OpInputs, type Resolved } from "./op-def.js";
 import { checkCombine, checkUpdates, numberAs, scatterOperator } from "./scatter.js";
 
 /**
@@ -52,7 +52,7 @@ export function slicesScatter(
       combine,
       ...(sharesDim ? { sharedDims: [along] } : {}),
     },
-    [data, inputs.indices.shape, source],
+    shapesOf(inputs),
   );
   return resolvedAs(operator, policy);
 }

@@ -17,6 +17,7 @@ import {
   checkRank,
   defineOperator,
   resolvedAs,
+  shapesOf,
   wordAttr,
   type OpDef,
   type OpInputs,
@@ -181,7 +182,7 @@ export const stablehloScatter = defineOperator({
         from: { table: 2, at: dimsFrom(0, scatter.updates.length) },
         combine,
       },
-      inputs.inputs.map(({ shape }) => shape),
+      shapesOf(inputs),
     );
     return resolvedAs(operator, { negative: "illegal", oob });
   },

@@ -27,6 +27,7 @@ import {
   type AttrSpec,
   type OpInputs,
   resolvedAs,
+  shapesOf,
   type Resolved,
 } from "./op-def.js";
 import { checkBroadcast, checkCombine, scatterOperator, writtenOobSpec } from "./scatter.js";
@@ -73,7 +74,7 @@ function resolveNamed(inputs: OpInputs, { who, values, combine, policy, items }:
   const from = { table: last, at: broadcastCoords(at(inputs.inputs, last).shape, shape) };
   const operator = scatterOperator(
     { domain: shape, indices, to: coords, from, combine },
-    inputs.inputs.map((type) => type.shape),
+    shapesOf(inputs),
   );
   return resolvedAs(operator, policy);
 }

@@ -17,6 +17,7 @@ import {
   intsAttr,
   type OpInputs,
   resolvedAs,
+  shapesOf,
   type Resolved,
 } from "./op-def.js";
 import {
@@ -43,11 +44,10 @@ function resolveTensor(inputs: OpInputs, combine: Combine, who: string): Resolve
   checkCombine(inputs, combine, inputs.data.dtype, who);
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
   checkTuple(inputs, data, indices, 0);
-  const updates = tupleUpdates(data, indices);
-  checkUpdates(inputs, 2, updates, "updates", who);
+  checkUpdates(inputs, 2, tupleUpdates(data, indices), "updates", who);
   const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
   const scatter = tuplesScatter(data, indices, policy, combine);
-  return resolvedAs(scatterOperator(scatter, [data, indices, updates]), policy);
+  return resolvedAs(scatterOperator(scatter, shapesOf(inputs)), policy);
 }
 
 const tensorScatter = <Name extends string>(name: `tf.${Name}`, combine: Combine) =>
@@ -112,7 +112,7 @@ export const tfScatterNd = defineOperator({
       );
     const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
     const scatter = tuplesScatter(output, indices.shape, policy, "add", { indices: 0, updates: 1 });
-    const operator = scatterOperator(scatter, [indices.shape, updates.shape], output);
+    const operator = scatterOperator(scatter, shapesOf(inputs), output);
     return { ...resolvedAs(operator, policy), dtype };
   },
 });

@@ -6,39 +6,25 @@
  */
 import type { Combine } from "../access.js";
 import type { DType } from "../types.js";
-import { dimAxis, oobOf } from "./attributes.js";
+import { dimAxis } from "./attributes.js";
 import {
   axisOf,
-  breakRule,
   checkDType,
-  checkElements,
   checkRank,
   checkSameRank,
   defineOperator,
   intAttr,
   type OpInputs,
   type Resolved,
-  wordAttr,
 } from "./op-def.js";
-import {
-  checkCombine,
-  checkReach,
-  checkUpdates,
-  elementsScatter,
-  numberAs,
-  scatterOperator,
-  writtenOobSpec,
-} from "./scatter.js";
+import { writtenOobSpec } from "./scatter.js";
+import { reduceOf, reduceSpec, scatterOrFill } from "./scatter-or-fill.js";
 import { alphaSpec, scaled, slicesScatter, unchanged } from "./slices-scatter.js";
 import { tensorTypes } from "./torch.js";
 
 const oob = writtenOobSpec("error");
 const scatterInputs = ["input", "index", "src"] as const;
 const rowInputs = ["input", "index", "source"] as const;
-
-const reductions = { none: "set", add: "add", multiply: "mul" } as const satisfies Readonly<
-  Record<string, Combine>
->;
 
 function checkTypes(inputs: OpInputs, who: string, indices: readonly DType[]): number {
   checkDType(inputs, "data", tensorTypes, who);
@@ -47,29 +33,12 @@ function checkTypes(inputs: OpInputs, who: string, indices: readonly DType[]): n
   return axisOf(inputs, "dim");
 }
 
-/**
- * Returns the resolved operator of torch.scatter or torch.scatter_add. Throws a RuleError for invalid inputs
- * or attributes. `who`: name of the operator.
- */
-function scattered(inputs: OpInputs, combine: Combine, who: string): Resolved {
+/** Returns the resolved operator of torch.scatter or torch.scatter_add. `who`: name of the operator. */
+function resolveScatter(inputs: OpInputs, combine: Combine, who: string): Resolved {
   const along = checkTypes(inputs, who, ["i64"]);
   checkSameRank(inputs, who);
-  checkElements(inputs, along, false, who);
-  const { dtype, shape: data } = inputs.data;
-  checkCombine(inputs, combine, dtype, who);
-  const number = intAttr(inputs.attrs, "value");
-  const [, , source] = inputs.inputs;
-  if ((number === undefined) === (source === undefined))
-    breakRule("TC105", inputs, `${who} takes src, a tensor, or value, a number: give exactly one of them`);
-  if (source !== undefined) {
-    checkUpdates(inputs, 2, source.shape, "src", who);
-    checkReach(inputs, source.shape, who);
-  }
-  const value = number === undefined ? undefined : numberAs(inputs, number, dtype, "value", who);
-  const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
-  const scatter = elementsScatter(data, inputs.indices.shape, along, policy, combine, value);
-  const shapes = inputs.inputs.map(({ shape }) => shape);
-  return { operator: scatterOperator(scatter, shapes), output: data, ...policy };
+  const source = { attr: "value", either: "src, a tensor, or value, a number" };
+  return scatterOrFill(inputs, along, combine, source, who);
 }
 
 /**
@@ -84,20 +53,11 @@ export const torchScatter = defineOperator({
   writes: "copy",
   attrs: {
     dim: dimAxis,
-    reduce: {
-      key: "reduce",
-      kind: "word",
-      words: ["none", "add", "multiply"],
-      default: "none",
-      help: "what becomes of an element that an update names",
-    },
+    reduce: reduceSpec,
     value: { key: "value", kind: "number", help: "the number that is written, in the place of an input src" },
     oob,
   },
-  resolve(inputs) {
-    const combine = reductions[wordAttr(inputs.attrs, "reduce") as keyof typeof reductions];
-    return scattered(inputs, combine, "torch.scatter");
-  },
+  resolve: (inputs) => resolveScatter(inputs, reduceOf(inputs), "torch.scatter"),
 });
 
 /** Operator torch.scatter_add: adds a tensor's elements along a dim, into a copy of the input. */
@@ -107,7 +67,7 @@ export const torchScatterAdd = defineOperator({
   values: ["src"],
   writes: "copy",
   attrs: { dim: dimAxis, oob },
-  resolve: (inputs) => scattered(inputs, "add", "torch.scatter_add"),
+  resolve: (inputs) => resolveScatter(inputs, "add", "torch.scatter_add"),
 });
 
 /** Operator torch.index_copy: copies slices of a source to indexed slices of a copy of the input. */
