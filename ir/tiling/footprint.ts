@@ -78,7 +78,7 @@ export const sumText = ({ parts, written }: Pick<Footprint, "parts" | "written">
 const rowsOf = (shape: Shape): number => elementCount(shape.slice(0, -1));
 
 /** Returns the bytes of one innermost row of a tile in UB; a row without elements still takes a block. */
-const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
+export const ubRowBytes = (shape: Shape, dtype: DType, block: number): number =>
   alignUp(bytesFor(Math.max(1, shape[shape.length - 1] ?? 1), dtype), block);
 
 /**
@@ -96,7 +96,7 @@ export function operandRowBytes(
   { operand, tile }: TiledOperand,
 ): number {
   const { dtype } = operand.type;
-  const bytes = rowBytes(tile, dtype, target.blockBytes);
+  const bytes = ubRowBytes(tile, dtype, target.blockBytes);
   const { map } = gather;
   const crossed =
     operand.role === "data" && rowsOf(tile) > 1 && gatherDims(map).some((k) => k < tile.length - 1);
@@ -133,6 +133,35 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
 export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "schedule">): number =>
   countsResultAlone(gather) && profileOf(schedule).rowsUnderBudget ? schedule.ubBytes - 1 : schedule.ubBytes;
 
+/** Returns the part of a footprint that a tile takes. `rowBytes`: bytes of an innermost row in UB. */
+export function footprintEntry(
+  { part, dtype, tile }: Temporary,
+  use: FootprintUse,
+  rowBytes: number,
+  rule: BudgetRule,
+  buffers: Copies = 1,
+): FootprintEntry {
+  const bytes = bytesFor(elementCount(tile), dtype);
+  const padded = rowsOf(tile) * rowBytes;
+  const counted = rule === "full" ? padded * buffers : bytes;
+  return { part, use, dtype, tile, bytes, rowBytes, padded, buffers, counted };
+}
+
+/** Returns the footprint with these parts, of a budget and its rule. */
+export function footprintWith(
+  parts: readonly FootprintEntry[],
+  written: readonly FootprintEntry[],
+  { rule, budget }: Pick<Footprint, "rule" | "budget">,
+): Footprint {
+  let [bytes, planned] = [0, 0];
+  for (const { counted, padded, buffers } of parts) {
+    bytes += counted;
+    planned += padded * buffers;
+  }
+  for (const { counted } of written) bytes += counted;
+  return { parts, written, bytes, planned, budget, rule };
+}
+
 /**
  * Returns the bytes of the unified buffer (UB) that a tile needs whatever the lowering. PyPTO's scratch
  * memory is included; buffers that a lowering adds are not.
@@ -140,20 +169,10 @@ export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "s
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
   const { gather, operands, schedule, target, tile } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
-  const entries: FootprintEntry[] = [];
-  let [total, planned] = [0, 0];
-  const hold = (
-    { part, dtype, tile: shape }: Temporary,
-    use: FootprintUse,
-    row = rowBytes(shape, dtype, target.blockBytes),
-    buffers: Copies = 1,
-  ): void => {
-    const bytes = bytesFor(elementCount(shape), dtype);
-    const padded = rowsOf(shape) * row;
-    const counted = rule === "full" ? padded * buffers : bytes;
-    entries.push({ part, use, dtype, tile: shape, bytes, rowBytes: row, padded, buffers, counted });
-    total += counted;
-    planned += padded * buffers;
+  const parts: FootprintEntry[] = [];
+  const hold = (held: Temporary, use: FootprintUse): void => {
+    const rowBytes = ubRowBytes(held.tile, held.dtype, target.blockBytes);
+    parts.push(footprintEntry(held, use, rowBytes, rule));
   };
   const loads = at(operands, gatheredTable).inUb;
   const { vectorUnit, gathersInPlace } = targetFacts[target.kind];
@@ -169,16 +188,15 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
   };
   const written: FootprintEntry[] = [];
   for (const [number, tiled] of operands.entries()) {
-    const { operand, tile: tile } = tiled;
-    const entry = { part: keyOf(operand), dtype: operand.type.dtype, tile: tile };
-    if (tiled.inUb) {
-      hold(entry, { operand: number }, operandRowBytes(tiling, tiled), copiesOf(tiling, tiled));
-    } else if (rule === "spec" && gathersInPlace && isWritten(operand)) {
-      const bytes = bytesFor(elementCount(tile), entry.dtype);
-      const alone = { bytes, rowBytes: 0, padded: 0, buffers: 1, counted: bytes } as const;
-      written.push({ ...entry, use: { operand: number }, ...alone });
-      total += bytes;
-    }
+    const { operand, tile } = tiled;
+    const entry = { part: keyOf(operand), dtype: operand.type.dtype, tile };
+    const use = { operand: number };
+    if (tiled.inUb)
+      parts.push(
+        footprintEntry(entry, use, operandRowBytes(tiling, tiled), rule, copiesOf(tiling, tiled)),
+      );
+    else if (rule === "spec" && gathersInPlace && isWritten(operand))
+      written.push(footprintEntry(entry, use, 0, rule));
   }
   const scratched =
     rule === "full" &&
@@ -186,7 +204,7 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     loads &&
     elementCount(tile) > 0 &&
     hasPtoForm(gather.map, inputsOf(gather).length);
-  for (const { operand, tile: tile, inUb } of scratched ? operands : []) {
+  for (const { operand, tile, inUb } of scratched ? operands : []) {
     const { role, type } = operand;
     if (role !== "indices" || !inUb) continue;
     const { dtype } = type;
@@ -201,7 +219,7 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     for (const result of results) hold(result, "result");
     for (const sum of sums) hold(sum, "sum");
   }
-  return { parts: entries, written, bytes: total, planned, budget, rule };
+  return footprintWith(parts, written, { rule, budget });
 }
 
 /**
@@ -212,22 +230,8 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
 export function withAdded({ parts, ...need }: Footprint, adds: readonly Added[]): Footprint {
   const kept = parts.filter(({ use }) => use !== "scratch");
   const added = adds.map(({ name, bytes }): FootprintEntry => {
-    const counted = need.rule === "full" ? bytes : 0;
-    const tile = [bytes];
-    return {
-      part: name,
-      use: "added",
-      dtype: "u8",
-      tile,
-      bytes,
-      rowBytes: bytes,
-      padded: bytes,
-      buffers: 1,
-      counted,
-    };
+    const entry = footprintEntry({ part: name, dtype: "u8", tile: [bytes] }, "added", bytes, need.rule);
+    return need.rule === "full" ? entry : { ...entry, counted: 0 };
   });
-  const all = [...kept, ...added];
-  const counted = [...all, ...need.written].reduce((sum, entry) => sum + entry.counted, 0);
-  const planned = all.reduce((sum, entry) => sum + entry.padded * entry.buffers, 0);
-  return { ...need, parts: all, bytes: counted, planned };
+  return footprintWith([...kept, ...added], need.written, need);
 }

@@ -8,8 +8,8 @@ import { isRead } from "../access.js";
 import { inputOf, outputOf, type AccessFunc } from "../func.js";
 import type { Profile, Residency } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
-import { alignUp, at, bytesFor, elementCount, type DType, type Shape } from "../types.js";
-import type { ScatterTile } from "./scatter-tile.js";
+import { at, type DType, type Shape } from "../types.js";
+import { paddedTile, type ScatterTile } from "./scatter-tile.js";
 
 /** PyPTO's rules for the tile and view of a scatter operator, with citations. */
 export interface WriteRules {
@@ -149,9 +149,7 @@ export function unequalBlocks(func: AccessFunc, view: Shape): UnequalBlocks | un
  * Part of the unified buffer (UB) that PyPTO counts in addition to the kernel's tiles: name, type, shape and
  * bytes.
  */
-export interface PyptoEntry extends Omit<ScatterTile, "operand"> {
-  readonly name: string;
-}
+export type PyptoEntry = Omit<ScatterTile, "operand">;
 
 /** Facts of a scatter's tiling that PyPTO's count of UB follows. */
 interface CountedScatter {
@@ -180,10 +178,8 @@ export function countedByPypto({
 }: CountedScatter): readonly PyptoEntry[] {
   const operator = writeRulesOf(func);
   if (operator?.memory !== "ub" || !isLoaded || !targetFacts[target.kind].vectorUnit) return [];
-  const padded = (name: string, dtype: DType, shape: Shape): PyptoEntry => {
-    const rowBytes = alignUp(bytesFor(Math.max(1, shape.at(-1) ?? 1), dtype), target.blockBytes);
-    return { name, dtype, shape, rowBytes, bytes: elementCount(shape.slice(0, -1)) * rowBytes };
-  };
+  const padded = (name: string, dtype: DType, shape: Shape): PyptoEntry =>
+    paddedTile(name, dtype, shape, target.blockBytes);
   const output = outputOf(func).type;
   const index = func.map.indices.flatMap(({ value }) =>
     isRead(value) ? [inputOf(func, value.table).type.dtype] : [],

@@ -1,5 +1,6 @@
 /** Tile of an operand of a scatter in UB. */
-import type { DType, Shape } from "../types.js";
+import { elementCount, type DType, type Shape } from "../types.js";
+import { ubRowBytes } from "./footprint.js";
 
 /**
  * Tile of a scatter's operand in the unified buffer (UB), with the shape in elements and the size in bytes.
@@ -13,4 +14,15 @@ export interface ScatterTile {
   /** Bytes of an innermost row as it lies in UB. */
   readonly rowBytes: number;
   readonly bytes: number;
+}
+
+/** Returns a tile in UB with rows padded to blocks of `blockBytes` bytes. */
+export function paddedTile(
+  name: string,
+  dtype: DType,
+  shape: Shape,
+  blockBytes: number,
+): Omit<ScatterTile, "operand"> {
+  const rowBytes = ubRowBytes(shape, dtype, blockBytes);
+  return { name, dtype, shape, rowBytes, bytes: elementCount(shape.slice(0, -1)) * rowBytes };
 }

@@ -14,13 +14,13 @@ import { inputOf, inputsOf, keyOf, outputOf, outputPlace, type AccessFunc, type 
 import { dimsOf, soleAtom } from "../linear.js";
 import type { Residency, ResolvedSchedule } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
-import { alignUp, at, bytesFor, elementCount, type Shape } from "../types.js";
+import { at, elementCount, type Shape } from "../types.js";
 import type { Loop } from "./loops.js";
 import { carryingDims } from "./point-order.js";
 import { maxSlotBytes } from "./scatter-slots.js";
 import { countedByPypto, type PyptoEntry } from "./pypto-writes.js";
 import { dataResidency } from "./residency.js";
-import type { ScatterTile } from "./scatter-tile.js";
+import { paddedTile, type ScatterTile } from "./scatter-tile.js";
 import type { TiledOperand } from "./tiled.js";
 
 /** Properties of a task dim: a dim of a scatter's domain whose tiles are parallel tasks. */
@@ -263,12 +263,10 @@ function tablesInUb(
 }
 
 /** Returns the tile of an operand in UB. */
-function tileOf(operand: Operand, place: number, shape: Shape, target: Target): ScatterTile {
-  const { dtype } = operand.type;
-  const rowBytes = alignUp(bytesFor(Math.max(1, shape[shape.length - 1] ?? 1), dtype), target.blockBytes);
-  const bytes = elementCount(shape.slice(0, -1)) * rowBytes;
-  return { operand: place, name: operand.name, dtype, shape, rowBytes, bytes };
-}
+const tileOf = ({ name, type }: Operand, place: number, shape: Shape, target: Target): ScatterTile => ({
+  operand: place,
+  ...paddedTile(name, type.dtype, shape, target.blockBytes),
+});
 
 /**
  * Returns the largest part of a region that fits `free` bytes of the unified buffer (UB), as a tile of at
