@@ -125,6 +125,8 @@ export function scatterTraffic(tiling: ScatterTiling): Traffic {
     }
     return sum;
   };
+  const count = (dims: ReadonlySet<number>): number =>
+    over(dims, () => ({ elements: 0, transfers: 1 })).transfers;
   const parallel = new Set(loops.flatMap(({ dim, mode }) => (mode === "parallel" ? [dim] : [])));
   const every = new Set(loops.map(({ dim }) => dim));
   const spaceOf = (tiles: readonly LikeTiles[]): Shape =>
@@ -159,7 +161,7 @@ export function scatterTraffic(tiling: ScatterTiling): Traffic {
   const stored = isLoaded
     ? region
     : hasElements
-      ? { elements: points, transfers: over(every, () => ({ elements: 0, transfers: 1 })).transfers }
+      ? { elements: points, transfers: count(every) }
       : nothing;
   const based = typeof baseOf(scatter) === "string" ? nothing : both(isLoaded ? region : nothing, copied);
   const compulsory = compulsoryElements(scatter);
@@ -191,8 +193,8 @@ export function scatterTraffic(tiling: ScatterTiling): Traffic {
     operands: traffic,
     bytes: traffic.reduce((sum, { bytes }) => sum + bytes, 0),
     compulsory: traffic.reduce((sum, one) => sum + one.compulsory, 0),
-    tasks: over(parallel, () => ({ elements: 0, transfers: 1 })).transfers,
-    tiles: over(every, () => ({ elements: 0, transfers: 1 })).transfers,
+    tasks: count(parallel),
+    tiles: count(every),
     loops,
   };
 }

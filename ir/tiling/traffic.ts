@@ -31,6 +31,9 @@ export interface OperandTraffic {
 /** A tiled gather with its loops, outermost first. */
 type Planned = TiledGather & { readonly loops: readonly Loop[] };
 
+/** Traffic of an operand, without its name. */
+type Moved = Omit<OperandTraffic, "operand" | "role">;
+
 /**
  * Traffic between global memory and the cores over a whole execution, by operand and in total, in bytes.
  * `compulsory`: bytes that every schedule must move.
@@ -54,13 +57,16 @@ export function trafficOf(tiling: Planned): Traffic {
   const { loops } = tiling;
   const operands = tiling.operands.map((operand, k): OperandTraffic => {
     const { role } = operand.operand;
-    if (role === "data" && !operand.inUb) return fetchedRows(tiling, operand, k);
-    return operand.inUb ? throughUb(tiling, operand, k) : inPlace(tiling, operand, k);
+    const moved =
+      role === "data" && !operand.inUb
+        ? fetchedRows(tiling, operand, k)
+        : (operand.inUb ? throughUb : inPlace)(tiling, operand, k);
+    return { operand: keyOf(operand.operand), role, ...moved };
   });
   return {
     operands,
-    bytes: operands.reduce((sum, o) => sum + o.bytes, 0),
-    compulsory: operands.reduce((sum, o) => sum + o.compulsory, 0),
+    bytes: operands.reduce((sum, { bytes }) => sum + bytes, 0),
+    compulsory: operands.reduce((sum, { compulsory }) => sum + compulsory, 0),
     tasks: iterations(
       tiling,
       loops.filter((loop) => loop.mode === "parallel"),
@@ -119,7 +125,7 @@ function iterations(
  * Returns the traffic of data that stays in global memory: one transfer for each row that an index selects.
  * `k`: index of the operand, from 0.
  */
-function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
+function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Moved {
   const { gather, tile, extents } = tiling;
   const { dtype, shape } = operand.operand.type;
   const row = rowElements(gather.map, tile, shape);
@@ -129,8 +135,6 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
     : elementCount(walked(gather.map, extents));
   const bytes = bytesFor(elements, dtype);
   return {
-    operand: keyOf(operand.operand),
-    role: operand.operand.role,
     bytes,
     compulsory: Math.min(compulsoryBytes(tiling, operand, k), bytes),
     transfers: elements / row,
@@ -160,13 +164,11 @@ function repeatedBytes(
  * Returns the traffic of an operand that is read or written in place, in global memory. `k`: index of the
  * operand, from 0.
  */
-function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
+function inPlace(tiling: Planned, operand: TiledOperand, k: number): Moved {
   const { role, type } = operand.operand;
   if (role === "indices" && isLookup(tiling.gather, k)) return lookupTraffic(tiling, operand, k);
   const repeats = role === "output" ? [] : tiling.loops.filter((loop) => !operand.dependsOn.has(loop.dim));
   return {
-    operand: keyOf(operand.operand),
-    role: operand.operand.role,
     ...repeatedBytes(tiling, operand, k, repeats),
     transfers: iterations(tiling, tiling.loops),
     burst: bytesFor(1, type.dtype),
@@ -177,14 +179,12 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
  * Returns an upper bound on the traffic of an index tensor that is read element by element in global memory.
  * `k`: index of the operand, from 0.
  */
-function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
+function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): Moved {
   const { type } = operand.operand;
   const { map } = tiling.gather;
   const tiles = iterations(tiling, tiling.loops);
   const elements = elementsRead(map, k, walked(map, tiling.tile, tiling.reductionTile), type.shape);
   return {
-    operand: keyOf(operand.operand),
-    role: operand.operand.role,
     bytes: bytesFor(elements * tiles, type.dtype),
     compulsory: compulsoryBytes(tiling, operand, k),
     transfers: tiles,
@@ -213,7 +213,7 @@ function loadedElements(tiling: Planned, operand: TiledOperand, k: number): numb
  * Returns the traffic of an operand whose tiles are loaded to, or stored from, the unified buffer (UB). `k`:
  * index of the operand, from 0.
  */
-function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
+function throughUb(tiling: Planned, operand: TiledOperand, k: number): Moved {
   const { type } = operand.operand;
   const around = [...tiling.loops];
   for (
@@ -222,12 +222,9 @@ function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTr
     last = around.at(-1)
   )
     around.pop();
-  const { role } = operand.operand;
-  const cut = role === "output" ? operand.dependsOn : cutBy(tiling.gather.map, k);
+  const cut = operand.operand.role === "output" ? operand.dependsOn : cutBy(tiling.gather.map, k);
   const repeats = around.filter((loop) => !cut.has(loop.dim));
   return {
-    operand: keyOf(operand.operand),
-    role,
     ...repeatedBytes(tiling, operand, k, repeats, loadedElements(tiling, operand, k)),
     transfers: iterations(tiling, around),
     burst: bytesFor(contiguousRun(operand.tile, type.shape), type.dtype),
