@@ -3,20 +3,18 @@
  * follows. Each loads its region of the base, or copies it in global memory, then takes its points chunk by
  * chunk in order, and stores the region where it was in UB.
  */
-import { mapForms, walked, type AccessMap } from "../ir/access.js";
+import { walked, type AccessMap } from "../ir/access.js";
 import { defined } from "../ir/defined.js";
 import { inputsOf, outputOf, outputPlace, type TileFunc } from "../ir/func.js";
 import {
   add,
   constant,
-  dim,
   equalLinear,
   isConstant,
   iv,
   min,
   scale,
   sub,
-  substitute,
   type Linear,
 } from "../ir/linear.js";
 import { domainOver, extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
@@ -32,7 +30,16 @@ import type { ScatterTile } from "../ir/tiling/scatter-tile.js";
 import type { Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
-import { dimBounds, inputRegion, nest, type DimBounds, type TileBounds } from "./tile-bounds.js";
+import {
+  dimBounds,
+  inputRegion,
+  inUbTile,
+  mapInTile,
+  nest,
+  regionOver,
+  type DimBounds,
+  type TileBounds,
+} from "./tile-bounds.js";
 
 /**
  * Returns the tile program of a scatter before the later passes: loads are not hoisted, buffers have no
@@ -86,7 +93,7 @@ function programOf(tiling: ScatterTiling, map: AccessMap, extents: ScatterExtent
   );
   const full = at(extents.operands, outputPlace(scatter));
   const along = writtenBounds(tiling, bounds, full);
-  const region = (buffer: string): Region => regionOf(buffer, along);
+  const region = (buffer: string): Region => regionOver(buffer, along);
   const names = new UniqueNames(operands.map((operand) => operand.name));
   const buffers = new Map(tiling.tiles.map((entry) => [entry.operand, bufferOf(entry, names)]));
   const reduction = walked(map, []).map((max) => ({ offset: constant(0), size: constant(max) }));
@@ -95,31 +102,20 @@ function programOf(tiling: ScatterTiling, map: AccessMap, extents: ScatterExtent
     buffer,
     ...inputRegion(map, table, at(extents.operands, table), space),
   }));
-  const inUb = (from: Region, operand: number): Region => {
-    const buffer = buffers.get(operand);
-    return buffer === undefined
-      ? from
-      : { buffer: buffer.name, offsets: from.offsets.map(() => constant(0)), sizes: from.sizes };
-  };
+  const tileOf = (operand: number): string | undefined => buffers.get(operand)?.name;
   const to = region(output.name);
-  const regions = [...global, to];
-  const dims = bounds.map(({ offset }, d) => add(dim(d), offset));
-  const placed = (form: Linear): Linear =>
-    substitute(form, (of) => (of.kind === "dim" ? dims[of.dim] : undefined));
   // Where nothing is read of the base, no region of it stands in the statement.
   const first = typeof baseOf(scatter) === "string" || isTable(scatter, 0) ? 0 : 1;
   const points: Stmt[] = [
     ...global.flatMap((from, table): Stmt[] => {
-      const buffer = buffers.get(table);
-      return buffer === undefined ? [] : [{ op: "load", from, to: buffer.name }];
+      const to = tileOf(table);
+      return to === undefined ? [] : [{ op: "load", from, to }];
     }),
     {
       op: "scatter",
-      from: global.slice(first).map((from, k) => inUb(from, first + k)),
-      to: inUb(to, outputPlace(scatter)),
-      map: mapForms(map, placed, ({ table, at: coords }) =>
-        coords.map((coord, k) => sub(placed(coord), at(at(regions, table).offsets, k))),
-      ),
+      from: global.slice(first).map((from, k) => inUbTile(from, tileOf(first + k))),
+      to: inUbTile(to, tileOf(outputPlace(scatter))),
+      map: mapInTile(map, [...global, to], space),
       sizes: bounds.map(({ size }) => size),
       origin: bounds.map(({ offset }) => offset),
     },
@@ -169,12 +165,6 @@ function writtenBounds(
   for (const [d, { output: k }] of tasks) along[k] = at(bounds, d);
   return along;
 }
-
-const regionOf = (buffer: string, along: readonly TileBounds[]): Region => ({
-  buffer,
-  offsets: along.map(({ offset }) => offset),
-  sizes: along.map(({ size }) => size),
-});
 
 const bufferOf = ({ name, dtype, shape, rowBytes }: ScatterTile, names: UniqueNames): UbBuffer => ({
   name: names.next(`${name}_ub`),

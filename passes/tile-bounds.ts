@@ -1,8 +1,9 @@
 /** Bounds of the tiles of a schedule, and the loops over them. */
-import { followedDims, spanOver, type AccessMap, type Followed } from "../ir/access.js";
+import { followedDims, mapForms, spanOver, type AccessMap, type Followed } from "../ir/access.js";
 import {
   add,
   constant,
+  dim,
   dimsOf,
   equalLinear,
   isConstant,
@@ -11,6 +12,7 @@ import {
   scale,
   stepAlong,
   sub,
+  substitute,
   sumOf,
   withoutDims,
   type Linear,
@@ -78,23 +80,53 @@ const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
     }),
   ]);
 
+/** Returns the region of a buffer that a tile covers. */
+export const regionOver = (buffer: string, bounds: readonly TileBounds[]): Region => ({
+  buffer,
+  offsets: bounds.map(({ offset }) => offset),
+  sizes: bounds.map(({ size }) => size),
+});
+
+/** Returns the region at the start of the UB tile `buffer`; the region itself if there is no such tile. */
+export const inUbTile = (region: Region, buffer: string | undefined): Region =>
+  buffer === undefined
+    ? region
+    : { buffer, offsets: region.offsets.map(() => constant(0)), sizes: region.sizes };
+
 /**
- * Returns the bounds of a tile along dim `dim` of the output (of the domain, for a scatter), in elements. The
+ * Returns an access map for the inside of a tile. Dims then count from the tile's first element, and
+ * coordinates from the first element of the region in which they lie. `regions`: by operand.
+ */
+export function mapInTile(
+  map: AccessMap,
+  regions: readonly Region[],
+  bounds: readonly TileBounds[],
+): AccessMap {
+  const dims = bounds.map(({ offset }, d) => add(dim(d), offset));
+  const placed = (form: Linear): Linear =>
+    substitute(form, (of) => (of.kind === "dim" ? at(dims, of.dim) : undefined));
+  return mapForms(map, placed, ({ table, at: coords }) =>
+    coords.map((coord, k) => sub(placed(coord), at(at(regions, table).offsets, k))),
+  );
+}
+
+/**
+ * Returns the bounds of a tile along dim `d` of the output (of the domain, for a scatter), in elements. The
  * result also has the ranges of the loops over views and over the tiles of a view.
  */
 export function dimBounds(
-  dim: number,
+  d: number,
   extent: Linear,
   { limit, step }: Cut,
   { schedule, loops }: Pick<Tiling, "schedule" | "loops">,
 ): DimBounds {
-  const view = Math.min(at(schedule.view, dim), limit);
-  const hasView = loops.some((loop) => loop.dim === dim && loop.kind === "view");
-  const hasTile = loops.some((loop) => loop.dim === dim && loop.kind === "tile");
-  const viewStart = hasView ? iv(`v${dim}`) : constant(0);
+  const view = Math.min(at(schedule.view, d), limit);
+  const hasView = loops.some((loop) => loop.dim === d && loop.kind === "view");
+  const hasTile = loops.some((loop) => loop.dim === d && loop.kind === "tile");
+  const viewStart = hasView ? iv(`v${d}`) : constant(0);
   const end = add(viewStart, constant(view));
   const viewEnd = view === limit ? extent : isMultiple(extent, view) ? end : min(end, extent);
-  const offset = hasTile ? iv(`t${dim}`) : viewStart;
+  const offset = hasTile ? iv(`t${d}`) : viewStart;
   // Every view ends on a tile's end: all tiles are whole.
   const isEven = view % step === 0 && isMultiple(extent, step);
   const alone = isConstant(extent) && !hasView && !hasTile;
@@ -117,8 +149,8 @@ export function nest(
 ): readonly Stmt[] {
   const [loop, ...rest] = loops;
   if (loop === undefined) return inner;
-  const dim = at(bounds, loop.dim);
-  const [lower, upper] = loop.kind === "view" ? dim.viewRange : dim.tileRange;
+  const { viewRange, tileRange } = at(bounds, loop.dim);
+  const [lower, upper] = loop.kind === "view" ? viewRange : tileRange;
   const variable = `${loop.kind === "view" ? "v" : "t"}${loop.dim}`;
   return [
     {

@@ -3,17 +3,26 @@
  * spaces spelled out. Everything is loaded in the innermost loop. An empty output has no tasks (`emptyBody`).
  */
 import { defined } from "../ir/defined.js";
-import { followedDims, gatheredTable, isRead, mapForms, type AccessMap, type Read } from "../ir/access.js";
+import { followedDims, gatheredTable, isRead, type AccessMap, type Read } from "../ir/access.js";
 import { emptyBody } from "../ir/addressing.js";
 import { outputPlace, inputsOf, type TileFunc } from "../ir/func.js";
-import { add, constant, dim, dimsOf, iv, min, soleAtom, sub, substitute, type Linear } from "../ir/linear.js";
+import { add, constant, dimsOf, iv, min, soleAtom, sub, type Linear } from "../ir/linear.js";
 import { dynamicMap } from "../ir/symbols/dynamic.js";
 import { extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
 import { entryLimits, soleDim, type FootprintUse, type Tiling } from "../ir/tiling/index.js";
 import type { ForStmt, GatherStmt, ReductionChunk, Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount, invariant } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
-import { dimBounds, inputRegion, nest, type DimBounds, type TileBounds } from "./tile-bounds.js";
+import {
+  dimBounds,
+  inputRegion,
+  inUbTile,
+  mapInTile,
+  nest,
+  regionOver,
+  type DimBounds,
+  type TileBounds,
+} from "./tile-bounds.js";
 import { dynamicScatterProgram, scatterProgram } from "./scatter-program.js";
 
 /**
@@ -71,8 +80,9 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
   );
   const names = new UniqueNames(gather.operands.map(({ name }) => name));
   const tiles = tilesOf(tiling, names);
-  /** Returns the tile of an operand in UB. */
-  const tileOf = (operand: number): string => {
+  /** Returns the tile of an operand in UB; undefined for one in global memory. */
+  const tileOf = (operand: number): string | undefined => {
+    if (!at(operands, operand).inUb) return undefined;
     const tile = tiles.find(({ use }) => typeof use !== "string" && use.operand === operand);
     invariant(tile !== undefined, `operand ${operand} has a tile in UB`);
     return tile.buffer.name;
@@ -87,23 +97,8 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
     ...inputRegion(map, table, at(extents, table), table === gatheredTable ? cutSpace : space),
   }));
   const output = at(operands, outputAt);
-  const written: Region = {
-    buffer: output.operand.name,
-    offsets: bounds.map((b) => b.offset),
-    sizes: bounds.map((b) => b.size),
-  };
-  /**
-   * Returns the region at which the gather accesses an operand: its UB tile, from the origin, or global
-   * memory.
-   */
-  const source = (region: Region, operand: number): Region =>
-    at(operands, operand).inUb
-      ? {
-          buffer: tileOf(operand),
-          offsets: region.offsets.map(() => constant(0)),
-          sizes: region.sizes,
-        }
-      : region;
+  const written = regionOver(output.operand.name, bounds);
+  const outputTile = tileOf(outputAt);
   const chunk =
     reductionTile?.chunk === undefined
       ? undefined
@@ -112,22 +107,23 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
   const inside = mapInside(map, [...global, written], space);
   const stmt: GatherStmt = {
     op: "gather",
-    from: global.map(source),
-    to: source(written, outputAt),
+    from: global.map((region, table) => inUbTile(region, tileOf(table))),
+    to: inUbTile(written, outputTile),
     ...defined({ chunk }),
     map: reductionTile === undefined ? inside : withReductionTile(inside, tiling.reductionTile),
     origins: global.slice(1).map((region) => region.offsets),
     ...(scratch.length === 0 ? {} : { scratch }),
   };
   const run: Stmt[] = [
-    ...global.flatMap((from, table): Stmt[] =>
-      at(operands, table).inUb ? [{ op: "load", from, to: tileOf(table) }] : [],
-    ),
+    ...global.flatMap((from, table): Stmt[] => {
+      const to = tileOf(table);
+      return to === undefined ? [] : [{ op: "load", from, to }];
+    }),
     stmt,
   ];
   const inner: Stmt[] = [
     ...(reductionTile?.loop === undefined ? run : [{ ...reductionTile.loop, body: run }]),
-    ...(output.inUb ? [{ op: "store", from: tileOf(outputAt), to: written } as const] : []),
+    ...(outputTile === undefined ? [] : [{ op: "store", from: outputTile, to: written } as const]),
   ];
   return [
     ...tiles.map(({ buffer }) => ({ op: "alloc", buffer }) as const),
@@ -177,19 +173,10 @@ function reductionTileOf(
   };
 }
 
-/**
- * Returns an access map for the inside of a tile. Output dims then count from the tile's first element, and
- * read coordinates from the first element of the region that is read.
- */
+/** Returns {@link mapInTile}, or the map itself if it holds unchanged in the tile. */
 function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly TileBounds[]): AccessMap {
   // What is known of a map is known by its identity.
-  if (staysInside(map)) return map;
-  const dims = bounds.map(({ offset }, d) => add(dim(d), offset));
-  const placed = (form: Linear): Linear =>
-    substitute(form, (of) => (of.kind === "dim" ? at(dims, of.dim) : undefined));
-  return mapForms(map, placed, ({ table, at: coords }) =>
-    coords.map((coord, k) => sub(placed(coord), at(at(regions, table).offsets, k))),
-  );
+  return staysInside(map) ? map : mapInTile(map, regions, bounds);
 }
 
 /**
