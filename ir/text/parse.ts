@@ -56,7 +56,7 @@ import {
   symbolsOf,
   type Linear,
 } from "../linear.js";
-import { lex, type Token } from "./lex.js";
+import { lex, type Token, type TokenKind } from "./lex.js";
 import { depthOf, maxDepth } from "./nesting.js";
 import { IndexList, type Mentions } from "./index-list.js";
 import { typedValue, type DraftValue } from "./value-text.js";
@@ -281,8 +281,7 @@ class Parser extends TokenReader {
     const start = this.word("func");
     const name = this.take("symbol", "a function name such as @gather").text;
     this.punct("(");
-    const params = [this.param()];
-    while (this.accept(",")) params.push(this.param());
+    const params = this.listOf(() => this.param());
     this.punct(")");
     const gathers = this.accept("->");
     const values = params.map(({ value }) => value);
@@ -733,12 +732,7 @@ class Parser extends TokenReader {
 
   /** Parses coordinates up to a closing bracket. */
   private coords(scope: MapScope, end: ")" | "]"): readonly Linear[] {
-    const coords: Linear[] = [];
-    while (!this.accept(end)) {
-      if (coords.length > 0) this.punct(",");
-      coords.push(this.coord(scope));
-    }
-    return coords;
+    return this.listUpTo(end, () => this.coord(scope));
   }
 
   /** Parses the value of an element after `yield`: `f16(f32(%q[t, d1]) * %s[t])`. */
@@ -754,16 +748,29 @@ class Parser extends TokenReader {
   }
 
   private value(scope: MapScope, reads: Read[]): DraftValue {
+    return this.sum<DraftValue>(
+      () => this.valueProduct(scope, reads),
+      (op, left, right) => ({ kind: "op", op, of: [left, right] }),
+      ["int", "number"],
+    );
+  }
+
+  /**
+   * Parses a sum of terms. `signed`: kinds of numbers in front of which the sign of a sum may stand: of `%q[t]
+   * -8`, the lexer takes it for the number's.
+   */
+  private sum<T>(
+    term: () => T,
+    combine: (op: "add" | "sub", left: T, right: T) => T,
+    signed: readonly TokenKind[],
+  ): T {
     if (++this.depth > maxDepth) this.failDepth(this.peek());
-    let left = this.valueProduct(scope, reads);
+    let left = term();
     for (;;) {
-      const token = this.peek();
-      if (this.accept("+")) left = { kind: "op", op: "add", of: [left, this.valueProduct(scope, reads)] };
-      else if (this.accept("-"))
-        left = { kind: "op", op: "sub", of: [left, this.valueProduct(scope, reads)] };
-      // `%q[t] -8`: the lexer takes the sign for the number's.
-      else if ((token.kind === "int" || token.kind === "number") && token.text.startsWith("-"))
-        left = { kind: "op", op: "add", of: [left, this.valueProduct(scope, reads)] };
+      const { kind, text } = this.peek();
+      if (this.accept("-")) left = combine("sub", left, term());
+      else if (this.accept("+") || (signed.includes(kind) && text.startsWith("-")))
+        left = combine("add", left, term());
       else break;
     }
     this.depth--;
@@ -823,18 +830,11 @@ class Parser extends TokenReader {
   }
 
   private coord(scope: MapScope): Linear {
-    if (++this.depth > maxDepth) this.failDepth(this.peek());
-    let left = this.coordProduct(scope);
-    for (;;) {
-      if (this.accept("+")) left = add(left, this.coordProduct(scope));
-      else if (this.accept("-")) left = sub(left, this.coordProduct(scope));
-      // `d0 -1`: the lexer takes the sign for the number's.
-      else if (this.peek().kind === "int" && this.peek().text.startsWith("-"))
-        left = add(left, this.coordProduct(scope));
-      else break;
-    }
-    this.depth--;
-    return left;
+    return this.sum<Linear>(
+      () => this.coordProduct(scope),
+      (op, left, right) => (op === "add" ? add : sub)(left, right),
+      ["int"],
+    );
   }
 
   private failDepth(token: Token): never {
@@ -884,12 +884,7 @@ class Parser extends TokenReader {
           "min is allowed in tile programs only; an access map has sums, div and mod of dims and index values",
           "to limit an index value to 0 to n - 1, write clamp(… in n)",
         );
-      this.punct("(");
-      const lhs = this.coord(scope);
-      this.punct(",");
-      const rhs = this.coord(scope);
-      this.punct(")");
-      return min(lhs, rhs);
+      return this.minOf(() => this.coord(scope));
     }
     if (word.text === "from_end") {
       this.punct("(");
@@ -984,10 +979,10 @@ class Parser extends TokenReader {
       case "load": {
         const from = this.region();
         this.word("to");
-        return { op: "load", from, to: this.take("value", "a buffer").text, span };
+        return { op: "load", from, to: this.buffer(), span };
       }
       case "store": {
-        const from = this.take("value", "a buffer").text;
+        const from = this.buffer();
         this.word("to");
         return { op: "store", from, to: this.region(), span };
       }
@@ -996,7 +991,7 @@ class Parser extends TokenReader {
       case "scatter":
         return this.scatter(token);
       case "fill": {
-        const to = this.take("value", "a buffer").text;
+        const to = this.buffer();
         this.word("with");
         return { op: "fill", to, bits: this.bits() ?? "0", span };
       }
@@ -1019,8 +1014,7 @@ class Parser extends TokenReader {
   }
 
   private gather(start: Token): Stmt {
-    const from = [this.region()];
-    while (this.accept(",")) from.push(this.region());
+    const from = this.listOf(() => this.region());
     const inputs = inputsOf({ operands: this.operands });
     if (from.length !== inputs.length)
       this.fail(
@@ -1072,8 +1066,7 @@ class Parser extends TokenReader {
    * -> … {…, domain = [20, 64], origin = [%t0, %t1]}`.
    */
   private scatter(start: Token): Stmt {
-    const from = [this.region()];
-    while (this.accept(",")) from.push(this.region());
+    const from = this.listOf(() => this.region());
     const inputs = inputsOf({ operands: this.operands });
     const first = inputs.length - from.length;
     if (first !== 0 && first !== 1)
@@ -1125,12 +1118,16 @@ class Parser extends TokenReader {
     return { into, from, to, of: this.int() };
   }
 
+  private buffer(): string {
+    return this.take("value", "a buffer").text;
+  }
+
   /** Parses names of buffers: `%a, %b`. */
   private buffers(): string[] {
-    const names = [this.take("value", "a buffer").text];
+    const names = [this.buffer()];
     while (this.peek().text === "," && this.tokens[this.position + 1]?.kind === "value") {
       this.punct(",");
-      names.push(this.take("value", "a buffer").text);
+      names.push(this.buffer());
     }
     return names;
   }
@@ -1147,7 +1144,7 @@ class Parser extends TokenReader {
 
   /** Parses an allocation: `%x = alloc : ub<3x2xf32, row 32, buffers 2> at [0, 96]`. */
   private alloc(): UbBuffer {
-    const name = this.take("value", "a buffer").text;
+    const name = this.buffer();
     this.punct("=");
     const word = this.peek();
     if (word.text.includes("."))
@@ -1178,7 +1175,7 @@ class Parser extends TokenReader {
   }
 
   private region(): Region {
-    const buffer = this.take("value", "a buffer").text;
+    const buffer = this.buffer();
     const offsets = this.exprList();
     const sizesToken = this.peek();
     const sizes = this.exprList();
@@ -1187,13 +1184,8 @@ class Parser extends TokenReader {
   }
 
   private exprList(): Linear[] {
-    const list: Linear[] = [];
     this.punct("[");
-    while (!this.accept("]")) {
-      if (list.length > 0) this.punct(",");
-      list.push(this.expr());
-    }
-    return list;
+    return this.listUpTo("]", () => this.expr());
   }
 
   private expr(): Linear {
@@ -1219,18 +1211,21 @@ class Parser extends TokenReader {
       return scale(this.linearProduct(), value);
     }
     if (token.kind === "value") return iv(this.take("value", "a loop variable").text);
-    if (this.acceptWord("min")) {
-      this.punct("(");
-      const lhs = this.expr();
-      this.punct(",");
-      const rhs = this.expr();
-      this.punct(")");
-      return min(lhs, rhs);
-    }
+    if (this.acceptWord("min")) return this.minOf(() => this.expr());
     this.punct("(");
     const inner = this.expr();
     this.punct(")");
     return inner;
+  }
+
+  /** Parses the operands of a minimum: `(%t0 + 64, 100)`. */
+  private minOf(read: () => Linear): Linear {
+    this.punct("(");
+    const lhs = read();
+    this.punct(",");
+    const rhs = read();
+    this.punct(")");
+    return min(lhs, rhs);
   }
 
   private copies(): Copies {

@@ -33,7 +33,6 @@ import {
   type Module,
   type SourceFunc,
   type TileFunc,
-  type Value,
 } from "../func.js";
 import { index, indicesOf, type Linear } from "../linear.js";
 import { printForm, printOperand, type Amount, type FormLanguage } from "./form-text.js";
@@ -78,7 +77,7 @@ function printAlone(func: Func): string {
 
 function printSource(func: SourceFunc): string {
   const output = outputOf(func).name;
-  const op = `  %${output} = ${func.op} ${printNames(inputsOf(func))}${printAttrs(func.attrs)}`;
+  const op = `  %${output} = ${func.op} ${printNames(inputsOf(func).map(({ name }) => name))}${printAttrs(func.attrs)}`;
   return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
 }
 
@@ -95,13 +94,14 @@ function printAccess(func: AccessFunc): string {
     ...(func.frameworkOp === undefined ? [] : printFrameworkOp(func.frameworkOp)),
     ...tiles,
   ];
+  const names = inputs.map((input) => input.name);
   const context = {
-    names: inputs.map((input) => input.name),
+    names,
     inputs: inputs.map((input) => input.type),
     output: outputOf(func).type.shape,
   };
   const op =
-    `  %${output} = access.${isScatter(func.map) ? "scatter" : "gather"} ${printNames(inputs)} ` +
+    `  %${output} = access.${isScatter(func.map) ? "scatter" : "gather"} ${printNames(names)} ` +
     `${func.symbolic === undefined ? printMap(func.map, context) : printSymbolic(func.symbolic, context)} {${attrs.join(", ")}}`;
   return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
 }
@@ -136,7 +136,7 @@ function printWrite(write: Write): string[] {
   ];
 }
 
-const printNames = (values: readonly Value[]): string => values.map(({ name }) => `%${name}`).join(", ");
+const printNames = (names: readonly string[]): string => names.map((name) => `%${name}`).join(", ");
 
 /** Returns the types of the operands as text, such as `Vx5xf32` with a symbol V as the outermost extent. */
 export function printTypes(func: Func): string[] {
@@ -248,10 +248,11 @@ export function printMap(map: AccessMap, context: MapContext): string {
   const indices = map.indices.map(({ extent, wrapNegativeBy, ...rest }, s): PrintedIndex => ({
     ...rest,
     bare: at(bare, s),
-    ...(extent === undefined ? {} : { extent: String(extent) }),
-    ...(wrapNegativeBy === undefined
-      ? {}
-      : { wrapNegativeBy: wrapNegativeBy === extent ? "extent" : String(wrapNegativeBy) }),
+    ...defined({
+      extent: extent?.toString(),
+      wrapNegativeBy:
+        extent !== undefined && wrapNegativeBy === extent ? "extent" : wrapNegativeBy?.toString(),
+    }),
   }));
   return printShown({ ...map, indices }, context.names, context.sizes);
 }
@@ -575,8 +576,7 @@ export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): strin
     case "load":
       return `load ${printRegion(stmt.from)} to %${stmt.to}`;
     case "gather": {
-      const scratch =
-        stmt.scratch === undefined ? "" : `, scratch = ${stmt.scratch.map((name) => `%${name}`).join(", ")}`;
+      const scratch = stmt.scratch === undefined ? "" : `, scratch = ${printNames(stmt.scratch)}`;
       const names = stmt.from.map((region) => region.buffer);
       const origins = stmt.origins.length === 0 ? "" : `, origin = ${stmt.origins.map(printList).join(", ")}`;
       const outside = printOutside(stmt.map).join(", ");
@@ -612,8 +612,7 @@ export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): strin
  */
 function printChunk(chunk: ReductionChunk | undefined): string {
   if (chunk === undefined) return "";
-  const into = chunk.into.map((name) => `%${name}`).join(", ");
-  return `into ${into} part ${printLinear(chunk.from)} to ${printLinear(chunk.to)} of ${chunk.of} `;
+  return `into ${printNames(chunk.into)} part ${printLinear(chunk.from)} to ${printLinear(chunk.to)} of ${chunk.of} `;
 }
 
 function printStmt(stmt: Stmt, inputs: readonly TensorType[], indent: string): string[] {

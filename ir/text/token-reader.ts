@@ -28,11 +28,23 @@ export class TokenReader {
 
   /** Returns whole numbers with commas between them, and what stands behind the last. */
   protected intsUpTo(close: string): number[] {
-    const list: number[] = [];
+    return this.listUpTo(close, () => this.int());
+  }
+
+  /** Returns what `read` reads, any number of times with commas between, up to a closing bracket. */
+  protected listUpTo<T>(close: string, read: () => T): T[] {
+    const list: T[] = [];
     while (!this.accept(close)) {
       if (list.length > 0) this.punct(",");
-      list.push(this.int());
+      list.push(read());
     }
+    return list;
+  }
+
+  /** Returns what `read` reads, once or more with commas between. */
+  protected listOf<T>(read: () => T): T[] {
+    const list = [read()];
+    while (this.accept(",")) list.push(read());
     return list;
   }
 
