@@ -14,7 +14,8 @@ import { alignUp, at, elementCount, invariant, strides, type Shape } from "../..
 import { fixed, type PtoContext, type TileShape } from "./context.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
 import { emitIndices, reportsSome, type Reader } from "./indices.js";
-import { clamped, wrappedNegative, marksOf } from "./steps.js";
+import { marksOf } from "./outside.js";
+import { clamped, wrappedNegative } from "./steps.js";
 import { emitTransfer } from "./transfer.js";
 import { i32 } from "./words.js";
 

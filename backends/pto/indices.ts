@@ -3,9 +3,10 @@ import type { Coordinate } from "./forms.js";
 import { inputOf } from "../../ir/func.js";
 import { indicesOf } from "../../ir/linear.js";
 import type { Outside } from "../../ir/policy.js";
-import { assertNever, at, bitsOf, isSigned, type DType } from "../../ir/types.js";
+import { at, bitsOf, isSigned, type DType } from "../../ir/types.js";
 import type { IndexStep } from "../index-walk.js";
 import type { PtoContext } from "./context.js";
+import { otherwise } from "./outside.js";
 import type { PtoGather, PtoPlan } from "./plan.js";
 
 /**
@@ -128,30 +129,6 @@ export function emitIndexSteps(
       out.line(`if (${name} == ${rule.excluded}) ${inside} = false;`);
       mayBeOutside = true;
     }
-  }
-}
-
-/**
- * Returns the lines of C++ by which an out-of-range index value selects the nearest element, or the element
- * at the value modulo the extent. The list is empty for a policy that selects no element.
- */
-function otherwise(outside: Outside): string[] {
-  switch (outside) {
-    case "nearest":
-      return ["    if (n > 0) return raw < 0 ? 0 : n - 1;"];
-    case "remainder":
-      return [
-        "    if (n > 0) {",
-        "        const int64_t rest = raw < 0 ? (int64_t)raw % n : (int64_t)((uint64_t)raw % (uint64_t)n);",
-        "        return rest < 0 ? rest + n : rest;",
-        "    }",
-      ];
-    case "none":
-    case "report":
-    case "promised":
-      return [];
-    default:
-      return assertNever(outside);
   }
 }
 

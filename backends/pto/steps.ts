@@ -2,7 +2,6 @@
  * The index values of MGATHER brought inside their extent, as vector instructions on `int32_t`: the printed
  * form of `ir/policy.ts`.
  */
-import { assertNever } from "../../ir/types.js";
 import type { IndexRule } from "../../ir/policy.js";
 
 const scalar = (name: string, to: string, from: string, value: string): string =>
@@ -27,22 +26,3 @@ export const clamped = ({ extent }: IndexRule, to: string, from: string): string
   scalar("TMAXS", to, from, "0"),
   scalar("TMINS", to, to, String(extent - 1)),
 ];
-
-/**
- * Returns the effect of an index value out of range under a rule: `marked` (a flag is set), `clamped` (the
- * nearest element is used), or `none`.
- */
-export function marksOf({ outside }: IndexRule): "none" | "clamped" | "marked" {
-  switch (outside) {
-    case "promised":
-    case "remainder":
-      return "none";
-    case "nearest":
-      return "clamped";
-    case "none":
-    case "report":
-      return "marked";
-    default:
-      return assertNever(outside);
-  }
-}

@@ -8,7 +8,7 @@ import { rangeOf } from "../../ir/intervals/range.js";
 import { atomsOf, innerForms, indicesOf, type Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
 import type { Amount } from "../../ir/text/form-text.js";
-import { assertNever, at, InternalError, isSigned } from "../../ir/types.js";
+import { at, InternalError, isSigned } from "../../ir/types.js";
 import { extentText, lastText } from "./bounds.js";
 import type { WgslContext } from "./context.js";
 import { isLarge, type GatherMove, type IndexMove, type SharedAccess } from "./gather-move.js";
@@ -20,6 +20,7 @@ import {
   emitResolver,
   lowWord,
   none,
+  selectedByWide,
   splatOf,
 } from "./resolve.js";
 import { emitInt128Helpers, int128Form, int128Literal, type Int128Words } from "./int128.js";
@@ -454,29 +455,13 @@ function emitResolved(
   name: string,
 ): void {
   const { out } = context;
-  const { extent, outside } = rule;
   const inside = `is_below(value, ${extentText(rule)})`;
-  if (endsOutside(rule)) {
-    emitEnding(context, move, index, inside);
-    if (extent > 0) out.line(`${name} = min(value.x, ${lastText(rule)});`);
+  if (!endsOutside(rule)) {
+    out.line(`${name} = ${selectedByWide(rule, inside)};`);
     return;
   }
-  switch (outside) {
-    case "nearest": {
-      const end = `select(${lastText(rule)}, 0u, is_negative(value))`;
-      out.line(`${name} = select(${end}, value.x, ${inside});`);
-      return;
-    }
-    case "remainder":
-      out.line(`${name} = wrapped_i128(value, ${extentText(rule)});`);
-      return;
-    case "report":
-    case "promised":
-    case "none":
-      throw new InternalError(`a value that is ${outside} can end an element`);
-    default:
-      assertNever(outside);
-  }
+  emitEnding(context, move, index, inside);
+  if (rule.extent > 0) out.line(`${name} = min(value.x, ${lastText(rule)});`);
 }
 
 /** Ends what an index value is of where it names the element that is left out. */

@@ -12,7 +12,7 @@
  * GPUs compare both alike.
  */
 import type { IndexRule } from "../../ir/policy.js";
-import { assertNever } from "../../ir/types.js";
+import { assertNever, InternalError } from "../../ir/types.js";
 import { extentText, wrapText, lastText } from "./bounds.js";
 import type { AccessWords, SharedAccess } from "./gather-move.js";
 import type { Lines } from "../lines.js";
@@ -90,6 +90,25 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
     }
   });
   out.line("");
+}
+
+/**
+ * Returns the WGSL expression of the element that the 128-bit `value` selects under a policy by which each
+ * value selects one. `inside`: condition that the value is in range.
+ */
+export function selectedByWide(rule: Pick<IndexRule, "extent" | "dynamic" | "outside">, inside: string): string {
+  switch (rule.outside) {
+    case "nearest":
+      return `select(select(${lastText(rule)}, 0u, is_negative(value)), value.x, ${inside})`;
+    case "remainder":
+      return `wrapped_i128(value, ${extentText(rule)})`;
+    case "report":
+    case "promised":
+    case "none":
+      throw new InternalError(`a value that is ${rule.outside} can end an element`);
+    default:
+      return assertNever(rule.outside);
+  }
 }
 
 /**
