@@ -6,7 +6,8 @@
  * names.
  */
 import { boardOf950, boardOfA2, noBoard, type BoardFigures } from "./board-figures.js";
-import { sourcesOf, valuesOf, type FigureKind, type FigureSource } from "./figure.js";
+import { defined } from "./defined.js";
+import { sourcesOf, valuesOf, type Figure, type FigureKind, type FigureSource } from "./figure.js";
 import { anyGpu, noGpu, type GpuFigures } from "./gpu-figures.js";
 import { maxElements } from "./types.js";
 import { defaultLimits, requestedLimits, type WgslLimits } from "./wgsl-limits.js";
@@ -216,7 +217,21 @@ export const deviceLimits = ({ limits = requestedLimits }: Pick<Target, "limits"
 
 const from = (kind: FigureKind, source: string): FigureSource => ({ kind, source });
 
-const assumed = (why: string): FigureSource => from("assumption", why);
+const assumed = (why: string, range?: readonly [number, number]): FigureSource => ({
+  ...from("assumption", why),
+  ...defined({ range }),
+});
+
+const figure = (value: number, source: FigureSource): Figure => ({ value, ...source });
+
+/** Table of the hardware parameters of a target. */
+type TargetTable = Readonly<Record<keyof TargetFigures, Figure>>;
+
+/** Returns the hardware parameters of a target, and their sources. */
+const fromTable = (table: TargetTable): Pick<Target, keyof TargetFigures | "sources"> => ({
+  ...valuesOf(table),
+  sources: sourcesOf(table),
+});
 
 const a2Ini = from("vendor text", "hicann/pypto simulation_platform/platform_config/A2A3.ini");
 const ini950 = from("vendor text", "hicann/pypto simulation_platform/platform_config/950PR_957x.ini");
@@ -244,6 +259,41 @@ const copies = from(
 const cycles = from("simulator", "hicann/pypto framework/src/interface/operation/cycles.cpp and cycles.h");
 const repeat = from("vendor text", "hiascend.com cceapi_0057: one vector repeat is 256 B");
 
+const figuresOfA2: TargetTable = {
+  ...boardOfA2,
+  ...noGpu,
+  ubBytes: figure(196608, a2Ini),
+  ubSafeBytes: figure(188416, soc),
+  blockBytes: figure(32, a2Ini),
+  cores: figure(48, a2Ini),
+  burstBytes: figure(512, rowHint),
+  clockMhz: figure(1850, a2Ini),
+  dmaRows: figure(
+    4095,
+    from("vendor text", "hw-native-sys/pto-isa include/pto: TLOAD takes fewer than 4096 rows on A2 and A3"),
+  ),
+  gatherRowCycles: figure(47, gatherRow),
+  copyStartupCycles: figure(5, copies),
+  copyBytesPerCycle: figure(32, copies),
+  gatherRepeatCycles: figure(2, gather910),
+  vectorBytes: figure(256, repeat),
+  firstLevelBytes: figure(
+    196608,
+    assumed("no cache in front of the unified buffer: all of it answers at once"),
+  ),
+  secondLevelBytes: figure(196608, assumed("as firstLevelBytes")),
+  syncCycles: figure(18, cycles),
+  taskCycles: figure(0, assumed("a loop of the core's own program: no source gives it a cost")),
+  launchCycles: figure(9250, assumed("five microseconds a kernel")),
+  tasksPerCore: figure(1, assumed("a vector core runs one task at a time")),
+  directElements: figure(
+    maxElements,
+    assumed("no limit: indices and output always pass through the unified buffer"),
+  ),
+  lanes: figure(1, assumed("a vector core runs one task at a time")),
+  laneBytes: figure(512, rowHint),
+};
+
 /** Target for the Atlas A2 series (Ascend 910B). Every hardware parameter has a source. */
 export const ascendA2: Target = {
   name: "ascend-a2",
@@ -255,57 +305,7 @@ export const ascendA2: Target = {
   vectorGatherBytes: [2, 4],
   defaultResidency: "ub",
   gmGather: "rows",
-  ubBytes: 196608,
-  ubSafeBytes: 188416,
-  blockBytes: 32,
-  cores: 48,
-  burstBytes: 512,
-  clockMhz: 1850,
-  dmaRows: 4095,
-  gatherRowCycles: 47,
-  copyStartupCycles: 5,
-  copyBytesPerCycle: 32,
-  gatherRepeatCycles: 2,
-  vectorBytes: 256,
-  firstLevelBytes: 196608,
-  secondLevelBytes: 196608,
-  syncCycles: 18,
-  taskCycles: 0,
-  launchCycles: 9250,
-  tasksPerCore: 1,
-  directElements: maxElements,
-  lanes: 1,
-  laneBytes: 512,
-  ...valuesOf(boardOfA2),
-  ...valuesOf(noGpu),
-  sources: {
-    ...sourcesOf(boardOfA2),
-    ...sourcesOf(noGpu),
-    ubBytes: a2Ini,
-    ubSafeBytes: soc,
-    blockBytes: a2Ini,
-    cores: a2Ini,
-    burstBytes: rowHint,
-    clockMhz: a2Ini,
-    dmaRows: from(
-      "vendor text",
-      "hw-native-sys/pto-isa include/pto: TLOAD takes fewer than 4096 rows on A2 and A3",
-    ),
-    gatherRowCycles: gatherRow,
-    copyStartupCycles: copies,
-    copyBytesPerCycle: copies,
-    gatherRepeatCycles: gather910,
-    vectorBytes: repeat,
-    firstLevelBytes: assumed("no cache in front of the unified buffer: all of it answers at once"),
-    secondLevelBytes: assumed("as firstLevelBytes"),
-    syncCycles: cycles,
-    taskCycles: assumed("a loop of the core's own program: no source gives it a cost"),
-    launchCycles: assumed("five microseconds a kernel"),
-    tasksPerCore: assumed("a vector core runs one task at a time"),
-    directElements: assumed("no limit: indices and output always pass through the unified buffer"),
-    lanes: assumed("a vector core runs one task at a time"),
-    laneBytes: rowHint,
-  },
+  ...fromTable(figuresOfA2),
 };
 
 /** Target for the Atlas A3 series (Ascend 910C). Every hardware parameter has a source. */
@@ -316,13 +316,29 @@ export const ascendA3: Target = {
 };
 
 const onA2 = assumed("as ascend-a2: no figure of the 950's own is published");
-const asA2 = {
-  dmaRows: onA2,
-  gatherRowCycles: onA2,
-  gatherRepeatCycles: onA2,
-  copyStartupCycles: onA2,
-  copyBytesPerCycle: onA2,
-} satisfies Partial<Target["sources"]>;
+const figuresOf950: TargetTable = {
+  ...figuresOfA2,
+  ...boardOf950,
+  ubBytes: figure(253952, ini950),
+  firstLevelBytes: { ...figuresOfA2.firstLevelBytes, value: 253952 },
+  secondLevelBytes: { ...figuresOfA2.secondLevelBytes, value: 253952 },
+  ubSafeBytes: { ...figuresOfA2.ubSafeBytes, value: 245760 },
+  cores: figure(
+    64,
+    from(
+      "board",
+      "mirror-cann/asc-devkit@82b89a15: kernels of 64 blocks run at once; 950PR_957x.ini says 56",
+    ),
+  ),
+  burstBytes: { ...figuresOfA2.burstBytes, value: 128 },
+  clockMhz: figure(1650, ini950),
+  blockBytes: figure(32, ini950),
+  dmaRows: { ...figuresOfA2.dmaRows, ...onA2 },
+  gatherRowCycles: { ...figuresOfA2.gatherRowCycles, ...onA2 },
+  gatherRepeatCycles: { ...figuresOfA2.gatherRepeatCycles, ...onA2 },
+  copyStartupCycles: { ...figuresOfA2.copyStartupCycles, ...onA2 },
+  copyBytesPerCycle: { ...figuresOfA2.copyBytesPerCycle, ...onA2 },
+};
 
 /** Target for the Ascend 950. Every hardware parameter has a source. */
 export const ascend950: Target = {
@@ -334,30 +350,52 @@ export const ascend950: Target = {
   // By 32-bit indices its header gathers every second element of 1 byte (pto-isa
   // include/pto/npu/a5/TGather.hpp:103).
   vectorGatherBytes: [2, 4, 8],
-  ubBytes: 253952,
-  firstLevelBytes: 253952,
-  secondLevelBytes: 253952,
-  ubSafeBytes: 245760,
-  cores: 64,
-  burstBytes: 128,
-  clockMhz: 1650,
-  ...valuesOf(boardOf950),
-  sources: {
-    ...ascendA2.sources,
-    ...sourcesOf(boardOf950),
-    ubBytes: ini950,
-    blockBytes: ini950,
-    cores: from(
-      "board",
-      "mirror-cann/asc-devkit@82b89a15: kernels of 64 blocks run at once; 950PR_957x.ini says 56",
-    ),
-    clockMhz: ini950,
-    ...asA2,
-  },
+  ...fromTable(figuresOf950),
 };
 
 const gpuweb = from("vendor text", "gpuweb/gpuweb: default limits");
 const notModelled = assumed("relative weights for choosing a tile; WebGPU time is measured, never estimated");
+
+const figuresOfWebgpu: TargetTable = {
+  ...noBoard,
+  ...anyGpu,
+  ubBytes: figure(defaultLimits.maxComputeWorkgroupStorageSize, gpuweb),
+  ubSafeBytes: figure(defaultLimits.maxComputeWorkgroupStorageSize, gpuweb),
+  blockBytes: figure(4, from("vendor text", "WGSL: the smallest storage access is one 32-bit word")),
+  cores: figure(128, assumed("as many as the largest GPUs have; smaller ones run more rounds", [4, 144])),
+  burstBytes: figure(64, assumed("one cache line", [32, 128])),
+  clockMhz: figure(1000, notModelled),
+  gmReadBytesPerCycle: figure(2048, notModelled),
+  gmMixedBytesPerCycle: figure(2048, notModelled),
+  loadIssueCycles: figure(0, assumed("lanes hide what the first bytes of a run wait for")),
+  loadBytesPerCycle: figure(16, notModelled),
+  storeIssueCycles: figure(0, assumed("as a load")),
+  storeBytesPerCycle: figure(16, notModelled),
+  dmaRows: figure(maxElements, assumed("lanes copy rows side by side")),
+  gatherRowCycles: figure(0, assumed("lanes gather side by side")),
+  stepCycles: figure(0, notModelled),
+  stepRepeatCycles: figure(0, notModelled),
+  copyStartupCycles: figure(0, notModelled),
+  copyBytesPerCycle: figure(16, notModelled),
+  gatherRepeatCycles: figure(64, assumed("addresses of one element for each lane; lanes without one wait")),
+  vectorBytes: figure(16, from("vendor text", "WGSL: vec4<u32>, the widest load")),
+  scalarCycles: figure(0, assumed("lanes hide what a random read waits for; only bytes count")),
+  firstLevelBytes: figure(16384, assumed("no cache in front of workgroup memory")),
+  secondLevelBytes: figure(
+    4194304,
+    assumed("the cache that all cores of a middling GPU share", [1048576, 100663296]),
+  ),
+  syncCycles: figure(2048, assumed("a barrier, at which all lanes wait for the last load", [200, 4096])),
+  taskCycles: figure(2, assumed("a workgroup's launch")),
+  launchCycles: figure(2000, assumed("two microseconds a dispatch")),
+  tasksPerCore: figure(4, assumed("workgroups in flight that hide what each waits for", [2, 16])),
+  directElements: figure(2048, assumed("a few elements for each lane of a workgroup", [1024, 8192])),
+  lanes: figure(128, assumed("enough for any GPU to keep several workgroups in flight")),
+  laneBytes: figure(
+    512,
+    assumed("16 B for each of 32 lanes that read together: whole cache lines on every GPU"),
+  ),
+};
 
 /** Target for WebGPU devices. The unified buffer is workgroup memory of 16 KiB, which every device has. */
 export const webgpu: Target = {
@@ -369,79 +407,49 @@ export const webgpu: Target = {
   vectorGatherBytes: [],
   defaultResidency: "auto",
   gmGather: "any",
-  ubBytes: defaultLimits.maxComputeWorkgroupStorageSize,
-  ubSafeBytes: defaultLimits.maxComputeWorkgroupStorageSize,
-  blockBytes: 4,
-  cores: 128,
-  burstBytes: 64,
-  clockMhz: 1000,
-  ...valuesOf(noBoard),
-  ...valuesOf(anyGpu),
-  gmReadBytesPerCycle: 2048,
-  gmMixedBytesPerCycle: 2048,
-  loadIssueCycles: 0,
-  loadBytesPerCycle: 16,
-  storeIssueCycles: 0,
-  storeBytesPerCycle: 16,
-  dmaRows: maxElements,
-  gatherRowCycles: 0,
-  stepCycles: 0,
-  stepRepeatCycles: 0,
-  copyStartupCycles: 0,
-  copyBytesPerCycle: 16,
-  gatherRepeatCycles: 64,
-  vectorBytes: 16,
-  scalarCycles: 0,
-  firstLevelBytes: 16384,
-  secondLevelBytes: 4194304,
-  syncCycles: 2048,
-  taskCycles: 2,
-  launchCycles: 2000,
-  tasksPerCore: 4,
-  directElements: 2048,
-  lanes: 128,
-  laneBytes: 512,
-  sources: {
-    ...sourcesOf(noBoard),
-    ...sourcesOf(anyGpu),
-    ubBytes: gpuweb,
-    ubSafeBytes: gpuweb,
-    blockBytes: from("vendor text", "WGSL: the smallest storage access is one 32-bit word"),
-    cores: { ...assumed("as many as the largest GPUs have; smaller ones run more rounds"), range: [4, 144] },
-    burstBytes: { ...assumed("one cache line"), range: [32, 128] },
-    clockMhz: notModelled,
-    gmReadBytesPerCycle: notModelled,
-    gmMixedBytesPerCycle: notModelled,
-    loadIssueCycles: assumed("lanes hide what the first bytes of a run wait for"),
-    loadBytesPerCycle: notModelled,
-    storeIssueCycles: assumed("as a load"),
-    storeBytesPerCycle: notModelled,
-    dmaRows: assumed("lanes copy rows side by side"),
-    gatherRowCycles: assumed("lanes gather side by side"),
-    stepCycles: notModelled,
-    stepRepeatCycles: notModelled,
-    copyStartupCycles: notModelled,
-    copyBytesPerCycle: notModelled,
-    gatherRepeatCycles: assumed("addresses of one element for each lane; lanes without one wait"),
-    vectorBytes: from("vendor text", "WGSL: vec4<u32>, the widest load"),
-    scalarCycles: assumed("lanes hide what a random read waits for; only bytes count"),
-    firstLevelBytes: assumed("no cache in front of workgroup memory"),
-    secondLevelBytes: {
-      ...assumed("the cache that all cores of a middling GPU share"),
-      range: [1048576, 100663296],
-    },
-    syncCycles: { ...assumed("a barrier, at which all lanes wait for the last load"), range: [200, 4096] },
-    taskCycles: assumed("a workgroup's launch"),
-    launchCycles: assumed("two microseconds a dispatch"),
-    tasksPerCore: { ...assumed("workgroups in flight that hide what each waits for"), range: [2, 16] },
-    directElements: { ...assumed("a few elements for each lane of a workgroup"), range: [1024, 8192] },
-    lanes: assumed("enough for any GPU to keep several workgroups in flight"),
-    laneBytes: assumed("16 B for each of 32 lanes that read together: whole cache lines on every GPU"),
-  },
+  ...fromTable(figuresOfWebgpu),
 };
 
 const sweep = from("board", "npm run bench:sweep: twenty gathers on one Xeon of 48 KiB and 2 MiB of caches");
 const unused = assumed("no part of a gather in place");
+
+const figuresOfCpu: TargetTable = {
+  ...figuresOfWebgpu,
+  ...noGpu,
+  ubBytes: figure(524288, assumed("half of the 1 MiB of second-level cache that server cores have")),
+  ubSafeBytes: figure(524288, assumed("half of the 1 MiB of second-level cache that server cores have")),
+  cores: figure(8, assumed("tasks for as many threads")),
+  gmReadBytesPerCycle: figure(
+    160,
+    assumed("threads scale until memory is shared by more than eight of them"),
+  ),
+  gmMixedBytesPerCycle: figure(
+    160,
+    assumed("threads scale until memory is shared by more than eight of them"),
+  ),
+  loadIssueCycles: figure(12, sweep),
+  loadBytesPerCycle: figure(20, sweep),
+  storeIssueCycles: figure(12, sweep),
+  storeBytesPerCycle: figure(20, sweep),
+  dmaRows: figure(1, assumed("each row is a run of memory")),
+  gatherRowCycles: figure(2, sweep),
+  gatherRepeatCycles: figure(1.1, sweep),
+  scalarCycles: figure(4, sweep),
+  firstLevelBytes: figure(49152, sweep),
+  secondLevelBytes: figure(1048576, sweep),
+  syncCycles: figure(0, assumed("a thread waits for nothing but its own statements")),
+  taskCycles: figure(1.25, sweep),
+  launchCycles: figure(1000, assumed("a microsecond a call")),
+  tasksPerCore: figure(1, assumed("a thread runs one task at a time")),
+  directElements: figure(16384, assumed("tasks long beside the cost of starting one, short beside a run")),
+  lanes: figure(1, assumed("a thread runs one task at a time")),
+  clockMhz: figure(1000, assumed("a cycle is a nanosecond")),
+  vectorBytes: figure(16, from("vendor text", "WebAssembly: v128")),
+  stepCycles: figure(0, unused),
+  stepRepeatCycles: figure(0, unused),
+  copyStartupCycles: figure(0, unused),
+  copyBytesPerCycle: figure(16, unused),
+};
 
 /** Target for the CPU on which the fast executor runs. */
 export const cpu: Target = {
@@ -450,59 +458,7 @@ export const cpu: Target = {
   kind: "cpu",
   title: "A CPU core for the fast executor: tiles of 512 KiB stay in its second-level cache",
   overlaps: false,
-  ubBytes: 524288,
-  ubSafeBytes: 524288,
-  cores: 8,
-  gmReadBytesPerCycle: 160,
-  gmMixedBytesPerCycle: 160,
-  loadIssueCycles: 12,
-  loadBytesPerCycle: 20,
-  storeIssueCycles: 12,
-  storeBytesPerCycle: 20,
-  dmaRows: 1,
-  gatherRowCycles: 2,
-  gatherRepeatCycles: 1.1,
-  scalarCycles: 4,
-  firstLevelBytes: 49152,
-  secondLevelBytes: 1048576,
-  syncCycles: 0,
-  taskCycles: 1.25,
-  launchCycles: 1000,
-  tasksPerCore: 1,
-  directElements: 16384,
-  lanes: 1,
-  ...valuesOf(noGpu),
-  sources: {
-    ...webgpu.sources,
-    ...sourcesOf(noGpu),
-    ubBytes: assumed("half of the 1 MiB of second-level cache that server cores have"),
-    ubSafeBytes: assumed("half of the 1 MiB of second-level cache that server cores have"),
-    cores: assumed("tasks for as many threads"),
-    clockMhz: assumed("a cycle is a nanosecond"),
-    gmReadBytesPerCycle: assumed("threads scale until memory is shared by more than eight of them"),
-    gmMixedBytesPerCycle: assumed("threads scale until memory is shared by more than eight of them"),
-    loadIssueCycles: sweep,
-    loadBytesPerCycle: sweep,
-    storeIssueCycles: sweep,
-    storeBytesPerCycle: sweep,
-    dmaRows: assumed("each row is a run of memory"),
-    gatherRowCycles: sweep,
-    gatherRepeatCycles: sweep,
-    vectorBytes: from("vendor text", "WebAssembly: v128"),
-    stepCycles: unused,
-    stepRepeatCycles: unused,
-    copyStartupCycles: unused,
-    copyBytesPerCycle: unused,
-    scalarCycles: sweep,
-    firstLevelBytes: sweep,
-    secondLevelBytes: sweep,
-    syncCycles: assumed("a thread waits for nothing but its own statements"),
-    taskCycles: sweep,
-    launchCycles: assumed("a microsecond a call"),
-    tasksPerCore: assumed("a thread runs one task at a time"),
-    directElements: assumed("tasks long beside the cost of starting one, short beside a run"),
-    lanes: assumed("a thread runs one task at a time"),
-  },
+  ...fromTable(figuresOfCpu),
 };
 
 /** Built-in targets, keyed by name in code. */
