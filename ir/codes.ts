@@ -1,34 +1,3 @@
-/** Category of a diagnostic, which groups related diagnostic codes. */
-export type Category =
-  | "text"
-  | "file"
-  | "axis"
-  | "rank"
-  | "shape"
-  | "dtype"
-  | "attribute"
-  | "structure"
-  | "map"
-  | "value"
-  | "tile"
-  | "full-load"
-  | "ub-budget"
-  | "residency"
-  | "target"
-  | "device"
-  | "index"
-  | "duplicate"
-  | "memory"
-  | "mismatch"
-  | "usage"
-  | "hint";
-
-/** Title and category of a diagnostic code. */
-export interface CodeInfo {
-  readonly category: Category;
-  readonly title: string;
-}
-
 /** Category and title of every diagnostic, keyed by diagnostic code (docs/diagnostics.md). */
 export const codes = {
   TC001: { category: "text", title: "a character or token that the text form does not have" },
@@ -115,10 +84,12 @@ export const codes = {
   TC911: { category: "hint", title: "an element type on which the framework contradicts itself" },
   TC912: { category: "hint", title: "inputs for which an Ascend core may give other bits" },
   TC913: { category: "hint", title: "a rotation of tasks that changes nothing" },
-} as const satisfies Readonly<Record<string, CodeInfo>>;
+} as const satisfies Readonly<Record<string, { readonly category: string; readonly title: string }>>;
 
 /** Stable code of a diagnostic, such as `TC301`. */
 export type Code = keyof typeof codes;
+/** Category of a diagnostic, which groups related diagnostic codes. */
+export type Category = (typeof codes)[Code]["category"];
 /** True if a text is a diagnostic code. */
 export const isCode = (text: string): text is Code => Object.hasOwn(codes, text);
 /** Returns the category of a diagnostic code. */
