@@ -120,36 +120,29 @@ function resolveScatter(inputs: OpInputs, who: string): Resolved {
   return scatterOrFill(inputs, along, reduceOf(inputs), source, who);
 }
 
-const scatterInputs = {
-  inputs: ["input", "index", "src"],
-  values: ["src"],
-  optional: ["src"],
-} as const;
+const scatters = <Name extends string, const Memory extends "in place" | "copy">(
+  name: `pypto.${Name}`,
+  writes: Memory,
+) =>
+  defineOperator({
+    framework: "pypto",
+    maxElements,
+    name,
+    inputs: ["input", "index", "src"],
+    values: ["src"],
+    optional: ["src"],
+    writes,
+    attrs: scatterAttrs,
+    resolve: (inputs) => resolveScatter(inputs, name),
+  });
 
 /** Operator pypto.scatter_: writes a number or a tensor's elements along a dim, in place. */
-export const pyptoScatterInPlace = defineOperator({
-  framework: "pypto",
-  maxElements,
-  name: "pypto.scatter_",
-  ...scatterInputs,
-  writes: "in place",
-  attrs: scatterAttrs,
-  resolve: (inputs) => resolveScatter(inputs, "pypto.scatter_"),
-});
+export const pyptoScatterInPlace = scatters("pypto.scatter_", "in place");
 
 /** Operator pypto.scatter: writes a number or a tensor's elements along a dim, into a copy of the input. */
-export const pyptoScatter = defineOperator({
-  framework: "pypto",
-  maxElements,
-  name: "pypto.scatter",
-  ...scatterInputs,
-  writes: "copy",
-  attrs: scatterAttrs,
-  resolve: (inputs) => resolveScatter(inputs, "pypto.scatter"),
-});
+export const pyptoScatter = scatters("pypto.scatter", "copy");
 
 const addTypes: readonly DType[] = ["f32", "f16", "bf16", "i8", "i16", "i32"];
-const rowInputs = ["input", "index", "source"] as const;
 const addAttrs = {
   dim: dimAxis,
   alpha: alphaSpec,
@@ -161,7 +154,7 @@ const addAttrs = {
  * `types`: accepted element types of the data. `who`: name of the operator. `sharesDim`: true if a PyPTO rule
  * profile may fix the tile's extent along the indexed dim.
  */
-function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, sharesDim = false): Resolved {
+function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, sharesDim: boolean): Resolved {
   checkDType(inputs, "data", types, who);
   checkDType(inputs, "indices", ["i32", "i64"], who);
   checkRank(inputs, "data", 1, 5, who);
@@ -170,52 +163,37 @@ function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, shar
   return slicesScatter(inputs, along, { combine: "add", value, sharesDim }, who);
 }
 
+const adds = <Name extends string, const Memory extends "in place" | "copy">(
+  name: `pypto.${Name}`,
+  writes: Memory,
+  types: readonly DType[],
+  sharesDim = false,
+) =>
+  defineOperator({
+    framework: "pypto",
+    maxElements,
+    name,
+    inputs: ["input", "index", "source"],
+    values: ["source"],
+    writes,
+    attrs: addAttrs,
+    resolve: (inputs) => resolveAdd(inputs, types, name, sharesDim),
+  });
+
 /**
  * Operator pypto.index_add_: adds slices of a source, times alpha, to indexed slices of the input, in place.
  */
-export const pyptoIndexAddInPlace = defineOperator({
-  framework: "pypto",
-  maxElements,
-  name: "pypto.index_add_",
-  inputs: rowInputs,
-  values: ["source"],
-  writes: "in place",
-  attrs: addAttrs,
-  resolve: (inputs) => resolveAdd(inputs, addTypes, "pypto.index_add_"),
-});
+export const pyptoIndexAddInPlace = adds("pypto.index_add_", "in place", addTypes);
 
 /**
  * Operator pypto.index_add: adds slices of a source, times alpha, to indexed slices of a copy of the input.
  */
-export const pyptoIndexAdd = defineOperator({
-  framework: "pypto",
-  maxElements,
-  name: "pypto.index_add",
-  inputs: rowInputs,
-  values: ["source"],
-  writes: "copy",
-  attrs: addAttrs,
-  resolve: (inputs) => resolveAdd(inputs, addTypes, "pypto.index_add"),
-});
+export const pyptoIndexAdd = adds("pypto.index_add", "copy", addTypes);
 
+// The page leaves i8 to index_add.
+const addTypesInUb = addTypes.filter((dtype) => dtype !== "i8");
 /**
  * Operator pypto.index_add_ub: adds slices of a source, times alpha, to indexed slices of a copy of the
  * input. Elements of type i8 are not accepted.
  */
-export const pyptoIndexAddUb = defineOperator({
-  framework: "pypto",
-  maxElements,
-  name: "pypto.index_add_ub",
-  inputs: rowInputs,
-  values: ["source"],
-  writes: "copy",
-  attrs: addAttrs,
-  // The page leaves i8 to index_add.
-  resolve: (inputs) =>
-    resolveAdd(
-      inputs,
-      addTypes.filter((dtype) => dtype !== "i8"),
-      "pypto.index_add_ub",
-      true,
-    ),
-});
+export const pyptoIndexAddUb = adds("pypto.index_add_ub", "copy", addTypesInUb, true);
