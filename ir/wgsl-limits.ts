@@ -4,23 +4,8 @@ import { counted } from "./counted.js";
 import { error, type Diagnostic, type DiagnosticData } from "./diagnostic.js";
 import type { Span } from "./types.js";
 
-/** Limits of a WebGPU device, with the member names of GPUSupportedLimits. */
-export interface WgslLimits {
-  readonly maxBindingsPerBindGroup: number;
-  readonly maxBufferSize: number;
-  readonly maxComputeInvocationsPerWorkgroup: number;
-  readonly maxComputeWorkgroupSizeX: number;
-  readonly maxComputeWorkgroupSizeY: number;
-  readonly maxComputeWorkgroupStorageSize: number;
-  readonly maxComputeWorkgroupsPerDimension: number;
-  readonly maxStorageBufferBindingSize: number;
-  readonly maxStorageBuffersPerShaderStage: number;
-  readonly maxUniformBufferBindingSize: number;
-  readonly maxUniformBuffersPerShaderStage: number;
-}
-
 /** Limits that every WebGPU device has (gpuweb specification, section 3.6.2). */
-export const defaultLimits: WgslLimits = {
+export const defaultLimits = {
   maxBindingsPerBindGroup: 1000,
   maxBufferSize: 268435456,
   maxComputeInvocationsPerWorkgroup: 256,
@@ -33,6 +18,9 @@ export const defaultLimits: WgslLimits = {
   maxUniformBufferBindingSize: 65536,
   maxUniformBuffersPerShaderStage: 12,
 };
+
+/** Limits of a WebGPU device, with the member names of GPUSupportedLimits. */
+export type WgslLimits = Readonly<Record<keyof typeof defaultLimits, number>>;
 
 /** The largest buffer that 32 bits address in whole words, in bytes. */
 const largestBuffer = 2 ** 32 - 4;
