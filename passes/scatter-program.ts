@@ -6,17 +6,7 @@
 import { walked, type AccessMap } from "../ir/access.js";
 import { defined } from "../ir/defined.js";
 import { inputsOf, outputOf, outputPlace, type TileFunc } from "../ir/func.js";
-import {
-  add,
-  constant,
-  equalLinear,
-  isConstant,
-  iv,
-  min,
-  scale,
-  sub,
-  type Linear,
-} from "../ir/linear.js";
+import { add, constant, equalLinear, isConstant, iv, min, scale, sub, type Linear } from "../ir/linear.js";
 import { domainOver, extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
 import {
   baseOf,

@@ -1,4 +1,4 @@
-/** What an index value out of range does in code for PTO-ISA, by policy. */
+/** Effects of an index value out of range in code for PTO-ISA, by policy. */
 import type { IndexRule, Outside } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
 

@@ -96,7 +96,10 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
  * Returns the WGSL expression of the element that the 128-bit `value` selects under a policy by which each
  * value selects one. `inside`: condition that the value is in range.
  */
-export function selectedByWide(rule: Pick<IndexRule, "extent" | "dynamic" | "outside">, inside: string): string {
+export function selectedByWide(
+  rule: Pick<IndexRule, "extent" | "dynamic" | "outside">,
+  inside: string,
+): string {
   switch (rule.outside) {
     case "nearest":
       return `select(select(${lastText(rule)}, 0u, is_negative(value)), value.x, ${inside})`;

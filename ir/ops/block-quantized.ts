@@ -23,7 +23,15 @@ import {
 import { castTo, type Expression } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
 import { mappedGather } from "./mapped-gather.js";
-import { axisOf, checkTypeOf, defineOperator, breakRule, intAttr, resolvedAs, type OpInputs } from "./op-def.js";
+import {
+  axisOf,
+  checkTypeOf,
+  defineOperator,
+  breakRule,
+  intAttr,
+  resolvedAs,
+  type OpInputs,
+} from "./op-def.js";
 
 const who = "onnx.gather_block_quantized";
 

@@ -14,7 +14,16 @@ import { axis } from "./attributes.js";
 import type { PyptoLevel } from "../profile.js";
 import { mappedGather } from "./mapped-gather.js";
 import { laterLevel, level, levelOf } from "./pypto.js";
-import { checkTypeOf, defineOperator, breakRule, inputName, intAttr, resolvedAs, shapesOf, type OpInputs } from "./op-def.js";
+import {
+  checkTypeOf,
+  defineOperator,
+  breakRule,
+  inputName,
+  intAttr,
+  resolvedAs,
+  shapesOf,
+  type OpInputs,
+} from "./op-def.js";
 
 const who = "pypto.gather_in_ub";
 const names = { inputs: ["param", "indices", "block_table"] } as const;
@@ -55,8 +64,8 @@ function checkInputs(inputs: OpInputs): undefined {
 }
 
 /**
- * Returns the map of pypto.gather_in_ub, without domain and write: out[d0, d1] = param[block * block_table[0, t div block] + t
- * mod block, d1]. t = indices[0, d0] is a token. `block`: number of rows in a page.
+ * Returns the map of pypto.gather_in_ub, without domain and write: out[d0, d1] = param[block * block_table[0,
+ * t div block] + t mod block, d1]. t = indices[0, d0] is a token. `block`: number of rows in a page.
  */
 function pagedMap([param, , blockTable]: readonly Shape[], block: number): MapBody {
   const [tokens, page, row] = [index(0), index(1), index(2)];

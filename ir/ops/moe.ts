@@ -9,7 +9,15 @@ import { at, formatShape, formatType, type DType, type TensorType } from "../typ
 import { castTo, type Expression } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
 import { mappedGather } from "./mapped-gather.js";
-import { checkDType, checkTypeOf, checkRank, defineOperator, breakRule, resolvedAs, type OpInputs } from "./op-def.js";
+import {
+  checkDType,
+  checkTypeOf,
+  checkRank,
+  defineOperator,
+  breakRule,
+  resolvedAs,
+  type OpInputs,
+} from "./op-def.js";
 
 const who = "moe.combine";
 const floats: readonly DType[] = ["f32", "f16", "bf16"];

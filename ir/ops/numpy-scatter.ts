@@ -11,7 +11,16 @@ import { at, elementCount, formatShape, type Shape } from "../types.js";
 import { flatAxis, oobOf } from "./attributes.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
 import { checkTypes } from "./numpy.js";
-import { axisOf, breakRule, checkRank, checkSameRank, defineOperator, intAttr, resolvedAs, shapesOf } from "./op-def.js";
+import {
+  axisOf,
+  breakRule,
+  checkRank,
+  checkSameRank,
+  defineOperator,
+  intAttr,
+  resolvedAs,
+  shapesOf,
+} from "./op-def.js";
 import { checkBroadcast, scatterOperator, writtenOobSpec } from "./scatter.js";
 import { coordsOfFlat } from "./take.js";
 
@@ -58,10 +67,7 @@ export const numpyPutAlongAxis = defineOperator({
       from: { table: 2, at: broadcastCoords(at(inputs.inputs, 2).shape, domain) },
       combine: "set",
     } as const;
-    const operator = scatterOperator(
-      scatter,
-      shapesOf(inputs),
-    );
+    const operator = scatterOperator(scatter, shapesOf(inputs));
     return resolvedAs(operator, policy);
   },
 });

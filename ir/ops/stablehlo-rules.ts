@@ -1,6 +1,6 @@
 /**
- * What StableHLO's gather and scatter share: their types, and the windows of an operand that indices name,
- * with the constraints on their lists of dims.
+ * Types of StableHLO's gather and scatter, and the windows of an operand that indices name, with the
+ * constraints on lists of dims that both operations have.
  */
 import { error } from "../diagnostic.js";
 import { add, constant, dim, type Linear } from "../linear.js";
@@ -130,7 +130,10 @@ export const unless = (holds: boolean, message: string): string | undefined => (
 const unique = (...lists: readonly NamedDims[]): string | undefined => {
   const dims = lists.flatMap((list) => list.dims);
   const names = lists.map(({ name }) => name).join(" and ");
-  return unless(new Set(dims).size === dims.length, `takes each dim once in ${names}, not ${formatShape(dims)}`);
+  return unless(
+    new Set(dims).size === dims.length,
+    `takes each dim once in ${names}, not ${formatShape(dims)}`,
+  );
 };
 
 /** Returns an error message if a list is not in ascending order; undefined for a valid list. */
@@ -238,10 +241,14 @@ export function checkConstraints<Operation>(
   constraints: Constraints<Operation>,
   operation: Operation,
 ): void {
-  const broken = Object.entries<Constraint<Operation>>(constraints).flatMap(([number, { code, broken: judge }]) => {
-    const message = judge(operation);
-    return message === undefined ? [] : [error(code, `${who} (${number}) ${message}`, { span: inputs.span })];
-  });
+  const broken = Object.entries<Constraint<Operation>>(constraints).flatMap(
+    ([number, { code, broken: judge }]) => {
+      const message = judge(operation);
+      return message === undefined
+        ? []
+        : [error(code, `${who} (${number}) ${message}`, { span: inputs.span })];
+    },
+  );
   if (broken.length > 0) throw new RuleError(broken);
 }
 

@@ -141,7 +141,9 @@ const gatherOf = (inputs: OpInputs): Gather => ({
   sliceSizes: intsAttr(inputs.attrs, "slice_sizes"),
 });
 
-/** Returns the shape of the result: the sizes of slices at `offset_dims`, those of start_indices in between. */
+/**
+ * Returns the shape of the result: the sizes of slices at `offset_dims`, those of start_indices in between.
+ */
 function resultShape(gather: Gather, { ofOperand, ofIndices }: WindowCoords): Shape {
   const sizes = new Map([
     ...windowOfOperand(gather).map((d) => [ofOperand.get(d), at(gather.sliceSizes, d)] as const),

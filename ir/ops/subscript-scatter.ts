@@ -72,10 +72,7 @@ function resolveNamed(inputs: OpInputs, { who, values, combine, policy, items }:
   const { shape, indices, coords } = namedElements(subscripted, items ?? itemsOf(subscripted), policy);
   checkBroadcast(inputs, last, shape, values, who);
   const from = { table: last, at: broadcastCoords(at(inputs.inputs, last).shape, shape) };
-  const operator = scatterOperator(
-    { domain: shape, indices, to: coords, from, combine },
-    shapesOf(inputs),
-  );
+  const operator = scatterOperator({ domain: shape, indices, to: coords, from, combine }, shapesOf(inputs));
   return resolvedAs(operator, policy);
 }
 

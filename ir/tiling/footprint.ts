@@ -170,9 +170,9 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
   const { gather, operands, schedule, target, tile } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
   const parts: FootprintEntry[] = [];
-  const hold = (held: Temporary, use: FootprintUse): void => {
-    const rowBytes = ubRowBytes(held.tile, held.dtype, target.blockBytes);
-    parts.push(footprintEntry(held, use, rowBytes, rule));
+  const hold = (resident: Temporary, use: FootprintUse): void => {
+    const rowBytes = ubRowBytes(resident.tile, resident.dtype, target.blockBytes);
+    parts.push(footprintEntry(resident, use, rowBytes, rule));
   };
   const loads = at(operands, gatheredTable).inUb;
   const { vectorUnit, gathersInPlace } = targetFacts[target.kind];
@@ -192,9 +192,7 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     const entry = { part: keyOf(operand), dtype: operand.type.dtype, tile };
     const use = { operand: number };
     if (tiled.inUb)
-      parts.push(
-        footprintEntry(entry, use, operandRowBytes(tiling, tiled), rule, copiesOf(tiling, tiled)),
-      );
+      parts.push(footprintEntry(entry, use, operandRowBytes(tiling, tiled), rule, copiesOf(tiling, tiled)));
     else if (rule === "spec" && gathersInPlace && isWritten(operand))
       written.push(footprintEntry(entry, use, 0, rule));
   }

@@ -21,14 +21,14 @@ import type { ScatterTiling } from "./scatter-tiling.js";
 export function scatterFootprint(tiling: ScatterTiling): Footprint {
   const { scatter, schedule } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
-  const entryOf = (part: string, use: FootprintUse, tile: Omit<ScatterTile, "operand">): FootprintEntry =>
-    footprintEntry({ part, dtype: tile.dtype, tile: tile.shape }, use, tile.rowBytes, rule);
-  const parts = [
+  const entryOf = (name: string, use: FootprintUse, tile: Omit<ScatterTile, "operand">): FootprintEntry =>
+    footprintEntry({ part: name, dtype: tile.dtype, tile: tile.shape }, use, tile.rowBytes, rule);
+  const entries = [
     ...tiling.tiles.map((tile) =>
       entryOf(keyOf(at(scatter.operands, tile.operand)), { operand: tile.operand }, tile),
     ),
     ...tiling.copies.map((copy) => entryOf("copy of the base", "added", copy)),
     ...tiling.counted.map((tile) => entryOf(tile.name, "scratch", tile)),
   ];
-  return footprintWith(parts, [], { rule, budget });
+  return footprintWith(entries, [], { rule, budget });
 }

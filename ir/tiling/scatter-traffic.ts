@@ -158,11 +158,7 @@ export function scatterTraffic(tiling: ScatterTiling): Traffic {
     .map((copy) => over(parallel, (tiles) => copiedOf(tiling, copy, tiles)))
     .reduce(both, nothing);
   const hasElements = elementCount(outputOf(scatter).type.shape) > 0;
-  const stored = isLoaded
-    ? region
-    : hasElements
-      ? { elements: points, transfers: count(every) }
-      : nothing;
+  const stored = isLoaded ? region : hasElements ? { elements: points, transfers: count(every) } : nothing;
   const based = typeof baseOf(scatter) === "string" ? nothing : both(isLoaded ? region : nothing, copied);
   const compulsory = compulsoryElements(scatter);
   const traffic = operands.map((operand, place): OperandTraffic => {

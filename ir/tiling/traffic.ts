@@ -32,7 +32,7 @@ export interface OperandTraffic {
 type Planned = TiledGather & { readonly loops: readonly Loop[] };
 
 /** Traffic of an operand, without its name. */
-type Moved = Omit<OperandTraffic, "operand" | "role">;
+type Transferred = Omit<OperandTraffic, "operand" | "role">;
 
 /**
  * Traffic between global memory and the cores over a whole execution, by operand and in total, in bytes.
@@ -57,11 +57,11 @@ export function trafficOf(tiling: Planned): Traffic {
   const { loops } = tiling;
   const operands = tiling.operands.map((operand, k): OperandTraffic => {
     const { role } = operand.operand;
-    const moved =
+    const transferred =
       role === "data" && !operand.inUb
         ? fetchedRows(tiling, operand, k)
         : (operand.inUb ? throughUb : inPlace)(tiling, operand, k);
-    return { operand: keyOf(operand.operand), role, ...moved };
+    return { operand: keyOf(operand.operand), role, ...transferred };
   });
   return {
     operands,
@@ -125,7 +125,7 @@ function iterations(
  * Returns the traffic of data that stays in global memory: one transfer for each row that an index selects.
  * `k`: index of the operand, from 0.
  */
-function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Moved {
+function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Transferred {
   const { gather, tile, extents } = tiling;
   const { dtype, shape } = operand.operand.type;
   const row = rowElements(gather.map, tile, shape);
@@ -164,7 +164,7 @@ function repeatedBytes(
  * Returns the traffic of an operand that is read or written in place, in global memory. `k`: index of the
  * operand, from 0.
  */
-function inPlace(tiling: Planned, operand: TiledOperand, k: number): Moved {
+function inPlace(tiling: Planned, operand: TiledOperand, k: number): Transferred {
   const { role, type } = operand.operand;
   if (role === "indices" && isLookup(tiling.gather, k)) return lookupTraffic(tiling, operand, k);
   const repeats = role === "output" ? [] : tiling.loops.filter((loop) => !operand.dependsOn.has(loop.dim));
@@ -179,7 +179,7 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): Moved {
  * Returns an upper bound on the traffic of an index tensor that is read element by element in global memory.
  * `k`: index of the operand, from 0.
  */
-function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): Moved {
+function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): Transferred {
   const { type } = operand.operand;
   const { map } = tiling.gather;
   const tiles = iterations(tiling, tiling.loops);
@@ -213,7 +213,7 @@ function loadedElements(tiling: Planned, operand: TiledOperand, k: number): numb
  * Returns the traffic of an operand whose tiles are loaded to, or stored from, the unified buffer (UB). `k`:
  * index of the operand, from 0.
  */
-function throughUb(tiling: Planned, operand: TiledOperand, k: number): Moved {
+function throughUb(tiling: Planned, operand: TiledOperand, k: number): Transferred {
   const { type } = operand.operand;
   const around = [...tiling.loops];
   for (
