@@ -756,9 +756,8 @@ class Parser extends TokenReader {
   }
 
   /**
-   * Parses a sum of terms. `signed`: kinds of numbers in front of which the sign of a sum may stand: of
-   * `%q[t]
-   * -8`, the lexer takes it for the number's.
+   * Parses a sum of terms. `signed`: kinds of numbers that may have the sign of a sum: in `d0 -1` the lexer
+   * takes it for the number's.
    */
   private sum<T>(
     term: () => T,
