@@ -125,8 +125,9 @@ export function scatterTraffic(tiling: ScatterTiling): Traffic {
     }
     return sum;
   };
+  const counts = along.map((tiles) => tiles.reduce((sum, { count }) => sum + count, 0));
   const count = (dims: ReadonlySet<number>): number =>
-    over(dims, () => ({ elements: 0, transfers: 1 })).transfers;
+    [...dims].reduce((product, d) => product * at(counts, d), 1);
   const parallel = new Set(loops.flatMap(({ dim, mode }) => (mode === "parallel" ? [dim] : [])));
   const every = new Set(loops.map(({ dim }) => dim));
   const spaceOf = (tiles: readonly LikeTiles[]): Shape =>
