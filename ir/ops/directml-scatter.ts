@@ -11,12 +11,12 @@ import {
   axisField,
   checkAxis,
   checkSupport,
-  countAttr,
   featureLevel,
   gatherElementsSupport,
   gatherSupport,
-  meaningful,
   ndCounts,
+  ndShapes,
+  padded,
 } from "./directml.js";
 import { breakRule, checkElements, checkTuple, defineOperator, resolvedAs, shapesOf } from "./op-def.js";
 import {
@@ -61,17 +61,13 @@ export const directmlScatterNd = defineOperator({
   resolve(given) {
     const who = "directml.scatter_nd";
     const negative = checkSupport(given, who, gatherElementsSupport);
-    const r = countAttr(given, "input_dimension_count", "InputDimensionCount", 1);
-    const q = countAttr(given, "indices_dimension_count", "IndicesDimensionCount", 1);
-    const data = meaningful(given, "data", r, "InputDimensionCount");
-    const indices = meaningful(given, "indices", q, "IndicesDimensionCount");
+    const { data, indices } = ndShapes(given);
     checkTuple(given, data, indices, 0);
     const updates = tupleUpdates(data, indices);
     const count = given.data.shape.length;
     if (updates.length > count)
       breakRule("TC102", given, `updates of rank ${updates.length} do not fit DimensionCount ${count}`);
-    const padding = Array.from({ length: count - updates.length }, () => 1);
-    checkUpdates(given, 2, [...padding, ...updates], "updates", who);
+    checkUpdates(given, 2, padded(updates, count), "updates", who);
     const policy = { negative, oob: oobOf(given) };
     const scatter = tuplesScatter(data, indices, policy, "set");
     const operator = scatterOperator(scatter, [data, indices, updates]);

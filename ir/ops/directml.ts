@@ -7,6 +7,7 @@
  * "clamped safely"; tilec clamps per axis.
  */
 import type { NegativeIndex } from "../access.js";
+import { outputShape } from "../operator.js";
 import { at, formatShape, type DType, type Shape } from "../types.js";
 import {
   type AttrSpec,
@@ -147,12 +148,7 @@ export function checkAxis(inputs: OpInputs): number {
  * Returns the last `count` extents of an operand. Throws a RuleError (TC103) if an earlier extent is not 1.
  * `name`: attribute that gives `count`, for the message.
  */
-export function meaningful(
-  inputs: OpInputs,
-  operand: "data" | "indices",
-  count: number,
-  name: string,
-): Shape {
+function meaningful(inputs: OpInputs, operand: "data" | "indices", count: number, name: string): Shape {
   const { shape } = inputs[operand];
   const padding = shape.slice(0, shape.length - count);
   if (padding.some((extent) => extent !== 1)) {
@@ -170,7 +166,7 @@ export function meaningful(
  * is absent. Throws a RuleError (TC105) if the value is outside [`lowest`, rank]. `name`: DirectML's name of
  * the attribute, for the message.
  */
-export function countAttr(inputs: OpInputs, attr: string, name: string, lowest: number): number {
+function countAttr(inputs: OpInputs, attr: string, name: string, lowest: number): number {
   const dimensionCount = inputs.data.shape.length;
   const count = intAttr(inputs.attrs, attr) ?? dimensionCount;
   if (count < lowest || count > dimensionCount) {
@@ -179,10 +175,21 @@ export function countAttr(inputs: OpInputs, attr: string, name: string, lowest: 
   return count;
 }
 
-const padded = (shape: Shape, rank: number): Shape => [
+/** Returns a shape with leading dims of extent 1, up to `rank` dims. */
+export const padded = (shape: Shape, rank: number): Shape => [
   ...new Array<number>(rank - shape.length).fill(1),
   ...shape,
 ];
+
+/** Returns the effective shapes of data and indices of an ND operator; see {@link ndCounts}. */
+export function ndShapes(inputs: OpInputs): { readonly data: Shape; readonly indices: Shape } {
+  const r = countAttr(inputs, "input_dimension_count", "InputDimensionCount", 1);
+  const q = countAttr(inputs, "indices_dimension_count", "IndicesDimensionCount", 1);
+  return {
+    data: meaningful(inputs, "data", r, "InputDimensionCount"),
+    indices: meaningful(inputs, "indices", q, "IndicesDimensionCount"),
+  };
+}
 
 /** Operator DML_GATHER: selects slices along an axis. */
 export const directmlGather = defineOperator({
@@ -215,13 +222,9 @@ export const directmlGather = defineOperator({
     }
     const data = inputs.data.shape.slice(cropped);
     const inner = axis - cropped;
-    const output = [...data.slice(0, inner), ...indices, ...data.slice(inner + 1)];
-    return {
-      operator: { op: "gather", axis: inner, data, indices },
-      output: padded(output, dimensionCount),
-      negative,
-      oob: oobOf(inputs),
-    };
+    const operator = { op: "gather", axis: inner, data, indices } as const;
+    const output = padded(outputShape(operator), dimensionCount);
+    return { operator, output, negative, oob: oobOf(inputs) };
   },
 });
 
@@ -246,12 +249,10 @@ export const directmlGatherElements = defineOperator({
 function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], batchDims: number) {
   const negative = checkSupport(inputs, who, table);
   const dimensionCount = inputs.data.shape.length;
-  const r = countAttr(inputs, "input_dimension_count", "InputDimensionCount", 1);
-  const q = countAttr(inputs, "indices_dimension_count", "IndicesDimensionCount", 1);
-  const data = meaningful(inputs, "data", r, "InputDimensionCount");
-  const indices = meaningful(inputs, "indices", q, "IndicesDimensionCount");
+  const { data, indices } = ndShapes(inputs);
   checkTuple(inputs, data, indices, batchDims);
-  const output = [...indices.slice(0, -1), ...data.slice(batchDims + at(indices, q - 1))];
+  const operator = { op: "gather_nd", batchDims, data, indices } as const;
+  const output = outputShape(operator);
   if (output.length > dimensionCount) {
     breakRule(
       "TC102",
@@ -259,12 +260,7 @@ function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], bat
       `the output of rank ${output.length} does not fit DimensionCount ${dimensionCount}`,
     );
   }
-  return {
-    operator: { op: "gather_nd", batchDims, data, indices } as const,
-    output: padded(output, dimensionCount),
-    negative,
-    oob: oobOf(inputs),
-  };
+  return { operator, output: padded(output, dimensionCount), negative, oob: oobOf(inputs) };
 }
 
 /** Operator DML_GATHER_ND: selects elements or slices by index tuples. */
