@@ -10,6 +10,7 @@ import {
   type AccessMap,
   type DynamicBounds,
 } from "../ir/access.js";
+import { elementAddress } from "../ir/addressing.js";
 import type { Operand } from "../ir/func.js";
 import { evaluate, evaluateExact, indicesOf, type Env, type Linear } from "../ir/linear.js";
 import { fillValue, noElement, outOfRange, resolveIndex, ruleOfIndex, type IndexRule } from "../ir/policy.js";
@@ -76,6 +77,16 @@ export const indexSteps = (
     };
   });
 };
+
+/** Returns, for each index operand of a map over whole tensors, the step that computes its value. */
+export const tensorSteps = (map: AccessMap, operands: readonly Operand[]): readonly IndexStep[] =>
+  indexSteps(
+    map,
+    map.indices.map(({ value }) =>
+      isRead(value) ? elementAddress(at(operands, value.table).type.shape, value.at) : value,
+    ),
+    operands,
+  );
 
 /**
  * Range of reduction elements that one execution of a gather processes. `from` and the exclusive `to` are

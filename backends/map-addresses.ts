@@ -1,11 +1,10 @@
 /** Places of the elements that a map over whole tensors makes an output element from. */
 import { isRead } from "../ir/access.js";
-import { addressOf } from "../ir/addressing.js";
 import { inputsOf } from "../ir/func.js";
-import { constant, evaluate, type Env, type Linear } from "../ir/linear.js";
+import { evaluate, type Env, type Linear } from "../ir/linear.js";
 import { noElement } from "../ir/policy.js";
-import { at, strides } from "../ir/types.js";
-import { IndexWalk, indexSteps, reductionRange, type IndexStep } from "./index-walk.js";
+import { at } from "../ir/types.js";
+import { IndexWalk, reductionRange, tensorSteps, type IndexStep } from "./index-walk.js";
 import { indexReader, inputTensor } from "./memory.js";
 import type { MappedInputs } from "./resolved-indices.js";
 
@@ -38,17 +37,12 @@ const noLoops: Env = new Map();
  * scatter, the points), and over the reduction elements of each output element.
  */
 export function mapAddresses({ map, operands, inputs }: MappedInputs): MapAddresses {
-  const forms = map.indices.map(({ value }) => {
-    if (!isRead(value)) return value;
-    const { shape } = at(operands, value.table).type;
-    return addressOf(value.at, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
-  });
   const readers = inputsOf({ operands }).map((operand, table) =>
     map.indices.some(({ value }) => isRead(value) && value.table === table)
       ? indexReader(inputTensor(inputs, operand).bytes, operand.type.dtype)
       : undefined,
   );
-  const walk = new IndexWalk(indexSteps(map, forms, operands));
+  const walk = new IndexWalk(tensorSteps(map, operands));
   let dims: readonly number[] = [];
   /**
    * Takes steps up to the first without an element, which stops the evaluation of the element or of the

@@ -29,7 +29,7 @@ import {
 import { mayReject } from "./policy.js";
 import { outputRegion, type Task } from "./task/index.js";
 import type { GatherStmt, ReductionChunk, Region, Stmt } from "./tile.js";
-import { at, elementCount, invariant, strides } from "./types.js";
+import { at, elementCount, invariant, strides, type Shape } from "./types.js";
 
 /** Position of a region in a memory, in elements: the start coordinate and the stride of each dim. */
 export interface Place {
@@ -43,6 +43,10 @@ export interface Place {
  */
 export const addressOf = (coords: readonly Linear[], place: Place): Linear =>
   sumOf(coords.map((coord, k) => scale(add(coord, at(place.offsets, k)), at(place.strides, k))));
+
+/** Returns the address of an element in the memory of a whole tensor, in elements. */
+export const elementAddress = (shape: Shape, coords: readonly Linear[]): Linear =>
+  addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
 
 /**
  * Returns the address of the first element of a region, in elements from the start of the memory that

@@ -4,11 +4,11 @@
  * first, by a gather over the domain.
  */
 import { gatherOver, isMove, isRead, type AccessMap, type Read } from "../../ir/access.js";
-import { addressOf, gatherOverTensors, stepsOf } from "../../ir/addressing.js";
+import { elementAddress, gatherOverTensors, stepsOf } from "../../ir/addressing.js";
 import { defined } from "../../ir/defined.js";
 import { derivedOnce } from "../../ir/derived-once.js";
 import { inputsOf, operandsOf, outputBytes, type Operand, type TileFunc } from "../../ir/func.js";
-import { constant } from "../../ir/linear.js";
+import { constant, type Linear } from "../../ir/linear.js";
 import { mayReject } from "../../ir/policy.js";
 import { at, elementCount, strides, type DType } from "../../ir/types.js";
 import { typeOf } from "../../ir/values/index.js";
@@ -132,10 +132,8 @@ export function scatterWalkOf({ map, tile }: ScatterPlan, { walks }: ScatterRows
 }
 
 /** Returns the number of the element of an operand at some coordinates. */
-function elementOf({ operands }: TileFunc, { table, at: coords }: Read) {
-  const { shape } = at(operands, table).type;
-  return addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
-}
+const elementOf = ({ operands }: TileFunc, { table, at: coords }: Read): Linear =>
+  elementAddress(at(operands, table).type.shape, coords);
 
 /** Returns the source of a scatter's updates; undefined if updates must be written one by one. */
 function updatesOf(tile: TileFunc, map: AccessMap): Updates | undefined {

@@ -12,13 +12,13 @@ import {
   walked,
   type AccessMap,
 } from "../../ir/access.js";
-import { addressOf } from "../../ir/addressing.js";
+import { elementAddress } from "../../ir/addressing.js";
 import { inputOf, inputsOf, outputOf, type Operand } from "../../ir/func.js";
-import { constant, dimsOf, evaluate, type Linear } from "../../ir/linear.js";
-import { elementCount, strides, type Shape } from "../../ir/types.js";
+import { dimsOf, evaluate, type Linear } from "../../ir/linear.js";
+import { elementCount, type Shape } from "../../ir/types.js";
 import { pointsOf } from "../region-points.js";
 import { indexReader, inputTensor, type HostInputs } from "../memory.js";
-import { indexSteps, IndexWalk, reductionRange } from "../index-walk.js";
+import { IndexWalk, reductionRange, tensorSteps } from "../index-walk.js";
 
 /** A map over whole tensors. */
 interface Gathered {
@@ -68,15 +68,10 @@ export function lookups(gather: Gathered): number {
  */
 export function pickedRows(gather: Gathered, inputs: HostInputs): PickedRows {
   const { map, operands } = gather;
-  const addressIn = ({ type: { shape } }: Operand, coords: readonly Linear[]): Linear =>
-    addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
-  const forms = map.indices.map(({ value }) =>
-    isRead(value) ? addressIn(inputOf({ operands }, value.table), value.at) : value,
-  );
   const data = isScatter(map)
-    ? addressIn(outputOf({ operands }), map.write.at)
-    : addressIn(inputOf({ operands }, gatheredTable), dataCoords(map));
-  const walk = new IndexWalk(indexSteps(map, forms, operands));
+    ? elementAddress(outputOf({ operands }).type.shape, map.write.at)
+    : elementAddress(inputOf({ operands }, gatheredTable).type.shape, dataCoords(map));
+  const walk = new IndexWalk(tensorSteps(map, operands));
   const readers = inputsOf({ operands }).map((operand, table) =>
     walk.steps.some((step) => step.table === table)
       ? indexReader(inputTensor(inputs, operand).bytes, operand.type.dtype)

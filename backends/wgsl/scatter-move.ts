@@ -8,7 +8,7 @@
  * points.
  */
 import { baseFill, gatheredTable, isMove, isOrderFree, isRead, type AccessMap } from "../../ir/access.js";
-import { addressOf, type GatherAddresses } from "../../ir/addressing.js";
+import { elementAddress, type GatherAddresses } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { defined } from "../../ir/defined.js";
 import {
@@ -39,7 +39,7 @@ import { domainOver, extentsOver } from "../../ir/symbols/symbols.js";
 import { carryingDims } from "../../ir/tiling/point-order.js";
 import { flatten, type GatherStmt, type ScatterStmt } from "../../ir/tile.js";
 import { needsOwners } from "../../ir/wgsl-limits.js";
-import { at, elementCount, invariant, strides, type DType, type Shape } from "../../ir/types.js";
+import { at, elementCount, invariant, type DType, type Shape } from "../../ir/types.js";
 import { typeOf, valuePlan, type Combination } from "../../ir/values/index.js";
 import { tellingPoints } from "../check-points.js";
 import { combinedValue } from "../plan/combined-value.js";
@@ -236,10 +236,8 @@ function largestOf(numbers: readonly Linear[]): readonly Linear[] {
 }
 
 /** Returns the number of the element of an operand at some coordinates. */
-function elementOf({ operands }: TileFunc, table: number, coords: readonly Linear[]): Linear {
-  const { shape } = at(operands, table).type;
-  return addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
-}
+const elementOf = ({ operands }: TileFunc, table: number, coords: readonly Linear[]): Linear =>
+  elementAddress(at(operands, table).type.shape, coords);
 
 /**
  * Returns the plan that computes the index values and the value of one point of a scatter. The plan has the
@@ -266,9 +264,9 @@ function pointMove(func: TileFunc, map: AccessMap, arithmetic: Arithmetic): Gath
     reads: map.reads.map(({ table, at: coords }) => elementOf(func, table, coords)),
     indices: map.indices.map(({ value }) => (isRead(value) ? elementOf(func, value.table, value.at) : value)),
     // Points are numbered in the order of the domain.
-    output: addressOf(
+    output: elementAddress(
+      domain,
       domain.map((_, d) => dim(d)),
-      { offsets: domain.map(() => constant(0)), strides: strides(domain) },
     ),
   };
   const plan = planGather(func, { stmt, loops: [] }, addresses);
@@ -332,11 +330,10 @@ function ownersOf(func: TileFunc, map: AccessMap): Owners {
   const { shape } = outputOf(func).type;
   const over = extentsOver(shape, func.symbolic?.outermost[outputPlace(func)] ?? null);
   const rows = shape.map((extent, k) => (isPerRow(at(map.write.at, k)) ? 1 : extent));
-  const by = strides(rows);
   const kept = map.write.at.map((coord) => (isPerRow(coord) ? constant(0) : coord));
   return {
     points,
-    entry: addressOf(kept, { offsets: kept.map(() => constant(0)), strides: by }),
+    entry: elementAddress(rows, kept),
     entries: productOf(over.filter((_, k) => !isPerRow(at(map.write.at, k)))),
     isFirst: map.write.duplicates === "error",
   };

@@ -1,8 +1,8 @@
 /**
  * Facts of a program that modules for every machine contain as JavaScript: operands, index values and sizes.
  */
-import { indexed, isRead, type AccessMap } from "../../ir/access.js";
-import { addressOf, mapOverTensors } from "../../ir/addressing.js";
+import { indexed, type AccessMap } from "../../ir/access.js";
+import { elementAddress, mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { maxSizes, dynamicFormOf, type Sizes } from "../../ir/symbols/index.js";
 import { domainOver, extentsOver, type SymbolicIndex } from "../../ir/symbols/symbols.js";
@@ -26,22 +26,13 @@ import {
 } from "../../ir/linear.js";
 import { coordinatesOf } from "../../ir/intervals/index-bounds.js";
 import { hasDynamicTrips, taskOfTile, type ParallelLoop } from "../../ir/task/index.js";
-import {
-  at,
-  bitsOf,
-  elementTypes,
-  isPacked,
-  isSigned,
-  maxElements,
-  strides,
-  type Shape,
-} from "../../ir/types.js";
+import { at, bitsOf, elementTypes, isPacked, isSigned, maxElements, type Shape } from "../../ir/types.js";
 import { hasScatter } from "../../ir/tile.js";
 import { promisesUnique } from "../../ir/verify/write-rules.js";
 import { tellingPoints } from "../../backends/check-points.js";
 import { isInPlace, scatterMapOf } from "../../backends/scatter-map.js";
 import { pickedBy } from "../../backends/resolved-indices.js";
-import { indexSteps } from "../../backends/index-walk.js";
+import { tensorSteps } from "../../backends/index-walk.js";
 import type { Kernel } from "../api/compile.js";
 import { printExactForm, printSizeForm } from "./print-form.js";
 
@@ -169,38 +160,34 @@ function printIndices(kernel: Kernel, program: ModuleProgram): string {
     throw new CompileError([error("TC702", message, { span: program.span, hint })]);
   }
   const { operands } = program;
-  const forms = map.indices.map(({ value }) => {
-    if (!isRead(value)) return value;
-    const { shape } = at(operands, value.table).type;
-    return addressOf(value.at, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
-  });
-  const steps = indexSteps(map, forms, operands);
   return printLines(
-    steps.map(({ index, table, form, rule, wrapNegativeBy, dynamic, inReduction, ends, isOfValue }) => {
-      const needs = isOfValue && !inReduction ? indicesOf(form) : undefined;
-      const { axis, picks } = pickedBy(map, operands, index);
-      const printNumber = (value: number | undefined, name: string | undefined): string | undefined =>
-        value === undefined ? undefined : name === undefined ? `${value}` : `n.${name}`;
-      const wrap = printNumber(wrapNegativeBy, dynamic?.wrapNegativeBy);
-      return printObject({
-        table: table === undefined ? undefined : `${table}`,
-        at: printFunction(form),
-        rule:
-          rule &&
-          `n=>(${printObject({
-            outside: JSON.stringify(rule.outside),
-            extent: printNumber(rule.extent, rule.dynamic?.extent),
-            wrapNegativeBy: printNumber(rule.wrapNegativeBy, rule.dynamic?.wrapNegativeBy),
-            excluded: printNumber(rule.excluded, undefined),
-          })})`,
-        wrapNegativeBy: wrap && `n=>${wrap}`,
-        inReduction: inReduction ? "true" : undefined,
-        needs: needs && JSON.stringify(needs),
-        ends: ends && printObject({ from: `${ends.from}`, max: `${ends.max}` }),
-        axis: `${axis}`,
-        picks: JSON.stringify(picks),
-      });
-    }),
+    tensorSteps(map, operands).map(
+      ({ index, table, form, rule, wrapNegativeBy, dynamic, inReduction, ends, isOfValue }) => {
+        const needs = isOfValue && !inReduction ? indicesOf(form) : undefined;
+        const { axis, picks } = pickedBy(map, operands, index);
+        const printNumber = (value: number | undefined, name: string | undefined): string | undefined =>
+          value === undefined ? undefined : name === undefined ? `${value}` : `n.${name}`;
+        const wrap = printNumber(wrapNegativeBy, dynamic?.wrapNegativeBy);
+        return printObject({
+          table: table === undefined ? undefined : `${table}`,
+          at: printFunction(form),
+          rule:
+            rule &&
+            `n=>(${printObject({
+              outside: JSON.stringify(rule.outside),
+              extent: printNumber(rule.extent, rule.dynamic?.extent),
+              wrapNegativeBy: printNumber(rule.wrapNegativeBy, rule.dynamic?.wrapNegativeBy),
+              excluded: printNumber(rule.excluded, undefined),
+            })})`,
+          wrapNegativeBy: wrap && `n=>${wrap}`,
+          inReduction: inReduction ? "true" : undefined,
+          needs: needs && JSON.stringify(needs),
+          ends: ends && printObject({ from: `${ends.from}`, max: `${ends.max}` }),
+          axis: `${axis}`,
+          picks: JSON.stringify(picks),
+        });
+      },
+    ),
   );
 }
 
@@ -230,10 +217,9 @@ function printExtents({ symbolic }: ModuleProgram, { domain }: AccessMap, extent
 export function printWritten(program: ModuleProgram): string {
   const map = scatterMapOf(program);
   const { shape } = outputOf(program).type;
-  const place = { offsets: shape.map(() => constant(0)), strides: strides(shape) };
   return printObject({
     telling: printExtents(program, map, tellingPoints(map)),
-    written: `(d,s,n)=>${printExactForm(addressOf(map.write.at, place))}`,
+    written: `(d,s,n)=>${printExactForm(elementAddress(shape, map.write.at))}`,
   });
 }
 

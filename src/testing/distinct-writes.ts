@@ -3,10 +3,10 @@
  * and `error` rejects.
  */
 import { isRead, type AccessMap } from "../../ir/access.js";
-import { addressOf } from "../../ir/addressing.js";
+import { elementAddress } from "../../ir/addressing.js";
 import { entryOf } from "../../ir/entry-of.js";
 import { inputsOf, keyOf, outputOf } from "../../ir/func.js";
-import { constant, evaluate, indicesOf, type Env, type Linear } from "../../ir/linear.js";
+import { evaluate, indicesOf, type Env, type Linear } from "../../ir/linear.js";
 import { at, elementCount, strides, type Shape } from "../../ir/types.js";
 import { pointsOf } from "../../backends/region-points.js";
 import { mapAddresses } from "../../backends/map-addresses.js";
@@ -66,10 +66,7 @@ function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlyS
     const { type } = at(operands, value.table);
     const tensor = entryOf(inputs, keyOf(at(inputsOf({ operands }), value.table)));
     if (tensor === undefined) return [];
-    const form = addressOf(value.at, {
-      offsets: type.shape.map(() => constant(0)),
-      strides: strides(type.shape),
-    });
+    const form = elementAddress(type.shape, value.at);
     const rangeAt = indexRanges(program, value.table);
     return [
       {

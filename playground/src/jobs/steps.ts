@@ -5,26 +5,22 @@ import {
   defined,
   dataCoords,
   isScatter,
-  addressOf,
   at,
-  constant,
   elementCount,
   entryOf,
   evaluate,
   inputsOf,
-  isRead,
   keyOf,
   outputOf,
   outputRegion,
   printStmtHead,
-  strides,
   taskOfTile,
   ubBuffers,
   type Env,
   type Region,
   type TileFunc,
 } from "../../../ir/index.js";
-import { indexSteps, IndexWalk } from "../../../backends/index-walk.js";
+import { IndexWalk, tensorSteps } from "../../../backends/index-walk.js";
 import { coordinates, indexReader, type HostValue } from "../../../backends/index.js";
 import { compile, type Kernel } from "../../../src/api/compile.js";
 import { showElement } from "../../../src/formats/elements.js";
@@ -147,12 +143,7 @@ export function picksOf(
   if (access === undefined || isScatter(access.map)) return [];
   const hosts = inputsFor(kernel, given, seed);
   const { map, operands } = access;
-  const forms = map.indices.map(({ value }) => {
-    if (!isRead(value)) return value;
-    const { shape } = at(operands, value.table).type;
-    return addressOf(value.at, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
-  });
-  const walk = new IndexWalk(indexSteps(map, forms, operands));
+  const walk = new IndexWalk(tensorSteps(map, operands));
   const { shape } = outputOf(access).type;
   const count = Math.min(mostPicks, elementCount(sizes));
   return Array.from({ length: count }, (_, k) => {
