@@ -5,25 +5,26 @@ import { checkApiArgument } from "../api/argument-kinds.js";
 import { checkOptions } from "../api/check-options.js";
 import {
   at,
-  maxSizes,
+  codes,
   counted,
-  frameworkFacts,
+  defaultProfile,
   formatEntry,
+  formatRate,
   formatShape,
   formatSizes,
   formatSizeVerdict,
-  formatRate,
   formatTime,
   formatTimes,
   formatType,
+  frameworkFacts,
+  inPercent,
+  maxSizes,
   printSchedule,
+  profileFacts,
+  sameShape,
   suggestionText,
   throwIfErrors,
-  sameShape,
   withCommas,
-  codes,
-  defaultProfile,
-  profileFacts,
   type ClockResult,
   type LowerBoundLimit,
   type ResolvedSchedule,
@@ -178,7 +179,7 @@ const fewBytes = 0.2;
 function limitText(explanation: Explanation): string {
   const { bottleneck, machine, traffic, schedule } = explanation;
   const { pipe, share } = bottleneck;
-  const percent = `${Math.round(100 * share)} %`;
+  const percent = inPercent(share);
   const idle = idleText(explanation);
   const rest = lineIf(formatRate(explanation, machine));
   if (idle !== undefined && traffic.tasks > 0 && 2 * traffic.tasks < schedule.cores && share < busyEnough) {

@@ -3,10 +3,11 @@ import {
   formatEntry,
   formatRatio,
   formatShape,
+  inPercent,
+  type Roofline,
   type Schedule,
   type SearchedEntry,
   type Shape,
-  type Roofline,
 } from "../../ir/index.js";
 
 /** Entries of a schedule that a search chooses. */
@@ -103,7 +104,7 @@ export const figures = {
   busy_share: {
     label: "busy share",
     cell: (f) => f.bottleneck?.share,
-    shown: (f) => applied(f.bottleneck?.share, (share) => `${Math.round(100 * share)} %`),
+    shown: (f) => applied(f.bottleneck?.share, inPercent),
   },
   clock: { label: "clock", cell: (f) => f.clock },
   bytes: { label: "bytes", unit: "B", cell: (f) => f.bytes },

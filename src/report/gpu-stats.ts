@@ -5,6 +5,7 @@ import {
   type DispatchStats,
   type KernelStats,
 } from "../../backends/wgsl/index.js";
+import { inPercent, withCommas } from "../../ir/counted.js";
 import { deviceClassOf, type DeviceClass, type Target } from "../../ir/target.js";
 import { table } from "./table.js";
 
@@ -13,8 +14,6 @@ const deviceClasses = {
   gpu: "a GPU, by assumptions of target webgpu (tilec targets webgpu has them, with ranges)",
   software: "an adapter in software, by measured figures",
 } as const satisfies Readonly<Record<DeviceClass, string>>;
-
-const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
 /**
  * Returns the instruction, access and byte counts of a WebGPU kernel as text. `stats`: undefined for an
@@ -44,9 +43,9 @@ function renderDispatch(stats: DispatchStats, bytes: string): string {
   const each = (count: number): string => count.toFixed(2);
   return [
     `  output                  ${Number(outputBytes.toFixed(1)).toLocaleString("en")} B`,
-    `  active lanes            ${percent(activeLanes)}`,
+    `  active lanes            ${inPercent(activeLanes)}`,
     `  loads in flight         ${loadsInFlight} of gathered data, each lane`,
-    `  workgroup memory        ${stats.workgroupBytes.toLocaleString("en")} B`,
+    `  workgroup memory        ${withCommas(stats.workgroupBytes)} B`,
     `for each byte ${bytes}`,
     `  instructions            ${each(stats.instructions)}`,
     `  divisions in loops      ${each(stats.divisionsInLoops)}`,
@@ -58,7 +57,7 @@ function renderDispatch(stats: DispatchStats, bytes: string): string {
         `  ${kind} ${buffer}`,
         Number(bytesPerAccess.toFixed(1)),
         Number(perOutputByte.toFixed(3)),
-        percent(sectorEfficiency),
+        inPercent(sectorEfficiency),
       ]),
     ),
   ].join("\n");

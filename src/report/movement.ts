@@ -1,9 +1,7 @@
 /** Table of the data movement of a schedule for a kind of indices. */
-import { counted } from "../../ir/index.js";
+import { counted, withCommas } from "../../ir/index.js";
 import type { Movement } from "../explain/movement.js";
 import { table } from "./table.js";
-
-const number = (value: number): string => value.toLocaleString("en");
 
 /**
  * Returns the bytes and bursts (contiguous transfers) that a schedule moves for given index values, as text.
@@ -11,10 +9,10 @@ const number = (value: number): string => value.toLocaleString("en");
  */
 export function renderMovement(name: string, like: string, movement: Movement): string {
   const { picks, distinct, none, bytes, bursts, operands } = movement;
-  const lost = none === 0 ? "" : `; ${number(none)} of them are out of range, or name none`;
+  const lost = none === 0 ? "" : `; ${withCommas(none)} of them are out of range, or name none`;
   return [
     `@${name} with indices like ${like}`,
-    `  ${number(picks)} picks of ${counted(distinct, "distinct row")}${lost}`,
+    `  ${withCommas(picks)} picks of ${counted(distinct, "distinct row")}${lost}`,
     table(
       ["  operand", "bytes", "bursts", "shortest", "longest"],
       Object.entries(operands).map(([key, operand]) => [
@@ -25,6 +23,6 @@ export function renderMovement(name: string, like: string, movement: Movement): 
         operand.longestBurst,
       ]),
     ),
-    `  total ${number(bytes)} B in ${number(bursts)} bursts`,
+    `  total ${withCommas(bytes)} B in ${withCommas(bursts)} bursts`,
   ].join("\n");
 }

@@ -4,6 +4,10 @@
 export const escapeMarkup = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
+/** Returns a text as a sentence of HTML or XML: escaped, with a capital letter and a full stop. */
+export const sentenceOf = (text: string): string =>
+  `${escapeMarkup(text.charAt(0).toUpperCase() + text.slice(1))}.`;
+
 /**
  * CSS rules that define the colours of text and lines in the light and the dark theme, for pages and charts.
  */
@@ -78,6 +82,25 @@ ${body}
 </body>
 </html>
 `;
+
+/**
+ * Returns a self-contained SVG image in the viewer's light or dark theme. `body`: markup; width and height in
+ * CSS pixels.
+ */
+export const imageOf = (
+  width: number,
+  height: number,
+  body: string,
+): string => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="13" fill="currentColor">
+<style>${themes} svg { color: var(--ink); }</style>
+<rect width="100%" height="100%" fill="var(--paper)"/>
+${body}
+</svg>
+`;
+
+/** Returns the mark of a legend, 14 pixels wide and high. `shape`: SVG markup. */
+export const legendMark = (shape: string): string =>
+  `<svg viewBox="0 0 14 14" style="width:14px;height:14px;vertical-align:-2px" aria-hidden="true">${shape}</svg>`;
 
 /** Returns an HTML `<figure>` with a chart and a caption, given as markup. */
 export const figureOf = (chart: string, caption: string): string =>

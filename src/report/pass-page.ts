@@ -5,7 +5,7 @@ import { diffLines, diffWordsWithSpace, type Change } from "diff";
 import { counted, type Func } from "../../ir/index.js";
 import { scheduleLines, withoutSchedule } from "./compared-text.js";
 import { costCells, costHeads, costVerdict, type Costs } from "./compared-costs.js";
-import { escapeMarkup, htmlTable, pageOf } from "./page.js";
+import { escapeMarkup, htmlTable, pageOf, sentenceOf } from "./page.js";
 import { passStyle } from "./pass-style.js";
 
 /** Pass of the compiler, with the function before and after the pass ran. */
@@ -88,10 +88,7 @@ ${sectionOf(`@${name}: A to B`, both(withoutSchedule, before, after), both(sched
  */
 function costsOf(name: string, titles: readonly [a: string, b: string], costs: Costs): string {
   const verdict = costVerdict(costs);
-  const said =
-    verdict === undefined
-      ? ""
-      : `<p>${verdict.charAt(0).toUpperCase()}${escapeMarkup(verdict.slice(1))}.</p>\n`;
+  const said = verdict === undefined ? "" : `<p>${sentenceOf(verdict)}</p>\n`;
   const rows = costs.map((cost, k) => ({
     cells: [k === 0 ? "A" : "B", titles[k] ?? "", ...costCells(cost)],
   }));

@@ -1,11 +1,9 @@
 /** Table of the figures that a schedule's time depends on. */
 import type { Sensitivity } from "../explain/sensitivity.js";
-import type { Shape } from "../../ir/index.js";
+import { inPercent, type Shape } from "../../ir/index.js";
 import type { OtherChoice } from "../explain/choice-at-ends.js";
 import { scheduleFlags } from "./schedule-flags.js";
 import { table } from "./table.js";
-
-const percent = (value: number): string => `${Math.round(value)} %`;
 
 /**
  * Returns the sensitivities of a program's cycles to target parameters as text, in percent of cycles per 1 %
@@ -33,7 +31,7 @@ export function renderSensitivity(
         kind,
       ]),
     ),
-    `  ${percent(100 * Math.abs(first.percent))} rests on ${first.figure}, ${rest}; ${percent(100 * assumed)} on assumptions`,
+    `  ${inPercent(Math.abs(first.percent))} rests on ${first.figure}, ${rest}; ${inPercent(assumed)} on assumptions`,
     ...choiceLines(choices, extents),
   ].join("\n");
 }

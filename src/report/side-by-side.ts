@@ -1,9 +1,14 @@
 /** Two schedules of one gather as one table. */
-import { formatRatio, formatShape, printSchedule, rooflineTexts, type MachineRates } from "../../ir/index.js";
+import {
+  formatRatio,
+  formatShape,
+  inPercent,
+  printSchedule,
+  rooflineTexts,
+  type MachineRates,
+} from "../../ir/index.js";
 import type { Side } from "../explain/side-of.js";
 import { table } from "./table.js";
-
-const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;
 
 const rows: readonly (readonly [name: string, cell: (side: Side) => string | number])[] = [
   ["cycles", ({ cycles }) => cycles],
@@ -12,11 +17,11 @@ const rows: readonly (readonly [name: string, cell: (side: Side) => string | num
   ["tile", ({ tile }) => formatShape(tile)],
   ["tasks", ({ tasks }) => tasks],
   ["bursts", ({ bursts }) => bursts],
-  ["MTE2 busy", ({ shares }) => percent(shares.MTE2)],
-  ["V busy", ({ shares }) => percent(shares.V)],
-  ["MTE3 busy", ({ shares }) => percent(shares.MTE3)],
-  ["S busy", ({ shares }) => percent(shares.S)],
-  ["global memory busy", ({ shares }) => percent(shares.gm)],
+  ["MTE2 busy", ({ shares }) => inPercent(shares.MTE2)],
+  ["V busy", ({ shares }) => inPercent(shares.V)],
+  ["MTE3 busy", ({ shares }) => inPercent(shares.MTE3)],
+  ["S busy", ({ shares }) => inPercent(shares.S)],
+  ["global memory busy", ({ shares }) => inPercent(shares.gm)],
   ["waits, cycles", ({ waits }) => waits],
   ["cores idle in the last round", ({ idleCores }) => idleCores],
   ["UB bytes", ({ ubBytes }) => ubBytes],

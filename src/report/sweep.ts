@@ -2,7 +2,7 @@
 import { printSchedule } from "../../ir/index.js";
 import type { Sweep, SweepPoint } from "../tune/sweep.js";
 import { chartOf, short } from "./chart.js";
-import { escapeMarkup, figureOf, pageOf, htmlTable, themes } from "./page.js";
+import { escapeMarkup, figureOf, htmlTable, imageOf, pageOf } from "./page.js";
 import { drawing } from "./drawing.js";
 
 /** True if values belong on a logarithmic axis: the largest is more than 4 times the smallest. */
@@ -54,13 +54,12 @@ export function sweepSvg(sweep: Sweep): string | undefined {
   const chart = sweepChart(sweep);
   if (chart === undefined) return undefined;
   const title = `@${sweep.name} on ${sweep.target}: the best schedule (line) and the default (dashed) over ${sweep.figure}`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 672 400" width="672" height="400" font-family="system-ui, sans-serif" font-size="13" fill="currentColor">
-<style>${themes} svg { color: var(--ink); }</style>
-<rect width="100%" height="100%" fill="var(--paper)"/>
-<text x="16" y="28" font-weight="600">${escapeMarkup(title)}</text>
-${chart.replace("<svg ", '<svg x="16" y="44" ')}
-</svg>
-`;
+  return imageOf(
+    672,
+    400,
+    `<text x="16" y="28" font-weight="600">${escapeMarkup(title)}</text>
+${chart.replace("<svg ", '<svg x="16" y="44" ')}`,
+  );
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   maxOutputTiles,
   outputOf,
   pipes,
+  withCommas,
   type CoreTotal,
   type Pipe,
   type TimelineEvent,
@@ -15,6 +16,7 @@ import {
 import type { Kernel } from "../api/compile.js";
 import { chartOf, shortTick, ticksOf } from "./chart.js";
 import { drawing } from "./drawing.js";
+import { legendMark } from "./page.js";
 
 /** Kernel with the timeline that the cost model simulates; input of the timeline charts. */
 export interface Timeline<K = Pick<Kernel, "name" | "tile" | "target">> {
@@ -42,8 +44,6 @@ const pipeColours: Readonly<Record<Pipe, string>> = {
 };
 const bufferColours = ["#0f8b8d", "#8a9a00", "#a4563a", "#c9a400", "#5c6f7b"] as const;
 const coreColours = ["#e3d9fa", "#54358c"] as const;
-
-const round = (value: number): string => Math.round(value).toLocaleString("en");
 
 /**
  * Returns the totals (tasks, end in cycles, busy cycles) of every core that the schedule may use, by core
@@ -104,7 +104,7 @@ export function coreRow(one: Timeline, { width, until }: ChartSize): string {
     tip:
       tasks === 0
         ? `core ${core}: no task`
-        : `core ${core}: ${counted(tasks, "task")}, until cycle ${round(end)}; ${pipes.map((pipe) => `${pipe} ${round(busy[pipe])}`).join(", ")} cycles of work`,
+        : `core ${core}: ${counted(tasks, "task")}, until cycle ${withCommas(end)}; ${pipes.map((pipe) => `${pipe} ${withCommas(busy[pipe])}`).join(", ")} cycles of work`,
     name: opened.has(core) ? `core ${core}` : "",
   }));
   return chartOf({
@@ -148,7 +148,7 @@ export function timelineReach(one: Timeline): { readonly until: number; readonly
 const named = (names: readonly string[]): string => names.map((name) => `%${name}`).join(", ");
 
 const tipOf = ({ name, from, to, start, cycles, bytes }: TimelineEvent): string =>
-  `${name} ${named(from)} to %${to}: cycles ${round(start)} to ${round(start + cycles)}, ${round(cycles)} cycles, ${round(bytes)} B`;
+  `${name} ${named(from)} to %${to}: cycles ${withCommas(start)} to ${withCommas(start + cycles)}, ${withCommas(cycles)} cycles, ${withCommas(bytes)} B`;
 
 /**
  * Returns a chart (SVG markup) of the hardware pipes (instruction queues) over time, for the cores drawn in
@@ -176,7 +176,7 @@ export function lanesOf(one: Timeline, { width, until }: ChartSize, hatch: strin
   }));
   const waits = shown(timing.waits).map((wait) => ({
     ...wait,
-    tip: `${wait.pipe} waits for ${wait.for}: cycles ${round(wait.start)} to ${round(wait.end)}`,
+    tip: `${wait.pipe} waits for ${wait.for}: cycles ${withCommas(wait.start)} to ${withCommas(wait.end)}`,
   }));
   const used = pipes.filter((pipe) =>
     [...timing.events, ...timing.waits].some((event) => event.pipe === pipe),
@@ -239,7 +239,7 @@ export interface Drawn {
 }
 
 const swatch = (colour: string): string =>
-  `<svg viewBox="0 0 14 14" style="width:14px;height:14px;vertical-align:-2px" aria-hidden="true"><rect width="14" height="14" fill="${colour}" stroke="var(--line)"/></svg>`;
+  legendMark(`<rect width="14" height="14" fill="${colour}" stroke="var(--line)"/>`);
 
 /**
  * Returns the legend that maps colours to hardware pipes (instruction queues), as HTML markup. `hatch`: id of
@@ -290,7 +290,7 @@ export function memoryMap(
         stroke: "var(--paper)",
         strokeWidth: 0.5,
         title: ({ buffer, address, bytes, start, end }: (typeof lifetimes)[number]) =>
-          `%${buffer}: ${round(bytes)} B at address ${round(address)}, cycles ${round(start)} to ${round(end)}`,
+          `%${buffer}: ${withCommas(bytes)} B at address ${withCommas(address)}, cycles ${withCommas(start)} to ${withCommas(end)}`,
       }),
       Plot.ruleY([budget], { strokeDasharray: "5 4" }),
     ],
@@ -299,7 +299,7 @@ export function memoryMap(
   const shown = timing.lifetimes.length >= maxLifetimes ? ` The first ${maxLifetimes} tiles are drawn.` : "";
   return {
     chart,
-    caption: `${keys.join(" ")} Peak ${round(peak)} B; the dashed line is the budget, ${round(budget)} B.${shown}`,
+    caption: `${keys.join(" ")} Peak ${withCommas(peak)} B; the dashed line is the budget, ${withCommas(budget)} B.${shown}`,
   };
 }
 
@@ -392,7 +392,7 @@ export function tileMap({ kernel, timing }: Timeline, width: number): Drawn | un
   const marks = [
     ...(down === undefined || rows === at(shape, down) ? [] : [[down, rows] as const]),
     ...(columns === at(shape, across) ? [] : [[across, columns] as const]),
-  ].map(([d, end]) => `dim ${d} up to ${round(end)} of ${round(at(shape, d))}`);
+  ].map(([d, end]) => `dim ${d} up to ${withCommas(end)} of ${withCommas(at(shape, d))}`);
   const drawn = marks.length === 0 ? "" : ` Drawn: ${marks.join(", ")}; smaller tiles could not be seen.`;
   const slice = others.length === 0 ? "" : ` Along dims ${others.join(", ")}, the first tile is drawn.`;
   const scaled = high === natural ? "" : " The axes have scales of their own.";

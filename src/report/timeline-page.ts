@@ -4,11 +4,11 @@
  */
 import { checkApiArgument } from "../api/argument-kinds.js";
 import { checkArgument } from "../../ir/argument.js";
-import { counted, printSchedule, type Walked } from "../../ir/index.js";
+import { counted, printSchedule, withCommas, type Walked } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 import { kernelRoofline } from "../explain/kernel-roofline.js";
 import { sideOf } from "../explain/side-of.js";
-import { escapeMarkup, figureOf, htmlTable, pageOf } from "./page.js";
+import { escapeMarkup, figureOf, htmlTable, pageOf, sentenceOf } from "./page.js";
 import { fasterOf, sideHeads, sideRows } from "./side-by-side.js";
 import {
   coresOf,
@@ -114,13 +114,11 @@ const nothing = (name: string): string => headed(name, "<p>No statement runs.</p
 
 const summary = ({ kernel, timing }: Timeline, name: string): string =>
   `<p>${name === "" ? "" : `<strong>${name}</strong> `}<code>${escapeMarkup(printSchedule(kernel.tile.schedule))}</code></p>
-<p>About ${Math.round(timing.cycles).toLocaleString("en")} cycles on ${counted(timing.cores, "core")}, ${counted(timing.tasks, "task")}. ${escapeMarkup(timing.why)}.${rooflineText({ kernel, timing })}</p>`;
+<p>About ${withCommas(timing.cycles)} cycles on ${counted(timing.cores, "core")}, ${counted(timing.tasks, "task")}. ${escapeMarkup(timing.why)}.${rooflineText({ kernel, timing })}</p>`;
 
 function rooflineText({ kernel, timing }: Timeline): string {
   const roofline = kernelRoofline(kernel, timing);
-  return roofline === undefined
-    ? ""
-    : ` ${escapeMarkup(roofline.charAt(0).toUpperCase() + roofline.slice(1))}.`;
+  return roofline === undefined ? "" : ` ${sentenceOf(roofline)}`;
 }
 
 /**
@@ -129,7 +127,7 @@ function rooflineText({ kernel, timing }: Timeline): string {
  */
 function comparison(a: Timeline<Kernel>, b: Timeline<Kernel>): string {
   const faster = fasterOf(a.timing.cycles, b.timing.cycles);
-  const said = `<p>${faster.charAt(0).toUpperCase()}${faster.slice(1)}. All charts of cycles have one axis.</p>`;
+  const said = `<p>${sentenceOf(faster)} All charts of cycles have one axis.</p>`;
   if (a.kernel.access === undefined || b.kernel.access === undefined) return said;
   const rows = sideRows([sideOf(a.kernel), sideOf(b.kernel)]);
   return `${said}\n${htmlTable(
@@ -147,5 +145,5 @@ function coresCaption(one: Timeline): string {
 
 function cutCaption(one: Timeline): string {
   const { complete, until } = timelineReach(one);
-  return complete ? "" : ` The first ${Math.round(until).toLocaleString("en")} cycles are drawn; more ran.`;
+  return complete ? "" : ` The first ${withCommas(until)} cycles are drawn; more ran.`;
 }

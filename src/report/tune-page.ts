@@ -6,18 +6,19 @@ import { checkApiArgument } from "../api/argument-kinds.js";
 import {
   clockVersion,
   formatEntry,
-  formatShape,
   formatRoofline,
+  formatShape,
   printFunc,
   printSchedule,
   ratesOf,
   targetFacts,
   Tiling,
+  withCommas,
 } from "../../ir/index.js";
 import { clockOf } from "../../passes/index.js";
 import { marksOf } from "../tune/marks.js";
 import { candidateStatuses, type Candidate, type Objective, type TuneResult } from "../tune/result.js";
-import { escapeMarkup, figureOf, pageOf, htmlTable, type Row } from "./page.js";
+import { escapeMarkup, figureOf, htmlTable, legendMark, pageOf, sentenceOf, type Row } from "./page.js";
 import { figureLabels, figureTexts } from "./figures.js";
 import { farthest, timedSchedules } from "./timed-schedules.js";
 import { heatMap, refusedRow, candidateRow, scatter, timeUnitOf, type HeatMap } from "./tune-charts.js";
@@ -72,7 +73,7 @@ ${refusals(result)}`,
 function reason({ best, gather, target, passes }: TuneResult): string {
   if (passes !== undefined || !targetFacts[target.kind].dmaEngine) return "";
   const { why } = clockOf(new Tiling(gather, best.schedule, target));
-  return ` ${escapeMarkup(why.charAt(0).toUpperCase() + why.slice(1))}.`;
+  return ` ${sentenceOf(why)}`;
 }
 
 /**
@@ -100,8 +101,7 @@ const shapes = {
   frame: `<rect x="2" y="2" width="10" height="10" fill="none" stroke="var(--soft)"/>`,
 } as const;
 
-const key = (shape: keyof typeof shapes): string =>
-  `<svg viewBox="0 0 14 14" style="width:14px;height:14px;vertical-align:-2px" aria-hidden="true">${shapes[shape]}</svg>`;
+const key = (shape: keyof typeof shapes): string => legendMark(shapes[shape]);
 
 const markKeys = ({ best, default: standard }: TuneResult): string =>
   best.id === standard.id
@@ -178,9 +178,9 @@ function chosen(result: TuneResult): string {
 
 function accounts({ counts, space, seed, objective }: TuneResult): string {
   const all = candidateStatuses.flatMap((status) =>
-    counts[status] === 0 ? [] : [`${counts[status].toLocaleString("en")} ${status}`],
+    counts[status] === 0 ? [] : [`${withCommas(counts[status])} ${status}`],
   );
-  return `${all.join(", ")}; ${space.tiles.toLocaleString("en")} tiles${space.thinned ? ", and those around the best" : ""}.${objective === "ms" ? ` Seed ${seed}.` : ""}`;
+  return `${all.join(", ")}; ${withCommas(space.tiles)} tiles${space.thinned ? ", and those around the best" : ""}.${objective === "ms" ? ` Seed ${seed}.` : ""}`;
 }
 
 /** Returns an HTML table of the costed schedules of a search. */
@@ -215,6 +215,6 @@ function refusals({ refused, counts }: TuneResult): string {
       reason,
     ],
   }));
-  return `<p>Footprints grow with entries: a line stands for every tile that is as large along each dim, ${counts.refused.toLocaleString("en")} schedules in all. <code>tilec explain TC401</code> explains a code.</p>
+  return `<p>Footprints grow with entries: a line stands for every tile that is as large along each dim, ${withCommas(counts.refused)} schedules in all. <code>tilec explain TC401</code> explains a code.</p>
 ${htmlTable("refused tiles", ["code", "tile", "residency", "view", "buffers", "UB needed (B)", "UB allowed (B)", "why"], rows)}`;
 }

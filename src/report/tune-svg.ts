@@ -1,7 +1,7 @@
 /** SVG image of a search result, for places that show only images. */
 import { checkApiArgument } from "../api/argument-kinds.js";
 import type { TuneResult } from "../tune/result.js";
-import { escapeMarkup, themes } from "./page.js";
+import { escapeMarkup, imageOf } from "./page.js";
 import { timedSchedules } from "./timed-schedules.js";
 import { chartWidth, heatMap, scatter, timeUnitOf } from "./tune-charts.js";
 
@@ -38,15 +38,14 @@ export function tuneSvg(result: TuneResult): string {
   const height = y + margin;
   const marks =
     result.best.id === result.default.id ? "star: best, the default" : "star: best; diamond: default";
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="13" fill="currentColor">
-<style>${themes} svg { color: var(--ink); }</style>
-<rect width="100%" height="100%" fill="var(--paper)"/>
-<text x="${margin}" y="${margin + 10}" font-size="16" font-weight="600">${escapeMarkup(`@${result.name} on ${result.target.name}, by ${result.objective}`)}</text>
+  return imageOf(
+    width,
+    height,
+    `<text x="${margin}" y="${margin + 10}" font-size="16" font-weight="600">${escapeMarkup(`@${result.name} on ${result.target.name}, by ${result.objective}`)}</text>
 ${verdict.map((line, k) => `<text x="${margin}" y="${margin + 32 + 18 * k}">${escapeMarkup(line)}</text>`).join("\n")}
 <text x="${margin}" y="${margin + 32 + 18 * verdict.length}" fill="var(--soft)">${marks}</text>
-${placed.join("\n")}
-</svg>
-`;
+${placed.join("\n")}`,
+  );
 }
 
 /** Returns a text as lines of at most 90 characters. A longer word is not split. */

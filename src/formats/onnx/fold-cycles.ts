@@ -1,5 +1,6 @@
 /** Estimated cycles of a fold as one kernel, and of its nodes as a kernel each; launches are included. */
 import { checkApiArgument } from "../../api/argument-kinds.js";
+import { withCommas } from "../../../ir/counted.js";
 
 /**
  * Estimated cycles of a group of ONNX nodes, kernel launches included. `folded`: all nodes merged into one
@@ -17,7 +18,5 @@ export interface FoldCycles {
 export function comparison(cycles: FoldCycles): string {
   checkApiArgument("comparison", "fold cycles", cycles);
   const { folded, separate } = cycles;
-  return `${shown(folded)} cycles folded, ${shown(separate)} separately, launches included`;
+  return `${withCommas(folded)} cycles folded, ${withCommas(separate)} separately, launches included`;
 }
-
-const shown = (cycles: number): string => Math.round(cycles).toLocaleString("en");
