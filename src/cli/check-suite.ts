@@ -84,11 +84,11 @@ export async function runSuite(tests: readonly NamedTest[], settings: SuiteSetti
           },
         }),
   });
-  const bar = progressBar(tests.length, "cases");
+  const bar = progressBar("cases");
   const run = await runTests(tests, backends, {
     contextOf,
     onDone: ({ id }) => {
-      bar.step(id);
+      bar.step(id, tests.length);
     },
     bail: settings.bail === true,
   }).finally(() => {

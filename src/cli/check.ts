@@ -22,7 +22,7 @@ import {
   type NamedTest,
   type SuiteRun,
 } from "./check-suite.js";
-import { arithmeticOption, executorOption, parseShard, projectOf, ulpOption } from "./options.js";
+import { arithmeticOption, executorOption, projectOf, shardOf, ulpOption } from "./options.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { withPeer } from "../api/missing-peer.js";
 import { UsageError } from "./usage-error.js";
@@ -181,7 +181,7 @@ function selected(all: readonly Test[], { filter, shard: chosen }: CheckFlags): 
       }),
     ]);
   }
-  return shard(matching, chosen);
+  return shardOf(matching, chosen);
 }
 
 /** Prints the report of a test suite in the format that `--reporter` names. */
@@ -301,10 +301,4 @@ async function again(files: readonly string[], flags: CheckFlags): Promise<void>
     if (!(thrown instanceof CompileError)) throw thrown;
     printDiagnostics(thrown.diagnostics);
   }
-}
-
-function shard<T>(tests: readonly T[], text: string | undefined): readonly T[] {
-  if (text === undefined) return tests;
-  const { part, parts } = parseShard(text);
-  return tests.filter((_, k) => k % parts === part - 1);
 }

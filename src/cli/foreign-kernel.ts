@@ -2,9 +2,8 @@
  * `check PROGRAM --kernel mine.wgsl` and `--command`: a kernel that tilec did not write, beside what a program defines.
  */
 import type { Command } from "commander";
-import { defined, inputsOf, keyOf } from "../../ir/index.js";
+import { defined } from "../../ir/index.js";
 import type { Backend } from "../../backends/index.js";
-import { asHost } from "../formats/tensor.js";
 import { readText } from "../formats/files.js";
 import { commandBackend } from "../testing/foreign/foreign-command.js";
 import { foreignTests } from "../testing/foreign/foreign-tests.js";
@@ -12,6 +11,7 @@ import { foreignKernel } from "../testing/foreign/foreign-kernel.js";
 import type { Test } from "../testing/run-tests.js";
 import { collect } from "./collect.js";
 import { loadProgram } from "./load.js";
+import { readInputs } from "./loaded-program.js";
 import { dashed, parseCount, parseCountFrom, parseSeed, type ProjectFlags } from "./options.js";
 import { note } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
@@ -99,16 +99,10 @@ export async function loadForeign(
   if (file === undefined || second !== undefined)
     throw new UsageError(`a kernel is compared with one program, and there are ${files.length} files`);
   const { func, inputs = {} } = await loadProgram(file, { project: flags.project });
-  const given = Object.fromEntries(
-    inputsOf(func).flatMap((operand) => {
-      const read = inputs[operand.name];
-      return read === undefined ? [] : [[keyOf(operand), asHost(keyOf(operand), read())] as const];
-    }),
-  );
   const seconds = flags.timeout === undefined ? 60 : parseCountFrom(flags.timeout, "timeout", 1, 60);
   const seed = flags.seed === undefined ? 1 : parseSeed(flags.seed);
   const timeout = 1000 * seconds;
-  const judged = { func, file, given };
+  const judged = { func, file, given: readInputs(func, inputs) };
   if (command !== undefined) {
     const stray = ofWgsl.find((flag) => flags[flag] !== undefined);
     if (stray !== undefined)

@@ -27,7 +27,9 @@ function visibleOptions(command: Command): Option[] {
   ];
 }
 
-const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));
+/** Returns the command that is above all others: `tilec`. */
+export const rootOf = (command: Command): Command =>
+  command.parent === null ? command : rootOf(command.parent);
 
 /** Returns a flag's text with its words and its default: `what measures ms: sim, webgpu (default sim)`. */
 function optionDescription({ description, argChoices = [], defaultValue }: Option): string {

@@ -1,5 +1,5 @@
 /** explain --indices-like: the indices that it names, and what they move. */
-import { CompileError, entryOf, inputsOf, keyOf } from "../../ir/index.js";
+import { CompileError, inputsOf, keyOf } from "../../ir/index.js";
 import { indexInputs, type HostInputs } from "../../backends/index.js";
 import type { Kernel } from "../api/compile.js";
 import type { IndexPattern } from "../explain/index-patterns.js";
@@ -7,7 +7,7 @@ import { indicesLike, movementBy, type Movement } from "../explain/movement.js";
 import { readBytes } from "../formats/files.js";
 import { readNpy } from "../formats/npy.js";
 import { asHost } from "../formats/tensor.js";
-import type { LoadedProgram } from "./loaded-program.js";
+import { readInputs, type LoadedProgram } from "./loaded-program.js";
 import { matching } from "./matching.js";
 import { printWarnings } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
@@ -46,12 +46,7 @@ export function movementByPattern(kernel: Kernel, { given, result }: LoadedProgr
   // Of a file of Spatter's: other files of indices are counted where they are asked for.
   if (given === undefined || result === undefined) return undefined;
   try {
-    const { source, tile } = kernel;
-    const indices = inputsOf(source ?? tile).flatMap((operand) => {
-      const read = entryOf(given, operand.name);
-      return read === undefined ? [] : [[keyOf(operand), asHost(keyOf(operand), read())] as const];
-    });
-    return movementBy(kernel, Object.fromEntries(indices));
+    return movementBy(kernel, readInputs(kernel.source ?? kernel.tile, given));
   } catch (thrown) {
     if (!(thrown instanceof CompileError)) throw thrown;
     printWarnings(thrown.diagnostics);

@@ -61,16 +61,15 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   const { func } = await loadProgram(file, flags);
   tellBuiltIn("legal", flags.project);
   if (flags.tile !== undefined) note(`--tile ${flags.tile} is ignored: legal lists all tiles`);
-  let bar: ReturnType<typeof progressBar> | undefined;
+  const bar = progressBar("tiles");
   const options = targeting(flags);
   const result = legalTiles(func, {
     ...options,
     onProgress(done, total) {
-      bar ??= progressBar(total, "tiles");
-      bar.step(String(done));
+      bar.step(String(done), total);
     },
   });
-  bar?.stop();
+  bar.stop();
   const code = result.proof === undefined ? 0 : 1;
   const { tile: _, ...unpinned } = func.schedule;
   const untiled = { ...func, schedule: unpinned };

@@ -1,6 +1,16 @@
 /** A program that the command line names, and what its flags make of it. */
-import { outOfBoundsPolicies, withPolicy, type Diagnostic, type Func, type Sizes } from "../../ir/index.js";
-import type { TensorValue } from "../formats/tensor.js";
+import {
+  entryOf,
+  inputsOf,
+  keyOf,
+  outOfBoundsPolicies,
+  withPolicy,
+  type Diagnostic,
+  type Func,
+  type Sizes,
+} from "../../ir/index.js";
+import type { HostInputs } from "../../backends/index.js";
+import { asHost, type TensorValue } from "../formats/tensor.js";
 import { scheduleOf, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 
@@ -25,6 +35,18 @@ export interface LoadedProgram {
   /** Entries of `--input` that supply the values in `given`. */
   readonly taken?: readonly string[];
 }
+
+/**
+ * Reads the inputs of a program that have an entry in `readers`, by input name. Returns the values by operand
+ * key. Throws a CompileError for values that no executor takes.
+ */
+export const readInputs = (func: Func, readers: NonNullable<LoadedProgram["inputs"]>): HostInputs =>
+  Object.fromEntries(
+    inputsOf(func).flatMap((operand) => {
+      const read = entryOf(readers, operand.name);
+      return read === undefined ? [] : [[keyOf(operand), asHost(keyOf(operand), read())] as const];
+    }),
+  );
 
 /**
  * Callback that receives the diagnostics of a file's rejected programs. At least one diagnostic is an error.

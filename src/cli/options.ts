@@ -25,7 +25,7 @@ import { foldPolicies } from "../formats/onnx/fold-policies.js";
 import { collect } from "./collect.js";
 import { limitedTo, limitsHelp } from "./device-limits.js";
 import { argumentOf, dashed, flagOf, parseEntry, type AttributeFlag } from "./flag-values.js";
-import { attributesHeading } from "./help-layout.js";
+import { attributesHeading, rootOf } from "./help-layout.js";
 import { UsageError } from "./usage-error.js";
 
 export {
@@ -177,6 +177,15 @@ export function parseShard(text: string): { readonly part: number; readonly part
 }
 
 /**
+ * Returns every item of the part that `--shard` names, or all items without the flag. Throws as parseShard.
+ */
+export function shardOf<T>(items: readonly T[], text: string | undefined): readonly T[] {
+  if (text === undefined) return items;
+  const { part, parts } = parseShard(text);
+  return items.filter((_, k) => k % parts === part - 1);
+}
+
+/**
  * Returns the schedule entries, for example the tile shape, that command-line flags set.
  */
 export function scheduleOf(flags: ProgramFlags): Schedule {
@@ -206,8 +215,6 @@ export function projectOf(
   opened.set(root, project);
   return project;
 }
-
-const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));
 
 /** Value of the flag `--config`: a file path, or false for `--no-config`. */
 export interface ConfigFlags {

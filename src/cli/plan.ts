@@ -64,12 +64,11 @@ async function plan(file: string, flags: PlanFlags): Promise<void> {
   if (budget === 0) throw new UsageError("--tune 0 searches nothing", "--tune 50");
   tellBuiltIn("plan", flags.project);
   const model = loadModel(file, flags, targeting(flags));
-  let bar: ReturnType<typeof progressBar> | undefined;
+  const bar = progressBar("gathers");
   const result = await planModel(model, listGathers(model.gathers, flags, {}), budget, (name, total) => {
-    bar ??= progressBar(total, "gathers");
-    bar.step(name);
+    bar.step(name, total);
   });
-  bar?.stop();
+  bar.stop();
   if (result.bugs.length > 0) process.exitCode = 3;
   const diagnostics = [...model.warnings, ...result.bugs];
   if (flags.json === true) {

@@ -5,10 +5,10 @@
 import { Presets, SingleBar } from "cli-progress";
 import { visible } from "./visible.js";
 
-/** Progress display for work with a known number of steps. */
+/** Progress display for work that consists of steps. */
 export interface Progress {
-  /** Counts one more step as done. `label`: name of the step. */
-  step(label: string): void;
+  /** Counts one more of `total` steps as done. `label`: name of the step. */
+  step(label: string, total: number): void;
   stop(): void;
 }
 
@@ -25,17 +25,14 @@ export const noProgress: TaskProgress = { reached: () => undefined, stop: () => 
 const patienceMs = 1500;
 const lineEveryMs = 10_000;
 
-/**
- * Returns a progress display on stderr for `total` steps. `what`: plural noun for the steps, for example
- * `cases`.
- */
-export function progressBar(total: number, what: string): Progress {
-  const show = display(total, what);
+/** Returns a progress display on stderr. `what`: plural noun for the steps, for example `cases`. */
+export function progressBar(what: string): Progress {
+  const show = display(what);
   let done = 0;
   return {
-    step(label) {
+    step(label, total) {
       done++;
-      show.update(done, visible(label));
+      show.update(done, total, visible(label));
     },
     stop: show.stop,
   };
@@ -43,32 +40,32 @@ export function progressBar(total: number, what: string): Progress {
 
 /** Returns a progress display on stderr for `total` tasks, where a partly done task counts as a fraction. */
 export function taskProgress(total: number): TaskProgress {
-  const show = display(total, "tasks");
+  const show = display("tasks");
   // A program of one task, as many scatters are, takes many seconds for a tenth of it.
   const digits = total === 1 ? 3 : 1;
   return {
     reached(done) {
-      show.update(Number(done.toFixed(digits)), "");
+      show.update(Number(done.toFixed(digits)), total, "");
     },
     stop: show.stop,
   };
 }
 
 interface Display {
-  update(done: number, label: string): void;
+  update(done: number, total: number, label: string): void;
   readonly stop: () => void;
 }
 
 /**
  * Returns a progress display on stderr: a bar on a terminal, or one line every 10 seconds without a terminal.
- * `what`: plural noun for the `total` steps.
+ * `what`: plural noun for the steps.
  */
-function display(total: number, what: string): Display {
+function display(what: string): Display {
   const started = Date.now();
   if (!process.stderr.isTTY) {
     let next = started + lineEveryMs;
     return {
-      update(done, label) {
+      update(done, total, label) {
         if (Date.now() < next) return;
         next = Date.now() + lineEveryMs;
         process.stderr.write(`${done}/${total} ${what}${label === "" ? "" : `, now ${label}`}\n`);
@@ -85,7 +82,7 @@ function display(total: number, what: string): Display {
   );
   let shown = false;
   return {
-    update(done, label) {
+    update(done, total, label) {
       if (shown) bar.update(done, { label });
       else if (Date.now() - started > patienceMs) {
         bar.start(total, done, { label });

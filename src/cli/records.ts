@@ -20,7 +20,7 @@ import { csvOf } from "../tune/records/export-csv.js";
 import { tableHeader, tableJson } from "../tune/records/export-table.js";
 import { mergeRecords } from "../tune/records/merge.js";
 import { pinnedTest } from "../tune/records/pin.js";
-import { rooflineIn, type CandidateRecord, type TuneRecord } from "../tune/records/record.js";
+import { costIn, type CandidateRecord, type TuneRecord } from "../tune/records/record.js";
 import { recosted } from "../tune/records/recost.js";
 import { recordLine } from "../tune/records/text.js";
 import type { Project } from "../config/project.js";
@@ -180,19 +180,8 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
  * and roofline. `ms`: measured milliseconds, absent if not measured.
  */
 function figures(record: CandidateRecord) {
-  const { candidate, schedule, cycles, bytes, ubBytes, tasks, clock } = record;
-  const ms = millisecondsOf(record);
-  const stands = { clock, ...rooflineIn(record) };
-  return {
-    id: candidate,
-    schedule,
-    cycles,
-    bytes,
-    ubBytes,
-    tasks,
-    ...stands,
-    ...defined({ ms }),
-  };
+  const { candidate, schedule } = record;
+  return { id: candidate, schedule, ...costIn(record), ...defined({ ms: millisecondsOf(record) }) };
 }
 
 interface AddFlags {

@@ -42,7 +42,7 @@ export async function sweepOne(
       `--sweep ${figure} cannot be used with a schedule that fixes ${figure}`,
       "leave one of the two out",
     );
-  let bar: ReturnType<typeof progressBar> | undefined;
+  const bar = progressBar("values");
   const pipeline = await pipelineOf(flags);
   const result = await sweep(func, {
     ...pipeline,
@@ -53,11 +53,10 @@ export async function sweepOne(
     budget: parseBudget(flags.budget),
     seed: parseSeed(flags.seed),
     onValue(value, done, total) {
-      bar ??= progressBar(total, "values");
-      if (done > 0) bar.step(`${figure} ${value}`);
+      if (done > 0) bar.step(`${figure} ${value}`, total);
     },
   });
-  bar?.stop();
+  bar.stop();
   if (flags.html !== undefined || flags.svg !== undefined) {
     const { sweepPage, sweepSvg } = await import("../report/sweep.js");
     if (flags.html !== undefined) outputs.write(flags.html, sweepPage(result), outputFormats.markup);

@@ -71,7 +71,7 @@ export async function tuneFamily(
   const outputs = new Outputs("tune", {});
   const log = flags.records === undefined ? undefined : openRecords(flags.records);
   if (flags.records !== undefined && log !== undefined) tellTorn(flags.records, log.torn);
-  let bar: ReturnType<typeof progressBar> | undefined;
+  const bar = progressBar("candidates");
   try {
     const result = await tuneSizes(func, {
       ...options,
@@ -80,11 +80,10 @@ export async function tuneFamily(
       budget,
       seed,
       onProgress(_, total, label) {
-        bar ??= progressBar(total, "candidates");
-        bar.step(label);
+        bar.step(label, total);
       },
     });
-    bar?.stop();
+    bar.stop();
     outputs.attempt(() => {
       const task = taskOf(func, options);
       log?.append(taskRecord(task, seed, version));
@@ -94,7 +93,7 @@ export async function tuneFamily(
     else printFamily(result);
     return outputs.status(0);
   } finally {
-    bar?.stop();
+    bar.stop();
     log?.close();
   }
 }

@@ -9,10 +9,8 @@ import {
   error,
   formatShape,
   formatRoofline,
-  entryOf,
   hasErrors,
   inputsOf,
-  keyOf,
   printSchedule,
   ratesOf,
   targetFacts,
@@ -37,7 +35,6 @@ import { rangeText } from "../report/explanation.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
 import { openRecords, type RecordLog } from "../formats/record-file.js";
 import { shellWord } from "../formats/shell-word.js";
-import { asHost } from "../formats/tensor.js";
 import { outputFormats } from "../output/mark.js";
 import { costKeys, entryKeys, figureLabels, figureTexts, tileKeys } from "../report/figures.js";
 import { table } from "../report/table.js";
@@ -49,7 +46,7 @@ import {
   candidateRecord,
   prunedRecord,
   refusedRecord,
-  rooflineIn,
+  costIn,
   taskHash,
   taskRecord,
   type TuneRecord,
@@ -59,7 +56,7 @@ import { taskOf, tune } from "../tune/tune.js";
 import { addListOptions, isList, refuseWithList, refuseWithoutList } from "./list/list-flags.js";
 import type { RowFacts } from "./list/list.js";
 import { loadProgram } from "./load.js";
-import type { LoadedProgram } from "./loaded-program.js";
+import { readInputs, type LoadedProgram } from "./loaded-program.js";
 import { addProgramOptions, parseSeed, parseShard, parseThreads, projectOf, targeting } from "./options.js";
 import { addPipelineOptions, pipelineOf } from "./pipeline-flags.js";
 import { parseBudget, refuseWith, type TuneFlags } from "./tune-flags.js";
@@ -246,7 +243,7 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs
   // A second signal ends the process as usual.
   process.once("SIGINT", onSignal);
   process.once("SIGTERM", onSignal);
-  let bar: ReturnType<typeof progressBar> | undefined;
+  const bar = progressBar("candidates");
   try {
     const result = await tune(loaded.func, {
       ...given(loaded, flags),
@@ -256,11 +253,10 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs
       ...defined({ measure: machine.measure }),
       signal: stop.signal,
       onProgress(_, total, label) {
-        bar ??= progressBar(total, "candidates");
-        bar.step(label);
+        bar.step(label, total);
       },
     });
-    bar?.stop();
+    bar.stop();
     await draw(result, flags, outputs);
     const table = flags.csv === undefined ? undefined : await candidatesCsv(result, hash);
     if (typeof flags.csv === "string" && table !== undefined)
@@ -279,7 +275,7 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs
     note("stopped before the default was costed: nothing was found");
     return statusOf(stoppedBy);
   } finally {
-    bar?.stop();
+    bar.stop();
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
     log?.close();
@@ -389,19 +385,14 @@ async function machineOf(
  */
 function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOptions {
   const { objective, shard } = flags;
-  const fixed = inputsOf(func).flatMap((operand) => {
-    const read = entryOf(inputs, operand.name);
-    return read === undefined ? [] : [{ key: keyOf(operand), read }];
-  });
+  const isComplete = inputsOf(func).every(({ name }) => Object.hasOwn(inputs, name));
   return {
     objective,
     findTarget: flags.project.findTarget,
     budget: parseBudget(flags.budget),
     seed: parseSeed(flags.seed),
     ...(shard === undefined ? {} : { shard: parseShard(shard) }),
-    ...(objective !== "ms" || fixed.length < inputsOf(func).length
-      ? {}
-      : { inputs: Object.fromEntries(fixed.map(({ key, read }) => [key, asHost(key, read())])) }),
+    ...(objective === "ms" && isComplete ? { inputs: readInputs(func, inputs) } : {}),
   };
 }
 
@@ -632,12 +623,7 @@ const figures = (candidate: Candidate) => ({
   id: candidate.id,
   schedule: candidate.schedule,
   ...defined({ given: candidate.given }),
-  cycles: candidate.cycles,
-  bytes: candidate.bytes,
-  ubBytes: candidate.ubBytes,
-  tasks: candidate.tasks,
-  clock: candidate.clock,
-  ...rooflineIn(candidate),
+  ...costIn(candidate),
   ...(candidate.status === "measured" ? { ms: candidate.ms } : {}),
 });
 

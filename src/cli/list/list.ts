@@ -22,7 +22,7 @@ import { figureCells, inTableOrder, type FigureKey, type ScheduleFigures } from 
 import { canonicalJson, contentHash } from "../../tune/content-hash.js";
 import { programHash } from "../../tune/records/record.js";
 import { gatherFaults } from "../gather-faults.js";
-import { parseShard, targeting, type ProgramFlags } from "../options.js";
+import { shardOf, targeting, type ProgramFlags } from "../options.js";
 import { Outputs, type OutputFlags } from "../outputs.js";
 import { pipelineOf, type PipelineFlags } from "../pipeline-flags.js";
 import { progressBar } from "../progress.js";
@@ -123,12 +123,12 @@ export async function runList(file: string | undefined, flags: Flags, maker: Row
   );
   const outputs = new Outputs(maker.command, flags);
   const log = dynamicRows(path, flags, format, outputs);
-  const bar = progressBar(entries.length, "programs");
+  const bar = progressBar("programs");
   const made: MadeRow[] = [];
   try {
     for (const entry of entries) {
       made.push(await rowOf(entry, { maker, passes, format, log }));
-      bar.step(entry.id);
+      bar.step(entry.id, entries.length);
     }
   } finally {
     bar.stop();
@@ -162,12 +162,6 @@ function formatOf({ rows, json }: ListFlags, { command, columns: figureKeys }: R
   if (rows !== undefined && json === true)
     throw new UsageError("--json cannot be used with --rows", "--rows rows.jsonl");
   return isJson ? jsonRows(command, columns) : csvRows(command, columns);
-}
-
-function shardOf<T>(entries: readonly T[], shard: string | undefined): readonly T[] {
-  if (shard === undefined) return entries;
-  const { part, parts } = parseShard(shard);
-  return entries.filter((_, k) => k % parts === part - 1);
 }
 
 /** Destination of rows as they are made. */

@@ -190,6 +190,14 @@ export function rooflineIn({
   };
 }
 
+/** Returns the fields of a candidate's cost for JSON output, in their order. */
+export const costIn = (
+  candidate: Pick<Candidate, "cycles" | "bytes" | "ubBytes" | "tasks" | "clock"> & Partial<Roofline>,
+) => {
+  const { cycles, bytes, ubBytes, tasks, clock } = candidate;
+  return { cycles, bytes, ubBytes, tasks, clock, ...rooflineIn(candidate) };
+};
+
 /**
  * Returns the tuning record of a candidate schedule. `task` is the hash of the search ({@link taskHash}), and
  * `defaultId` the id of the default schedule.
