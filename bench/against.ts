@@ -2,6 +2,7 @@
 import { median } from "../src/tune/median.js";
 import { spreadOf, verdictOf, type Comparison, type Pair } from "./ratios.js";
 import type { Opened, Side, SubjectKey } from "./side.js";
+import { messageOf } from "../ir/faults.js";
 
 /**
  * The place of a kernel's memory changes its time by several percent, so each run has it in several places.
@@ -91,7 +92,7 @@ export async function compareBuilds(
         times[k]?.push(ofRun);
       } catch (thrown) {
         if (run === 0) throw thrown;
-        console.error(`left out: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+        console.error(`left out: ${messageOf(thrown)}`);
       }
     }
     for (const side of sides) await side.close();

@@ -1,5 +1,6 @@
 /** Command lines of the benchmarks. */
 import { parseArgs } from "node:util";
+import { messageOf } from "../ir/faults.js";
 
 /** Flag of a benchmark: type, default value, and the text that `--help` prints. */
 export interface Flag {
@@ -59,7 +60,7 @@ export function parseFlags<const F extends Readonly<Record<string, Flag>>>(
     });
     if (!("help" in values)) return values as FlagValues<F>;
   } catch (thrown) {
-    fail(thrown instanceof Error ? thrown.message : String(thrown), `npm run ${command} -- --help`);
+    fail(messageOf(thrown), `npm run ${command} -- --help`);
   }
   console.log(helpOf(command, about, { ...flags, help: { type: "boolean", help: "print this text" } }));
   process.exit(0);

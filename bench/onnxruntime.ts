@@ -1,5 +1,6 @@
 /** onnxruntime-node, as far as it is used. */
 import { importPeer, installPeers } from "./peers.js";
+import { messageOf } from "../ir/faults.js";
 
 /** Tensor of onnxruntime: elements in `data`, extents in `dims`. */
 export interface OnnxTensor {
@@ -40,7 +41,7 @@ export async function findOnnxRuntime(): Promise<FoundOnnxRuntime> {
   try {
     return { ok: true, ort: (await importPeer("onnxruntime-node/dist/index.js")) as OnnxRuntime };
   } catch (thrown) {
-    const [line = ""] = (thrown instanceof Error ? thrown.message : String(thrown)).split("\n");
+    const [line = ""] = messageOf(thrown).split("\n");
     return { ok: false, reason: `${line} (${installPeers})` };
   }
 }

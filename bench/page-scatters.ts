@@ -6,6 +6,7 @@ import { download, storageBuffer, timed } from "./gpu-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { bytesOf, programOf, scatterModel, type Numbers, type Scatter } from "./scatters.js";
 import { onnxRuntimeWebModel, tensorFlowSubject } from "./web-subjects.js";
+import { messageOf } from "../ir/faults.js";
 
 /** Rows of a benchmark of scatters, and the implementations that could not run, each with the reason. */
 export interface ScatterRows {
@@ -36,7 +37,7 @@ export async function scatterRows(device: GPUDevice, scatter: Scatter, rounds: n
       await made.run();
       subjects.push(made);
     } catch (thrown) {
-      leftOut.push({ workload, subject, why: thrown instanceof Error ? thrown.message : String(thrown) });
+      leftOut.push({ workload, subject, why: messageOf(thrown) });
     }
   }
   const rows = await measure(workload, subjects, expected, rounds);

@@ -16,6 +16,7 @@ import { jaxWebGpu, onnxRuntimeWeb, tensorFlow } from "./web-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { scatters } from "./scatters.js";
 import { expectedOf, inputsOf, workloadOf } from "./workloads.js";
+import { messageOf } from "../ir/faults.js";
 
 const library: GpuLibrary = { compile, onnx, program, targets, createRunner };
 
@@ -49,9 +50,7 @@ async function run(name: string, rounds: number, launches: number): Promise<read
         subjects.push(subject);
       }
     } catch (thrown) {
-      console.log(
-        `${name}: ${make.name} left out: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
-      );
+      console.log(`${name}: ${make.name} left out: ${messageOf(thrown)}`);
     }
   }
   const rows = await measure(workload.name, subjects, expected, rounds);

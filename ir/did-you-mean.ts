@@ -18,6 +18,15 @@ export function didYouMean(word: string, words: readonly string[]): string | und
 }
 
 /**
+ * Returns a hint for a wrong word: `did you mean NEAR?` with the word of `words` that is most similar, or
+ * `otherwise` if no word is similar.
+ */
+export function hintFor(word: string, words: readonly string[], otherwise: string): string {
+  const near = didYouMean(word, words);
+  return near === undefined ? otherwise : `did you mean ${near}?`;
+}
+
+/**
  * Returns the Levenshtein distance of two words: the minimum number of letters to insert, delete or replace.
  */
 export function distance(a: string, b: string): number {

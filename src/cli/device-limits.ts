@@ -1,5 +1,5 @@
 /** `--limits`: limits of a WebGPU device, in place of those that its target has. */
-import { didYouMean } from "../../ir/did-you-mean.js";
+import { hintFor } from "../../ir/did-you-mean.js";
 import {
   defaultLimits,
   deviceLimits,
@@ -42,8 +42,7 @@ const inline = (text: string): Entry[] =>
     const [written = "", value = "", ...more] = entry.split("=").map((piece) => piece.trim());
     const name = limitNames.find((other) => other === written);
     if (name !== undefined && more.length === 0) return [name, value === "" ? value : Number(value)];
-    const near = didYouMean(written, limitNames);
-    const hint = near === undefined ? `the limits are ${limitNames.join(", ")}` : `did you mean ${near}?`;
+    const hint = hintFor(written, limitNames, `the limits are ${limitNames.join(", ")}`);
     throw new UsageError(`--limits ${text}: ${entry.trim()} is not a limit that kernels depend on`, hint);
   });
 

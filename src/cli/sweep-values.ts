@@ -1,7 +1,7 @@
 /** Parser of `--sweep`: a figure of the target, and its values. */
 import { type Target, type TargetFigures } from "../../ir/index.js";
 import { figureNames } from "../api/check-options.js";
-import { didYouMean } from "../../ir/did-you-mean.js";
+import { hintFor } from "../../ir/did-you-mean.js";
 import { scaledNumber } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
@@ -21,14 +21,11 @@ export function parseSweep(
 ): { readonly figure: keyof TargetFigures; readonly values: readonly number[] } {
   const [, name = "", written = ""] = /^\s*(\w+)\s*=\s*(.+)$/.exec(text) ?? [];
   const figure = figureNames.find((other) => other === name);
-  if (figure === undefined) {
-    const near = didYouMean(name, figureNames);
-    const hint = near === undefined ? example : `did you mean ${near}?`;
+  if (figure === undefined)
     throw new UsageError(
       `--sweep ${text}: ${name === "" ? "no figure is named" : `${name} is not a figure of a target`}`,
-      hint,
+      hintFor(name, figureNames, example),
     );
-  }
   const numberOf = (word: string): number => {
     const value = scaledNumber(word);
     if (value === undefined || !(value > 0))

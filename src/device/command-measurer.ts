@@ -26,6 +26,7 @@ import type { MeasuredTask, Measurer, OpenMeasurer } from "../tune/measurer.js";
 import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
 import { firstDifferentByte } from "../tune/timed.js";
 import { firstLine, runCommand } from "./run-command.js";
+import { messageOf } from "../../ir/faults.js";
 
 /**
  * Returns a measurer for `tune` that runs a shell command for each candidate, with the candidate's folder as
@@ -153,7 +154,7 @@ class CommandMeasurer implements Measurer {
     try {
       return firstDifferentByte(readNpy(readBytes(file), file).bytes, this.task.expected);
     } catch (thrown) {
-      return `its output cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+      return `its output cannot be read: ${messageOf(thrown)}`;
     }
   }
 }

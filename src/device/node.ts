@@ -11,6 +11,7 @@ import { error, throwIfErrors, type Diagnostic } from "../../ir/index.js";
 import { checkOptions } from "../api/check-options.js";
 import { isAbsent, missingPeer } from "../api/missing-peer.js";
 import { unpackSwiftShader, type SwiftShader } from "./swift-shader.js";
+import { messageOf } from "../../ir/faults.js";
 
 /** WebGPU device opened in Node, with a description. */
 export interface NodeGpu {
@@ -85,8 +86,6 @@ const none = (problem: Diagnostic): NodeGpuResult => ({ ok: false, problem });
 
 const noDevice = (reason: string): Diagnostic =>
   error("TC503", `no WebGPU device: ${reason}`, { hint: "leave webgpu out of --backend, or of backends" });
-
-const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
 /** Resolves to the module of Dawn (WebGPU for Node), or to a diagnostic if Dawn cannot be loaded. */
 async function loadDawn(): Promise<DawnModule | { readonly problem: Diagnostic }> {

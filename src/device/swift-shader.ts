@@ -8,6 +8,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
 import { makeFilledFolder, type FileContent } from "../output/write-file.js";
+import { messageOf } from "../../ir/faults.js";
 
 /** File that names the driver's library for Vulkan's loader. */
 const driver = "vk_swiftshader_icd.json";
@@ -34,7 +35,7 @@ export async function unpackSwiftShader(): Promise<SwiftShader> {
     if (!existsSync(join(folder, driver))) makeFilledFolder(folder, await swiftShaderFiles(from));
     return { status: "ready", driver: join(folder, driver), loader: join(folder, "libvulkan.so.1") };
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    const reason = messageOf(thrown);
     return { status: "unusable", reason: `SwiftShader of @sparticuz/chromium cannot be unpacked: ${reason}` };
   }
 }

@@ -29,6 +29,7 @@ import { caseFileProblems, caseProblemsAmong } from "./case-problems.js";
 import { mapOp, type CaseJson, type Json, type LimitsJson } from "./case-schema.js";
 import { withPositions } from "./fixed-masks.js";
 import { malformed, readCaseTensor, type CaseTensor } from "./case-tensor.js";
+import { messageOf } from "../../ir/faults.js";
 
 /** Test case from a JSON file (docs/cases.md): a program, input tensors, and the expected output or error. */
 export interface Case {
@@ -124,7 +125,7 @@ function parse(text: string, file: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    const why = messageOf(thrown);
     throw new CompileError([malformed(file, `not JSON: ${why}`)]);
   }
 }

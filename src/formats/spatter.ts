@@ -6,7 +6,7 @@
  * `boundary` and `pattern-size` (PatternParser.cc), and the loops of the kernels (Configuration.cc), for i below count and j below L:
  * `dense[j + L * (i % wrap)] = sparse[pattern[j] + delta * i]`, and of Scatter the same with its sides exchanged.
  */
-import { didYouMean } from "../../ir/did-you-mean.js";
+import { hintFor } from "../../ir/did-you-mean.js";
 import {
   at,
   CompileError,
@@ -22,6 +22,7 @@ import {
 import { isObject } from "../../backends/index.js";
 import { elementPositions, type ElementPosition } from "./json-positions.js";
 import type { TensorValue } from "./tensor.js";
+import { messageOf } from "../../ir/faults.js";
 
 /**
  * Gather or scatter in a file of the Spatter benchmark. Execution i of `count` accesses the elements
@@ -109,7 +110,7 @@ function parsed(text: string, file: string): readonly unknown[] {
   try {
     list = JSON.parse(text);
   } catch (thrown) {
-    return refuse(`not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    return refuse(`not JSON: ${messageOf(thrown)}`);
   }
   if (!Array.isArray(list) || list.length === 0)
     return refuse("the file must be a list of one configuration or more");
@@ -141,14 +142,8 @@ const wrong = (key: string | undefined, message: string, hint?: string): never =
 function kernelOf(config: unknown, place: ElementPosition, configurations: number): SpatterKernel {
   if (!isObject(config) || Array.isArray(config)) return wrong(undefined, "it must be an object");
   const unknown = Object.keys(config).find((key) => !keys.includes(key) && !options.includes(key));
-  if (unknown !== undefined) {
-    const near = didYouMean(unknown, keys);
-    wrong(
-      unknown,
-      `${unknown} is not a key of Spatter`,
-      near === undefined ? keys.join(", ") : `did you mean ${near}?`,
-    );
-  }
+  if (unknown !== undefined)
+    wrong(unknown, `${unknown} is not a key of Spatter`, hintFor(unknown, keys, keys.join(", ")));
   if (typeof (config["name"] ?? "") !== "string") wrong("name", "name must be a string");
   const stated = config["kernel"] ?? "Gather";
   const kernel = typeof stated === "string" ? stated.toLowerCase() : "";

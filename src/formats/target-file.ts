@@ -22,6 +22,7 @@ import {
 } from "../../ir/index.js";
 import { isObject, isRecord, shownValue } from "../../backends/fields.js";
 import { figureField, figureNames, sizesField, targetWords } from "../api/check-options.js";
+import { messageOf } from "../../ir/faults.js";
 
 /**
  * Parameter of a target with every field present: value, kind of evidence, source, range and measurement ids
@@ -271,7 +272,7 @@ export function parseTargetFile(text: string, file: string): Target {
   try {
     parsed = JSON.parse(text);
   } catch (thrown) {
-    return fail(`not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    return fail(`not JSON: ${messageOf(thrown)}`);
   }
   const given = isRecord(parsed) && isObject(parsed.target) ? parsed.target : parsed;
   if (!isRecord(given)) return fail(`a target must be an object, not ${shownValue(given)}`);

@@ -2,7 +2,7 @@
 import { CompileError, error, type Diagnostic } from "../../ir/index.js";
 import { createRunner, type Runner } from "../../backends/webgpu/index.js";
 import { backendNames } from "../api/backends.js";
-import { didYouMean } from "../../ir/did-you-mean.js";
+import { hintFor } from "../../ir/did-you-mean.js";
 import { acquireGpu } from "../device/index.js";
 
 /**
@@ -40,8 +40,7 @@ export function requiredBackends(
     const word = piece.trim();
     if (word === "") return [];
     if (allowed.includes(word)) return [word];
-    const near = didYouMean(word, allowed);
-    const hint = near === undefined ? `one of ${allowed.join(", ")}` : `did you mean ${near}?`;
+    const hint = hintFor(word, allowed, `one of ${allowed.join(", ")}`);
     throw new CompileError([error("TC702", `TILEC_REQUIRE names ${word}, which is no backend`, { hint })]);
   });
   return new Set([...require, ...named]);

@@ -3,6 +3,7 @@ import { CompileError, RunError, type Diagnostic } from "../../ir/index.js";
 import { PassError } from "../../passes/index.js";
 import { nameOf, type BackendChoice } from "../api/backends.js";
 import type { CheckContext, CheckResult } from "./check-case.js";
+import { messageOf } from "../../ir/faults.js";
 
 /**
  * Test of a suite: id, file, line, and the function `begin`, which prepares the test and returns the function
@@ -131,7 +132,7 @@ function orThrowLater(begin: () => Run): Run {
 function reason(thrown: unknown): { readonly code?: string; readonly message: string } {
   const [first] = diagnosticsOf(thrown) ?? [];
   if (first !== undefined) return { code: first.code, message: first.message };
-  return { message: `a bug in tilec: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
+  return { message: `a bug in tilec: ${messageOf(thrown)}` };
 }
 
 /** Returns the diagnostics of an error; undefined if the error is a bug in tilec. */

@@ -21,6 +21,7 @@ import {
   type Fields,
 } from "../../backends/index.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
+import { messageOf } from "../../ir/faults.js";
 
 const quantities = ["us", "aiv_us", "aic_us", "mte2_us", "vec_us", "scalar_us", "mte3_us", "cycles"] as const;
 
@@ -208,7 +209,7 @@ export function parseMeasurements(content: string, name: string): readonly Board
   try {
     value = JSON.parse(content);
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    const reason = messageOf(thrown);
     throw new CompileError([error(code, `${name}: not JSON: ${reason}`, { hint })]);
   }
   const problems = problemsOf(file, value, "rows", didYouMean);

@@ -8,6 +8,7 @@ import type { Context, FromWorker, Kind, ToWorker, Work } from "./messages.js";
 import { textProblems, hoverAt } from "./problems.js";
 import { edited } from "./program.js";
 import { show, vocabulary } from "./show.js";
+import { messageOf } from "../../../ir/faults.js";
 
 type Answers = {
   readonly [K in Kind]: (
@@ -78,5 +79,5 @@ function failureOf(id: number, thrown: unknown, stopped: boolean): FromWorker {
   if (thrown instanceof CompileError || thrown instanceof RunError)
     return { id, state: "refused", diagnostics: thrown.diagnostics };
   if (stopped) return { id, state: "stopped" };
-  return { id, state: "failed", message: thrown instanceof Error ? thrown.message : String(thrown) };
+  return { id, state: "failed", message: messageOf(thrown) };
 }

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Diagnostic } from "../../../ir/index.js";
 import { Refused, Stopped, type Client, type Progress } from "../jobs/client.js";
 import type { Kind, Work } from "../jobs/messages.js";
+import { messageOf } from "../../../ir/faults.js";
 
 /**
  * State of a request to a worker: waiting, done with an answer, refused with diagnostics, or failed with an
@@ -62,6 +63,6 @@ export function failedAnswer(
 ): Exclude<Answer<never>, { readonly state: "done" | "waiting" }> {
   if (thrown instanceof Refused) return { state: "refused", diagnostics: thrown.diagnostics };
   if (thrown instanceof Stopped) return { state: "failed", message: "It was stopped." };
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = messageOf(thrown);
   return { state: "failed", message: `This is a bug of tilec: ${message}` };
 }

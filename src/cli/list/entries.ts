@@ -3,7 +3,7 @@
  */
 import { Command, CommanderError } from "commander";
 import { CompileError, defined, error, invariant, parseModule, type Diagnostic } from "../../../ir/index.js";
-import { didYouMean } from "../../../ir/did-you-mean.js";
+import { hintFor } from "../../../ir/did-you-mean.js";
 import { readCaseList } from "../../formats/cases.js";
 import { readProgramText, readText } from "../../formats/files.js";
 import { findMlirGathers } from "../../formats/mlir.js";
@@ -24,6 +24,7 @@ import { projectAttributeFlags } from "../project-operators.js";
 import { refuseSecondValues } from "../second-values.js";
 import { printDiagnostics } from "../terminal.js";
 import { commanderText, UsageError } from "../usage-error.js";
+import { messageOf } from "../../../ir/faults.js";
 
 type Flags = ProgramFlags & ProjectFlags;
 
@@ -205,7 +206,7 @@ function parsedLine(line: string): Readonly<Record<string, unknown>> | string {
       ? (value as Readonly<Record<string, unknown>>)
       : `${JSON.stringify(twice)} is given twice`;
   } catch (thrown) {
-    return `not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    return `not JSON: ${messageOf(thrown)}`;
   }
 }
 
@@ -239,14 +240,8 @@ function wordsOf(command: Command, key: string, value: unknown): readonly string
   const flag = `--${key}`;
   const option = command.options.find(({ long }) => long === flag);
   if (option === undefined) {
-    const near = didYouMean(
-      key,
-      command.options.map(({ long }) => (long ?? "").slice(2)),
-    );
-    throw new UsageError(
-      `${JSON.stringify(key)} is not a flag of a program`,
-      near === undefined ? example : `did you mean ${near}?`,
-    );
+    const flags = command.options.map(({ long }) => (long ?? "").slice(2));
+    throw new UsageError(`${JSON.stringify(key)} is not a flag of a program`, hintFor(key, flags, example));
   }
   const isScalar = (one: unknown): one is string | number =>
     typeof one === "string" || typeof one === "number";

@@ -5,6 +5,7 @@
 import type { CompileError } from "../../../ir/index.js";
 import { modelError } from "./fail.js";
 import { WireReader, wireTypes } from "./wire-reader.js";
+import { messageOf } from "../../../ir/faults.js";
 
 /**
  * Names, numbers and messages kept from one file. The largest published models hold some hundred thousand; a
@@ -163,7 +164,7 @@ export class Message {
     try {
       return read();
     } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      const reason = messageOf(thrown);
       throw this.source.fail(
         `not whole protobuf: ${reason}, in ${this.name} at its byte ${this.#reader.position}`,
         "the file is truncated, damaged, or not an ONNX file",

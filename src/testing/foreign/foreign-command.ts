@@ -22,6 +22,7 @@ import { readBytes } from "../../formats/files.js";
 import { readNpy, writeNpy } from "../../formats/npy.js";
 import { jsonSchema, outputFormats } from "../../output/mark.js";
 import { makeFolder, makeTemporaryFolder, removeFolder, writeOutput } from "../../output/write-file.js";
+import { messageOf } from "../../../ir/faults.js";
 
 /**
  * Options for a backend that runs a user's command: the time limit for one run, and a function that receives
@@ -87,9 +88,7 @@ function readOutput(file: string, failed: (why: string) => RunError): ReturnType
   try {
     return readNpy(readBytes(file), file);
   } catch (thrown) {
-    throw failed(
-      `left no output that can be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
-    );
+    throw failed(`left no output that can be read: ${messageOf(thrown)}`);
   }
 }
 

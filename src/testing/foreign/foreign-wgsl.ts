@@ -27,7 +27,7 @@ import {
   type Diagnostic,
   type Operand,
 } from "../../../ir/index.js";
-import { didYouMean } from "../../../ir/did-you-mean.js";
+import { hintFor } from "../../../ir/did-you-mean.js";
 import { evaluateSizes, sizesByName, type NamedSizes } from "./size-expression.js";
 import { readDeclarations, type DeclaredBinding } from "./wgsl-declarations.js";
 
@@ -142,10 +142,9 @@ function chosenEntry(given: string | undefined, declared: readonly string[]): st
   const [only] = declared;
   if (given !== undefined) {
     if (declared.includes(given)) return given;
-    const near = didYouMean(given, declared);
     throw refused(
       `the WGSL has no compute entry point ${given}`,
-      near === undefined ? `it has ${declared.join(", ") || "none"}` : `did you mean ${near}?`,
+      hintFor(given, declared, `it has ${declared.join(", ") || "none"}`),
     );
   }
   if (only === undefined) throw refused("the WGSL has no compute entry point", "@compute marks one");

@@ -4,7 +4,7 @@
  * second input.
  */
 import { defined, CompileError, error, inputsOf, outputOf, type Operand } from "../../../ir/index.js";
-import { didYouMean } from "../../../ir/did-you-mean.js";
+import { hintFor } from "../../../ir/did-you-mean.js";
 
 /** Sizes of a program's dims in elements, by name, for example `out0` and `in1_0` ({@link sizesByName}). */
 export type NamedSizes = ReadonlyMap<string, number>;
@@ -124,10 +124,10 @@ class SizeReader {
     }
     const size = this.sizes.get(name);
     if (size !== undefined) return integer(BigInt(size));
-    const near = didYouMean(name, [...this.sizes.keys(), "ceil"]);
+    const names = [...this.sizes.keys()];
     return this.fail(
       `${name} is no size`,
-      near === undefined ? `the sizes are ${[...this.sizes.keys()].join(", ")}` : `did you mean ${near}?`,
+      hintFor(name, [...names, "ceil"], `the sizes are ${names.join(", ")}`),
     );
   }
 
