@@ -146,6 +146,7 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       pool: "forks",
+      setupFiles: ["test/support/setup.ts"],
       // Ends what hangs, also on a machine with much else to do.
       testTimeout: 600_000,
       hookTimeout: 600_000,
