@@ -53,7 +53,7 @@ import { valueSteps } from "../ir/values/steps.js";
 import { castChain } from "../ir/values/vector-steps.js";
 
 /**
- * Condition on the elements of an operand that index values select: all these elements are finite. `least`:
+ * Condition on the elements of an operand that enter a computation: all these elements are finite. `least`:
  * each element is 0 or has a magnitude of at least 2^`least`. `below`: each magnitude is below 2^`below`.
  */
 export interface ElementCondition {

@@ -64,7 +64,7 @@ function textOf(plan: PtoPlan): string {
   );
   out.line(`// blocks: ${plan.blocks}`);
   if (plan.assumes.length > 0) {
-    out.line("// the stated bits where each element that index values name is");
+    out.line("// the stated bits where each element that enters a computation is");
     for (const condition of plan.assumes) out.line(`//   of ${conditionText(condition)}`);
   }
   out.line("#include <cstdint>");

@@ -44,7 +44,7 @@ export interface PtoKernel {
   /** Bytes of unified buffer up to the end of the last buffer. */
   readonly ubPeak: number;
   /**
-   * Under what conditions on the elements that index values name a machine gives the stated bits. Empty:
+   * Under what conditions on the elements that enter a computation a machine gives the stated bits. Empty:
    * under all.
    */
   readonly assumes: readonly ElementCondition[];

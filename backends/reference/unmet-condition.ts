@@ -1,8 +1,8 @@
 /**
- * Test of the conditions under which an Ascend core gives the stated bits, on the elements that index values
- * name.
+ * Test of the conditions under which an Ascend core gives the stated bits, on the elements that are combined
+ * into output elements.
  */
-import { fillBytes, isScatter } from "../../ir/access.js";
+import { baseFill, fillBytes, gatheredTable, isScatter } from "../../ir/access.js";
 import { inputOf, keyOf, outputOf, type Operand } from "../../ir/func.js";
 import { jsonNumber, type JsonNumber } from "../../ir/json-number.js";
 import { fillValue, noElement, outOfRange } from "../../ir/policy.js";
@@ -111,37 +111,63 @@ function* unmetElements(
   }
 }
 
+/** A point of a scatter that combines a value with the element that it writes. */
+interface CombiningPoint {
+  /** Coordinates of the written element, and its row-major position. */
+  readonly written: readonly number[];
+  readonly element: number;
+  /** True if the value is the fill bits. */
+  readonly isFill: boolean;
+  /** The element of the base or of the updates that violates a condition; undefined if there is none. */
+  readonly unmet: UnmetCondition | undefined;
+}
+
 /**
- * Returns the first input element that violates a condition and from which an output element is computed.
- * Undefined if there is none before the first output element with an index out of range. For a scatter, all
- * elements of the operands are tested.
+ * Yields the points of a scatter that write an element, in row-major order. Ends at the first index out of
+ * range.
+ */
+function* combiningPoints(
+  mapped: MappedInputs,
+  assumes: readonly ElementCondition[],
+  addresses: MapAddresses,
+): Generator<CombiningPoint> {
+  const { map, operands, inputs } = mapped;
+  const { elementOf, bitsAt } = elementReads(mapped, addresses);
+  const { dtype, shape } = outputOf(mapped).type;
+  const base = baseFill(map.write) === undefined ? inputOf(mapped, gatheredTable) : undefined;
+  const ofBase = base && elementTest(base, assumes);
+  const units = base && unitsOf(inputTensor(inputs, base).bytes, dtype).units;
+  const ofReads = map.reads.map(({ table }) => elementTest(at(operands, table), assumes));
+  const by = strides(shape);
+  for (const point of pointsOf(map.domain)) {
+    const ended = addresses.to(point);
+    if (ended === outOfRange) return;
+    if (ended === noElement) continue;
+    const isFill = ended === fillValue;
+    const written = [...addresses.written()];
+    const element = written.reduce((sum, coord, k) => sum + coord * at(by, k), 0);
+    const unmet =
+      (units && ofBase?.(element, at(units, element))) ??
+      (isFill ? undefined : ofReads[0]?.(elementOf(0), bitsAt(0)));
+    yield { written, element, isFill, unmet };
+  }
+}
+
+/**
+ * Returns the first input element that violates a condition and that is combined into an output element.
+ * Undefined if there is none before the first output element, or point of a scatter, with an index out of
+ * range.
  */
 export function unmetCondition(
   mapped: MappedInputs,
   assumes: readonly ElementCondition[],
 ): UnmetCondition | undefined {
   if (assumes.length === 0) return undefined;
-  if (isScatter(mapped.map)) return unmetOperand(mapped, assumes);
-  for (const { unmet } of unmetElements(mapped, assumes, mapAddresses(mapped))) return unmet;
-  return undefined;
-}
-
-/**
- * Returns the first element of an operand that violates the operand's condition; undefined if there is none.
- */
-function unmetOperand(
-  { operands, inputs }: MappedInputs,
-  assumes: readonly ElementCondition[],
-): UnmetCondition | undefined {
-  for (const operand of operands) {
-    const test = elementTest(operand, assumes);
-    if (test === undefined) continue;
-    const { units } = unitsOf(inputTensor(inputs, operand).bytes, operand.type.dtype);
-    for (const [element, bits] of units.entries()) {
-      const unmet = test(element, bits);
-      if (unmet !== undefined) return unmet;
-    }
-  }
+  const addresses = mapAddresses(mapped);
+  const elements = isScatter(mapped.map)
+    ? combiningPoints(mapped, assumes, addresses)
+    : unmetElements(mapped, assumes, addresses);
+  for (const { unmet } of elements) if (unmet !== undefined) return unmet;
   return undefined;
 }
 
@@ -188,17 +214,17 @@ export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCon
  * of range.
  */
 function scatterVerdict(mapped: MappedInputs, assumes: readonly ElementCondition[]): InputsVerdict {
-  const first = unmetOperand(mapped, assumes);
+  const first = unmetCondition(mapped, assumes);
   if (first === undefined) return { kind: "met" };
   const { map, operands } = mapped;
   const { combine } = map.write;
-  const { dtype, shape } = outputOf(mapped).type;
+  const { dtype } = outputOf(mapped).type;
   invariant(dtype === "f32" || dtype === "f16" || dtype === "bf16", "real numbers");
   invariant(combine !== "set", "conditions are on combinations");
   const types = map.reads.map(({ table }) => at(operands, table).type.dtype);
   const plan = valuePlan(map.value, types).steps;
   const addresses = mapAddresses(mapped);
-  const { elementOf, bitsAt } = elementReads(mapped, addresses);
+  const { bitsAt } = elementReads(mapped, addresses);
   const { units: base } = unitsOf(baseBytes(mapped, map.write, outputOf(mapped)), dtype);
   const made = Array.from(base, (bits) => numberOf(dtype, bits));
   let old = 0;
@@ -211,25 +237,12 @@ function scatterVerdict(mapped: MappedInputs, assumes: readonly ElementCondition
       : constantOf(evaluator({ steps: plan }).element(() => 0)),
     constantOf(at(unitsOf(fillBytes(map, dtype), dtype).units, 0)),
   ];
-  const ofBase =
-    map.write.base !== undefined && "operand" in map.write.base
-      ? elementTest(inputOf(mapped, 0), assumes)
-      : undefined;
-  const ofReads = map.reads.map(({ table }) => elementTest(at(operands, table), assumes));
   const unmetOf = new Map<number, UnmetCondition>();
-  const by = strides(shape);
-  for (const point of pointsOf(map.domain)) {
-    const ended = addresses.to(point);
-    if (ended === outOfRange) break;
-    if (ended === noElement) continue;
-    const written = [...addresses.written()];
-    const element = written.reduce((sum, coord, k) => sum + coord * at(by, k), 0);
+  for (const combined of combiningPoints(mapped, assumes, addresses)) {
+    const { written, element, isFill } = combined;
     old = at(made, element);
-    const { steps, numbers } = ended === fillValue ? fill : value;
-    const unmet =
-      unmetOf.get(element) ??
-      ofBase?.(element, at(base, element)) ??
-      (ended === fillValue ? undefined : ofReads[0]?.(elementOf(0), bitsAt(0)));
+    const { steps, numbers } = isFill ? fill : value;
+    const unmet = unmetOf.get(element) ?? combined.unmet;
     const list = numbers(bitsAt);
     const step = unmet === undefined ? undefined : faultOfNumbers(steps, list);
     if (unmet !== undefined && step !== undefined) return { kind: "other bits", point: written, step, unmet };

@@ -457,7 +457,7 @@ function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
   if (!answer.ok) return [`no text for Ascend cores: ${answer.refused}`];
   if (answer.assumes.length === 0) return ["text for Ascend cores gives the stated bits"];
   return [
-    "text for Ascend cores gives the stated bits where each element that index values name is",
+    "text for Ascend cores gives the stated bits where each element that enters a computation is",
     ...answer.assumes.map((condition) => `  of ${conditionText(condition)}`),
   ];
 }

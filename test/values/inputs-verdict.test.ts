@@ -154,19 +154,25 @@ describe("inputs of a scatter on an Ascend core", () => {
 
   it("meet the conditions, or need not where no step comes near what they keep off", () => {
     expect(verdictOfScatter("add", [whole, [1, 2, 3]])).toEqual({ kind: "met" });
-    // What no point reaches stays as it is: an element of the base, and the update of a point that is skipped.
-    const unmet = { operand: "x", element: 0, value: 2 ** -140 };
-    expect(
-      verdictOfScatter("add", [
-        [2 ** -140, 1, 1, 1],
-        [1, 2, 3],
-      ]),
-    ).toMatchObject({
-      kind: "unneeded",
-      unmet,
-    });
+    // What no point combines stays as it is: an element of the base, and the update of a point that is skipped.
+    for (const number of [2 ** -140, NaN, Infinity])
+      expect(
+        verdictOfScatter("add", [
+          [number, 1, number, 1],
+          [1, 2, 3],
+        ]),
+      ).toEqual({ kind: "met" });
     const skipped = { rows: [1, 1, 9] };
-    expect(verdictOfScatter("add", [whole, [1, 2, NaN]], skipped)?.kind).toBe("unneeded");
+    expect(
+      verdictOfScatter(
+        "add",
+        [
+          [1, 1, 1, NaN],
+          [1, 2, NaN],
+        ],
+        skipped,
+      ),
+    ).toEqual({ kind: "met" });
     // A sum of the largest that stays below 2^128.
     expect(
       verdictOfScatter("add", [

@@ -370,6 +370,22 @@ describe("random sums and products of floats", () => {
       bound: "0 or at least 2^-103",
     });
   });
+
+  it("are met by elements that no point combines, whatever these are", () => {
+    const text =
+      "func @f(%x: tensor<4xf32>, %i: tensor<3xi32>, %u: tensor<3xf32>) -> tensor<4xf32> {\n" +
+      "  %y = access.scatter %x, %i, %u (d0 < 3) -> (%i[d0]) yield %u[d0] {oob = skip, combine = add}\n" +
+      "  return %y\n}\n";
+    const func = parseModule(text, "f.tir").module.funcs[0]!;
+    const sum = compile(func, { target: targets.ascendA2, residency: "ub" });
+    // Points write elements 1 and 3; the third is skipped.
+    const met = (x: readonly number[], u: readonly number[]) =>
+      meets(sum, { x: Float32Array.from(x), i: Int32Array.of(1, 3, 4), u: Float32Array.from(u) });
+    expect(met([NaN, 1, 2 ** -140, 1], [1, 1, Infinity])).toEqual({ ok: true });
+    expect(met([1, 1, 1, NaN], [1, 1, 1])).toMatchObject({ ok: false, operand: "x", element: 3 });
+    expect(met([1, 1, 1, 1], [1, NaN, 1])).toMatchObject({ ok: false, operand: "u", element: 1 });
+    expect(sum.pto().code).toContain("// the stated bits where each element that enters a computation is\n");
+  });
 });
 
 describe("a constant of a scatter's points", () => {

@@ -1,6 +1,6 @@
 // tilec emit pto: @bags for ascend-a2, 48 cores, 448 of 196608 B of UB
 // blocks: 48
-// the stated bits where each element that index values name is
+// the stated bits where each element that enters a computation is
 //   of e: finite, 0 or at least 2^-103, below 2^123
 #include <cstdint>
 #include <pto/pto-inst.hpp>

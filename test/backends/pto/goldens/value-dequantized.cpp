@@ -1,6 +1,6 @@
 // tilec emit pto: @dequantized for ascend-a2, 48 cores, 21056 of 196608 B of UB
 // blocks: 6
-// the stated bits where each element that index values name is
+// the stated bits where each element that enters a computation is
 //   of s: finite, 0 or at least 2^-126, below 2^120
 #include <cstdint>
 #include <pto/pto-inst.hpp>
