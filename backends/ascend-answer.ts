@@ -12,7 +12,7 @@
  * TSUB, TMUL, TMIN and TMAX, under docs/isa, state neither what happens past the range of an integer nor what
  * a minimum is of a NaN or of two zeros. No page states the payload of a NaN.
  */
-import { baseFill, gatheredTable, isMove, isScatter, type AccessMap } from "../ir/access.js";
+import { baseFill, gatheredTable, isMove, isScatter, writtenIndices, type AccessMap } from "../ir/access.js";
 import { inputsOf, keyOf, outputOf, type Operand } from "../ir/func.js";
 import { carryingDims } from "../ir/tiling/point-order.js";
 import { at, elementCount, isPacked, type DType } from "../ir/types.js";
@@ -378,7 +378,7 @@ export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): Ascend
 
 /**
  * Returns whether an Ascend core gives exact bits for what a program computes, and the conditions. Undefined
- * for a program that only moves elements, and for a scatter of a computed value.
+ * for a program that only moves elements, and for the scatters without {@link combinationAnswer}.
  */
 export function programAnswer({
   map,
@@ -398,7 +398,8 @@ const maxFactors = 32;
 /**
  * Returns whether an Ascend core gives exact bits for the sums or products of floats that a scatter of moved
  * elements or a constant makes, and the conditions on the elements of the base and of the updates. Undefined
- * for a scatter that combines no floats, or computes its value. `type`: element type of the output.
+ * for a scatter that combines no floats, computes its value, or has index values that only the value needs:
+ * PTO-ISA has no form for these, whose points may combine fill bits. `type`: element type of the output.
  */
 export function combinationAnswer(
   map: AccessMap,
@@ -407,6 +408,7 @@ export function combinationAnswer(
 ): AscendAnswer | undefined {
   const { combine, duplicates } = map.write;
   if (combine === "set" || !isValueType(type) || !isFloatValue(type)) return undefined;
+  if (writtenIndices(map).size < map.indices.length) return undefined;
   const types = map.reads.map(({ table }) => at(inputs, table).type.dtype);
   const isConstant = readsIn(map.value).length === 0 && map.reduced === undefined;
   if ((!isConstant && !isMove(map)) || typeOf(map.value, types) !== type) return undefined;

@@ -2,14 +2,14 @@
  * Test of the conditions under which an Ascend core gives the stated bits, on the elements that are combined
  * into output elements.
  */
-import { baseFill, fillBytes, gatheredTable, isScatter } from "../../ir/access.js";
+import { baseFill, gatheredTable, isScatter } from "../../ir/access.js";
 import { inputOf, keyOf, outputOf, type Operand } from "../../ir/func.js";
 import { jsonNumber, type JsonNumber } from "../../ir/json-number.js";
-import { fillValue, noElement, outOfRange } from "../../ir/policy.js";
+import { noElement, outOfRange } from "../../ir/policy.js";
 import { programOfRows, readsOfSteps } from "../../ir/tiling/value-rows.js";
 import { at, invariant, strides } from "../../ir/types.js";
 import { stepNumbers } from "../../ir/values/evaluator.js";
-import { accumulators, evaluator, numberOf, valuePlan, type ValueStep } from "../../ir/values/index.js";
+import { accumulators, evaluator, numberOf, valuePlan } from "../../ir/values/index.js";
 import { meaningOf, reducedTo } from "../../ir/values/ops.js";
 import {
   faultOfNumbers,
@@ -116,8 +116,6 @@ interface CombiningPoint {
   /** Coordinates of the written element, and its row-major position. */
   readonly written: readonly number[];
   readonly element: number;
-  /** True if the value is the fill bits. */
-  readonly isFill: boolean;
   /** The element of the base or of the updates that violates a condition; undefined if there is none. */
   readonly unmet: UnmetCondition | undefined;
 }
@@ -143,13 +141,10 @@ function* combiningPoints(
     const ended = addresses.to(point);
     if (ended === outOfRange) return;
     if (ended === noElement) continue;
-    const isFill = ended === fillValue;
     const written = [...addresses.written()];
     const element = written.reduce((sum, coord, k) => sum + coord * at(by, k), 0);
-    const unmet =
-      (units && ofBase?.(element, at(units, element))) ??
-      (isFill ? undefined : ofReads[0]?.(elementOf(0), bitsAt(0)));
-    yield { written, element, isFill, unmet };
+    const unmet = (units && ofBase?.(element, at(units, element))) ?? ofReads[0]?.(elementOf(0), bitsAt(0));
+    yield { written, element, unmet };
   }
 }
 
@@ -228,20 +223,19 @@ function scatterVerdict(mapped: MappedInputs, assumes: readonly ElementCondition
   const { units: base } = unitsOf(baseBytes(mapped, map.write, outputOf(mapped)), dtype);
   const made = Array.from(base, (bits) => numberOf(dtype, bits));
   let old = 0;
-  const taking = (steps: readonly ValueStep[]): Taking => ({ steps, numbers: stepNumbers(steps, () => old) });
-  const constantOf = (bits: number): Taking =>
-    taking(stepsOfCombination(combine, dtype, numberOf(dtype, bits)));
-  const [value, fill] = [
+  const constant =
     map.reads.length > 0
-      ? taking(stepsOfCombination(combine, dtype, undefined))
-      : constantOf(evaluator({ steps: plan }).element(() => 0)),
-    constantOf(at(unitsOf(fillBytes(map, dtype), dtype).units, 0)),
-  ];
+      ? undefined
+      : numberOf(
+          dtype,
+          evaluator({ steps: plan }).element(() => 0),
+        );
+  const steps = stepsOfCombination(combine, dtype, constant);
+  const numbers = stepNumbers(steps, () => old);
   const unmetOf = new Map<number, UnmetCondition>();
   for (const combined of combiningPoints(mapped, assumes, addresses)) {
-    const { written, element, isFill } = combined;
+    const { written, element } = combined;
     old = at(made, element);
-    const { steps, numbers } = isFill ? fill : value;
     const unmet = unmetOf.get(element) ?? combined.unmet;
     const list = numbers(bitsAt);
     const step = unmet === undefined ? undefined : faultOfNumbers(steps, list);
@@ -250,12 +244,6 @@ function scatterVerdict(mapped: MappedInputs, assumes: readonly ElementCondition
     made[element] = at(list, list.length - 1);
   }
   return { kind: "unneeded", unmet: first };
-}
-
-/** The steps of one combination, and their results for the point that is selected. */
-interface Taking {
-  readonly steps: readonly ValueStep[];
-  readonly numbers: ReturnType<typeof stepNumbers>;
 }
 
 /**

@@ -455,6 +455,18 @@ describe("what explain says of a scatter's bits on Ascend cores", () => {
     expect(answer("duplicates = last", "%u[d0] * %u[d0]")).toBeUndefined();
     expect(answer("combine = add", "%u[d0] * %u[d0]")).toBeUndefined();
   });
+
+  it("is nothing where a point may combine fill bits, for which there is no text", () => {
+    const text =
+      "func @f(%x: tensor<9xf32>, %i: tensor<4xi32>, %j: tensor<4xi32>, %u: tensor<5xf32>) -> tensor<9xf32> {\n" +
+      "  %y = access.scatter %x, %i, %j, %u (d0 < 4) let t = zero(%j[d0] in 5) -> (%i[d0]) yield %u[t] {oob = error, combine = add, fill = 2139095039}\n" +
+      "  return %y\n}\n";
+    const { module, diagnostics } = parseModule(text, "f.tir");
+    expect(diagnostics).toEqual([]);
+    const kernel = compile(module.funcs[0]!, { target: targets.ascendA2, residency: "ub" });
+    expect(() => kernel.pto()).toThrow("no form for an index value that only the written value needs");
+    expect(explain(module.funcs[0]!, { target: targets.ascendA2 }).ascend).toBeUndefined();
+  });
 });
 
 /** A scatter of rows, as text: an index of one or two dims, rows of one or two, columns that are shifted. */
