@@ -2,10 +2,11 @@
  * Families of sizes: programs with an open symbol, and what a table of at most six ranges costs over their
  * sizes.
  */
-import { bindSizes, CompileError, cyclesOf, parseModule, type Func } from "../ir/index.js";
+import { bindSizes, CompileError, cyclesOf, type Func } from "../ir/index.js";
 import { compile, targets, type Kernel } from "../src/index.js";
 import { tableRecord, taskHash, taskOf, taskRecord, tuneSizes } from "../src/tune/index.js";
 import type { Rows } from "./markdown-table.js";
+import { parsed } from "../test/support/parsed.js";
 
 /** Target that the benchmark programs with dynamic sizes are compiled and tuned for. */
 export const target = targets.ascendA2;
@@ -104,9 +105,8 @@ export interface TunedFamily {
  * Tunes a program over several values of N. Resolves to the number of ranges of N with separate schedules,
  * and the estimated cycles at each value. Rejects if the text has no function.
  */
-export async function tunedFamily({ name, text, sizes }: Family): Promise<TunedFamily> {
-  const [func] = parseModule(text, name).module.funcs;
-  if (func === undefined) throw new Error(`${name} is no program`);
+export async function tunedFamily({ text, sizes }: Family): Promise<TunedFamily> {
+  const func = parsed(text);
   const result = await tuneSizes(func, { target, sizes: { N: sizes }, budget });
   const task = taskOf(func, { target });
   const records = [taskRecord(task, 1, "0"), tableRecord(taskHash(task), result)];

@@ -2,9 +2,10 @@
  * Kernels whose counts a test limits and `bench:isa` compiles for GPUs: one of each form that the WGSL
  * backend emits.
  */
-import { deviceLimits, parseModule, targets, type Func, type Schedule } from "../ir/index.js";
+import { deviceLimits, targets, type Func, type Schedule } from "../ir/index.js";
 import { compile, onnx, torch, type Kernel } from "../src/index.js";
 import { emitWgsl, type WgslKernel } from "../backends/webgpu/index.js";
+import { parsed } from "../test/support/parsed.js";
 
 /**
  * Kernel for tests and benchmarks of emitted WGSL: a name, a program, and the schedule entries to compile the
@@ -15,12 +16,6 @@ export interface GpuKernel {
   readonly func: Func;
   readonly schedule: Schedule;
 }
-
-const parsed = (text: string): Func => {
-  const [func] = parseModule(text, "gpu-kernels").module.funcs;
-  if (func === undefined) throw new Error("a module has a function");
-  return func;
-};
 
 const elements = (
   dtype: "f32" | "u8",

@@ -9,11 +9,12 @@
  */
 import { simulate } from "../backends/sim/index.js";
 import { createRunner } from "../backends/webgpu/index.js";
-import { parseModule, targets, type Target } from "../ir/index.js";
+import { targets, type Target } from "../ir/index.js";
 import { acquireGpu } from "../src/device/index.js";
 import { compile, type Kernel } from "../src/index.js";
 import { table } from "../src/report/table.js";
 import { parseFlags, shared } from "./flags.js";
+import { parsed } from "../test/support/parsed.js";
 
 const flags = parseFlags("bench:sizes", "what a new size of a program over symbols costs, in milliseconds", {
   json: shared.json,
@@ -80,8 +81,7 @@ interface Measured {
  * `verified` is true if the outputs with dynamic and static N are equal.
  */
 async function measure({ name, target, call }: Subject): Promise<Measured> {
-  const [func] = parseModule(text, "rows.tir").module.funcs;
-  if (func === undefined) throw new Error("the text is no program");
+  const func = parsed(text);
   const data = Float32Array.from({ length: 64 * rows }, (_, k) => k);
   const kernel = compile(func, { target });
   const times: Readonly<Record<"newSize" | "again" | "compiled", number[]>> = {

@@ -10,7 +10,7 @@
  */
 import { FastExecutor } from "../backends/sim/index.js";
 import { createRunner } from "../backends/webgpu/index.js";
-import { parseModule, targets, type Target } from "../ir/index.js";
+import { targets, type Target } from "../ir/index.js";
 import { lcg } from "../src/formats/lcg.js";
 import { acquireGpu } from "../src/device/index.js";
 import { compile, onnx, type Kernel } from "../src/index.js";
@@ -19,6 +19,7 @@ import { parseFlags, shared } from "./flags.js";
 import { download } from "./gpu-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { geometricMean } from "./statistics.js";
+import { parsed } from "../test/support/parsed.js";
 
 const flags = parseFlags(
   "bench:paged",
@@ -54,8 +55,7 @@ function pagedKernel({ dtype, page, topK }: Paged, target: Target): Kernel {
   return %y
 }
 `;
-  const [func] = parseModule(text, "paged.tir").module.funcs;
-  if (func === undefined) throw new Error("the text is no program");
+  const func = parsed(text);
   return compile(func, { target });
 }
 

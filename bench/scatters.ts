@@ -1,5 +1,5 @@
 /** Scatters that bench:scatter measures, on the CPU and in a page. */
-import { parseModule, type Func } from "../ir/index.js";
+import { type Func } from "../ir/index.js";
 import { lcg } from "../src/formats/lcg.js";
 import {
   input,
@@ -11,6 +11,7 @@ import {
   stringAttribute,
   text,
 } from "../test/support/onnx-bytes.js";
+import { parsed } from "../test/support/parsed.js";
 
 const next = lcg(1);
 const draw = (limit: number): number => Math.floor(next() * limit);
@@ -169,9 +170,7 @@ export function programOf({ dtype, indexShape, inPlace, points, shape, statement
   return %y
 }
 `;
-  const [func] = parseModule(program, "scatter.tir").module.funcs;
-  if (func === undefined) throw new Error("the text is no program");
-  return func;
+  return parsed(program);
 }
 
 /**

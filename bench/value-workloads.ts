@@ -2,7 +2,7 @@
  * The workloads of bench:values: gathers that dequantize or sum, their inputs from a fixed seed, and what
  * they give by a plain loop.
  */
-import { parseModule, type Func } from "../ir/index.js";
+import { type Func } from "../ir/index.js";
 import { lcg } from "../src/formats/lcg.js";
 import { moe, onnx, torch } from "../src/index.js";
 import {
@@ -16,6 +16,7 @@ import {
   onnxTypes,
   text,
 } from "../test/support/onnx-bytes.js";
+import { parsed } from "../test/support/parsed.js";
 
 type Elements = Uint8Array | Int8Array | Uint16Array | Int32Array | Float32Array | BigInt64Array;
 
@@ -153,16 +154,12 @@ export function cacheRows(): ValueWorkload {
   const q = Int8Array.from({ length: rows * columns }, random);
   const s = Float32Array.from({ length: rows }, () => (1 + (random() % 1000)) / 4096);
   const ids = BigInt64Array.from({ length: count }, () => BigInt(random() % rows));
-  const { module } = parseModule(
-    `func @rows(%q: tensor<${rows}x${columns}xi8>, %s: tensor<${rows}xf32>, %ids: tensor<${count}xi64>) -> tensor<${count}x${columns}xf32> {
+  const func =
+    parsed(`func @rows(%q: tensor<${rows}x${columns}xi8>, %s: tensor<${rows}xf32>, %ids: tensor<${count}xi64>) -> tensor<${count}x${columns}xf32> {
   %y = access.gather %q, %s, %ids (d0, d1) let t = error(from_end(%ids[d0]) in ${rows}) yield f32(%q[t, d1]) * %s[t] {oob = error}
   return %y
 }
-`,
-    "rows.tir",
-  );
-  const [func] = module.funcs;
-  if (func === undefined) throw new Error("the text is a program");
+`);
   return {
     name: "K",
     func,

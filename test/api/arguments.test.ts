@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { simulate, simulateLong } from "../../backends/sim/index.js";
 import { createRunner, defaultLimits } from "../../backends/webgpu/index.js";
 import {
-  CompileError,
   inputOf,
   statementsOf,
   parseModule,
@@ -33,6 +32,7 @@ import {
   tryCompile,
   tryProgram,
 } from "../../src/index.js";
+import { rejections } from "../support/refusal.js";
 
 /** As JavaScript calls: whatever the types say. */
 const anything = (value: unknown): never => value as never;
@@ -75,15 +75,7 @@ const description = {
 const tensor = (type: string, ...sizes: number[]) => ({ DataType: type, Sizes: sizes });
 
 /** What a call is refused with: each diagnostic as its code, its message and its hint. */
-async function refusal(call: () => unknown): Promise<string> {
-  try {
-    await call();
-  } catch (thrown) {
-    if (!(thrown instanceof CompileError)) throw thrown;
-    return thrown.diagnostics.map(told).join("\n");
-  }
-  return "accepted";
-}
+const refusal = async (call: () => unknown): Promise<string> => (await rejections(call)).map(told).join("\n");
 
 const told = ({ code, message, hint }: Diagnostic): string =>
   `${code} ${message}${hint === undefined ? "" : ` -> ${hint}`}`;

@@ -11,8 +11,9 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 import { defaultPipeline } from "../../passes/index.js";
-import { compile, CompileError, run, targets } from "../../src/index.js";
+import { compile, run, targets } from "../../src/index.js";
 import { parsed } from "../support/parsed.js";
+import { codesOf } from "../support/refusal.js";
 
 const embedding = (target: string, tile = "4, 8"): Func =>
   parsed(`dim V <= 40
@@ -22,16 +23,6 @@ func @f(%e: tensor<Vx8xf32>, %i: tensor<Nxi32>) -> tensor<Nx8xf32> target("${tar
   return %y
 }
 `);
-
-const codesOf = (action: () => unknown): readonly string[] => {
-  try {
-    action();
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return thrown.diagnostics.map(({ code }) => code);
-    throw thrown;
-  }
-  return [];
-};
 
 const statements = (text: string): string[] =>
   text

@@ -1,9 +1,10 @@
 /** Scatters over symbols, bound to sizes: the bits of a plain loop at each size, in place and not. */
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
-import { parseModule, type AccessFunc } from "../../ir/index.js";
+import { type AccessFunc } from "../../ir/index.js";
 import { compile, RunError, run, targets } from "../../src/index.js";
 import { drawer } from "../fuzz/mutate.js";
+import { parsedAccess } from "../support/parsed.js";
 
 /** Returns a scatter of rows of floats; `rows` and `points` are numbers or symbols of at most as many. */
 function scatterOf(
@@ -13,17 +14,11 @@ function scatterOf(
   inout: boolean,
   policy = "skip",
 ): AccessFunc {
-  const { module, diagnostics } = parseModule(
-    `${symbols}func @f(%x: ${inout ? "inout " : ""}tensor<${rows}x3xf32>, %i: tensor<${points}xi32>, %u: tensor<${points}x3xf32>) -> tensor<${rows}x3xf32> {
+  return parsedAccess(`${symbols}func @f(%x: ${inout ? "inout " : ""}tensor<${rows}x3xf32>, %i: tensor<${points}xi32>, %u: tensor<${points}x3xf32>) -> tensor<${rows}x3xf32> {
   %y = access.scatter %x, %i, %u (d0 < ${points}, d1 < 3) let t = ${policy}(%i[d0] in ${rows}) -> (t, d1) yield %u[d0, d1] {oob = error, duplicates = last}
   return %y
 }
-`,
-    "f.tir",
-  );
-  const [func] = module.funcs;
-  if (diagnostics.length > 0 || func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
-  return func;
+`);
 }
 
 const maxRows = 9;
@@ -92,17 +87,12 @@ it.each(["2 * d1", "7 - 2 * d1", "2 * d1 + 1", "7 - d1", "d0 + 2 * d1"])(
   async (coord) => {
     for (const target of [targets.ascendA2, targets.cpu, targets.webgpu])
       for (const length of ["N", "0"]) {
-        const { module, diagnostics } = parseModule(
-          `${length === "N" ? "dim N <= 2\n" : ""}func @f(%x: tensor<9x4xf32>, %i: tensor<${length}xi32>, %u: tensor<${length}x8xf32>) -> tensor<9x4xf32> {
+        const func =
+          parsedAccess(`${length === "N" ? "dim N <= 2\n" : ""}func @f(%x: tensor<9x4xf32>, %i: tensor<${length}xi32>, %u: tensor<${length}x8xf32>) -> tensor<9x4xf32> {
   %y = access.scatter %x, %i, %u (d0 < ${length}, d1 < 4) let t = error(%i[d0] in 9) -> (t, d1) yield %u[d0, ${coord}] {oob = error, duplicates = last}
   return %y
 }
-`,
-          "f.tir",
-        );
-        expect(diagnostics).toEqual([]);
-        const [func] = module.funcs;
-        if (func?.level !== "access") throw new Error("a scatter is an access");
+`);
         const kernel = length === "N" ? compile(func, { target }).bind({ N: 0 }) : compile(func, { target });
         const x = Float32Array.from({ length: 36 }, (_, k) => k + 1);
         const inputs = { x, i: new Int32Array(0), u: new Float32Array(0) };

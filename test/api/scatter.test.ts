@@ -1,18 +1,12 @@
 /** explain, legal and tune of scatters: verdicts by name, counts beside an enumeration, hints that work when followed. */
 import { describe, expect, it } from "vitest";
-import { parseModule, type AccessFunc, type Schedule } from "../../ir/index.js";
+import { type AccessFunc, type Schedule } from "../../ir/index.js";
 import { explain, legalTiles, pypto, tryCompile } from "../../src/index.js";
 import { tune } from "../../src/tune/index.js";
-
-function parsed(text: string): AccessFunc {
-  const { module, diagnostics } = parseModule(text, "scatter.tir");
-  const [func] = module.funcs;
-  if (diagnostics.length > 0 || func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
-  return func;
-}
+import { parsedAccess } from "../support/parsed.js";
 
 const sums = (a: number, b: number, c: number, rows: number): AccessFunc =>
-  parsed(`func @f(%x: tensor<${rows}x${c}xf32>, %i: tensor<${a}x${b}xi32>, %u: tensor<${a}x${b}x${c}xf32>) -> tensor<${rows}x${c}xf32> {
+  parsedAccess(`func @f(%x: tensor<${rows}x${c}xf32>, %i: tensor<${a}x${b}xi32>, %u: tensor<${a}x${b}x${c}xf32>) -> tensor<${rows}x${c}xf32> {
   %y = access.scatter %x, %i, %u (d0 < ${a}, d1 < ${b}, d2 < ${c}) -> (%i[d0, d1], d2) yield %u[d0, d1, d2] {oob = error, combine = add}
   return %y
 }
@@ -64,8 +58,7 @@ describe("explain of scatters", () => {
   %y = access.scatter %x, %u (d0 < 7) -> (d0) yield %u[d0] {oob = error, duplicates = last}
   return %y
 }`;
-    const [longer] = parseModule(text, "longer.tir").module.funcs;
-    if (longer?.level !== "access") throw new Error("it is no scatter");
+    const longer = parsedAccess(text);
     for (const [tile, tasks] of [
       [1, 7],
       [2, 4],

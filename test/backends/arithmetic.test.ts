@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { executors, simulateBytes, watOf } from "../../backends/sim/index.js";
-import { parseModule, targets, verifyStructure, type TileFunc } from "../../ir/index.js";
+import { targets, verifyStructure, type TileFunc } from "../../ir/index.js";
+import { parsedTile } from "../support/parsed.js";
 
 /** The last element first, written by hand: `y[k] = x[i[k]]` over 16 elements, in the given loops. */
 const program = (head: string, offset: string, size: string): string => `
@@ -11,10 +12,7 @@ func @reversed(%x: gm<16xu8>, %i: gm<16xi32>, %y: gm<16xu8>) target("cpu") {
 }`;
 
 function parsed(text: string): TileFunc {
-  const { module, diagnostics } = parseModule(text, "reversed.tir");
-  expect(diagnostics).toEqual([]);
-  const [tile] = module.funcs;
-  if (tile?.level !== "tile") throw new Error("a tile program");
+  const tile = parsedTile(text);
   expect(verifyStructure(tile)).toEqual([]);
   return tile;
 }

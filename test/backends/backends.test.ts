@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { Backend, BackendKernel } from "../../backends/index.js";
 import { referenceBackend } from "../../backends/reference/index.js";
 import { checkedBackend, fastBackend, simulate, simulateBytes } from "../../backends/sim/index.js";
-import { parseModule, RunError, targets } from "../../ir/index.js";
+import { RunError, targets } from "../../ir/index.js";
 import { compile, onnx, run } from "../../src/index.js";
 import { operandOf } from "../support/operands.js";
+import { parsed, parsedTile } from "../support/parsed.js";
 
 const kernel = compile(onnx.gather({ data: ["u8", [5, 4]], indices: ["i32", [6]], axis: 0 }), {
   target: targets.cpu,
@@ -21,8 +22,7 @@ const inputs = (values: Int32Array) => ({
 
 /** The same program without its operator. */
 function written(): BackendKernel {
-  const [tile] = parseModule(kernel.text("tile"), "written.tir").module.funcs;
-  if (tile?.level !== "tile") throw new Error("a tile program");
+  const tile = parsedTile(kernel.text("tile"));
   return { tile, target: kernel.target };
 }
 
@@ -153,15 +153,11 @@ describe("an index that is read a constant further on", () => {
   it.each(["reference", "sim"] as const)(
     "is read there by %s, not where its tile starts",
     async (backend) => {
-      const [func] = parseModule(
-        `func @p(%x: tensor<8xf32>, %i: tensor<5xi32>) -> tensor<2xf32> {
+      const func = parsed(`func @p(%x: tensor<8xf32>, %i: tensor<5xi32>) -> tensor<2xf32> {
   %y = access.gather %x, %i (d0) -> (%i[d0 + 3]) {oob = error}
   return %y
 }
-`,
-        "shifted.tir",
-      ).module.funcs;
-      if (func === undefined) throw new Error("a program");
+`);
       const inputs = {
         data: Float32Array.of(0, 1, 2, 3, 4, 5, 6, 7),
         indices: Int32Array.of(7, 6, 5, 4, 3),

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { simulateChecked } from "../../backends/sim/index.js";
-import { parseModule, RunError, targets, verify, type TileFunc } from "../../ir/index.js";
+import { parseModule, targets, verify } from "../../ir/index.js";
 import { compile, pypto } from "../../src/index.js";
 import { operandOf } from "../support/operands.js";
+import { refusal } from "../support/refusal.js";
+import { parsedTile } from "../support/parsed.js";
 
 /** Two tiles along dim 1, so that every wait and every address matters. */
 const kernel = compile(pypto.gather({ input: ["f32", [3, 16]], index: ["i32", [3, 16]], dim: 0 }), {
@@ -15,16 +17,8 @@ const program = kernel.text("tile");
 const data = Float32Array.from({ length: 48 }, (_, k) => k);
 const indices = Int32Array.from({ length: 48 }, (_, k) => (k * 5) % 3);
 
-function parse(text: string): TileFunc {
-  const { module, diagnostics } = parseModule(text, "defect.tir");
-  expect(diagnostics).toEqual([]);
-  const [func] = module.funcs;
-  if (func?.level !== "tile") throw new Error("a tile program");
-  return func;
-}
-
 function run(text: string): Float32Array {
-  const func = parse(text);
+  const func = parsedTile(text);
   const inputs = {
     data: { type: operandOf(func, "data").type, bytes: new Uint8Array(data.buffer) },
     indices: { type: operandOf(func, "indices").type, bytes: new Uint8Array(indices.buffer) },
@@ -34,14 +28,8 @@ function run(text: string): Float32Array {
 
 function trap(text: string): { code: string; message: string; statement: string } {
   expect(text).not.toBe(program);
-  try {
-    run(text);
-  } catch (thrown) {
-    if (!(thrown instanceof RunError)) throw thrown;
-    const [diagnostic] = thrown.diagnostics;
-    return { code: diagnostic!.code, message: diagnostic!.message, statement: diagnostic!.notes?.[0] ?? "" };
-  }
-  throw new Error("the defect was not caught");
+  const { code, message, notes } = refusal(() => run(text))!;
+  return { code, message, statement: notes?.[0] ?? "" };
 }
 
 describe("the checked executor", () => {
@@ -58,7 +46,7 @@ describe("the checked executor", () => {
         code: "TC604",
         message: expect.stringContaining("nothing orders them"),
       });
-      expect(verify(parse(text), "synchronized", targets.ascendA2)[0]).toMatchObject({ code: "TC203" });
+      expect(verify(parsedTile(text), "synchronized", targets.ascendA2)[0]).toMatchObject({ code: "TC203" });
     },
   );
 
@@ -66,7 +54,7 @@ describe("the checked executor", () => {
     const address = /%output_ub = alloc : .* at \[(\d+)\]/.exec(program)![1]!;
     const text = program.replace(`at [${address}]`, "at [0]");
     expect(trap(text)).toMatchObject({ code: "TC605", statement: expect.stringContaining("gather") });
-    expect(verify(parse(text), "allocated", targets.ascendA2)[0]).toMatchObject({ code: "TC202" });
+    expect(verify(parsedTile(text), "allocated", targets.ascendA2)[0]).toMatchObject({ code: "TC202" });
   });
 
   it("traps an address off by a block that runs into the next buffer", () => {
@@ -91,7 +79,7 @@ describe("the checked executor", () => {
       code: "TC603",
       message: expect.stringContaining("leave an extent of 16"),
     });
-    expect(verify(parse(text), "tile", targets.ascendA2)).toEqual([]);
+    expect(verify(parsedTile(text), "tile", targets.ascendA2)).toEqual([]);
   });
 
   it("traps an output element that nothing writes, and one written twice", () => {
@@ -153,7 +141,7 @@ describe("a loop that runs once, as the tail of a view does", () => {
 }`;
 
   it("leaves a race that more turns would hide, and the verifier says so", () => {
-    const func = parse(text);
+    const func = parsedTile(text);
     expect(verify(func, "tile", targets.ascendA2)).toEqual([]);
     expect(verify(func, "synchronized", targets.ascendA2)).toMatchObject([{ code: "TC203" }]);
     const inputs = {

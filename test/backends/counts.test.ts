@@ -4,18 +4,9 @@ import { forEachGroup } from "../../backends/sim/iteration-groups.js";
 import { simulateBytes } from "../../backends/sim/index.js";
 import { BurstRun, Counter } from "../../backends/sim/counter.js";
 import { Runs } from "../../backends/sim/runs.js";
-import {
-  constant,
-  evaluate,
-  iterations,
-  iv,
-  min,
-  parseModule,
-  sub,
-  targets,
-  type ForStmt,
-} from "../../ir/index.js";
+import { constant, evaluate, iterations, iv, min, sub, targets, type ForStmt } from "../../ir/index.js";
 import { loopsAndForms } from "../support/loops.js";
+import { parsedTile } from "../support/parsed.js";
 
 /** How often each list of values comes up. */
 type Tally = Map<string, number>;
@@ -124,8 +115,7 @@ describe("an access map that names an index component twice", () => {
 }`;
 
   it("reads it once: 24 B in six bursts, on both executors", () => {
-    const [tile] = parseModule(text, "pairs.tir").module.funcs;
-    if (tile?.level !== "tile") throw new Error("a tile program");
+    const tile = parsedTile(text);
     const inputs = {
       data: { type: tile.operands[0]!.type, bytes: Uint8Array.from({ length: 16 }, (_, k) => k) },
       indices: {

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { FastExecutor, simulate, simulateLong } from "../../backends/sim/index.js";
 import type { GpuBuffers, Runner } from "../../backends/webgpu/index.js";
-import { keyOf, inputsOf, parseModule, printFunc, RunError, type Func } from "../../ir/index.js";
+import { keyOf, inputsOf, printFunc, RunError, type Func } from "../../ir/index.js";
 import { compile, run, targets, tryCompile, type Kernel } from "../../src/index.js";
 import { drawer } from "../fuzz/mutate.js";
 import { judgeMap } from "../support/map-trials.js";
@@ -13,15 +13,10 @@ import { loadModule } from "../support/modules.js";
 import { randomSteps } from "../support/random-steps.js";
 import { runnerOr } from "../support/gpu.js";
 import { runs } from "../support/runs.js";
-
-const funcOf = (text: string): Func => {
-  const { module, diagnostics } = parseModule(text, "empty.tir");
-  expect(diagnostics).toEqual([]);
-  return module.funcs[0]!;
-};
+import { parsed } from "../support/parsed.js";
 
 /** Rows of no elements, by three indices. */
-const rows = funcOf(`func @rows(%x: tensor<3x0xf32>, %i: tensor<3xi64>) -> tensor<3x0xf32> {
+const rows = parsed(`func @rows(%x: tensor<3x0xf32>, %i: tensor<3xi64>) -> tensor<3x0xf32> {
   %y = access.gather %x, %i (d0, d1) -> (%i[d0], d1) {oob = error}
   return %y
 }
@@ -82,7 +77,7 @@ describe("an output without elements", () => {
   });
 
   it("reports it for data that lie elsewhere", async () => {
-    const part = funcOf(`func @part(%x: tensor<3x900xf32>, %i: tensor<2xi32>) -> tensor<2x0xf32> {
+    const part = parsed(`func @part(%x: tensor<3x900xf32>, %i: tensor<2xi32>) -> tensor<2x0xf32> {
   %y = access.gather %x, %i (d0, d1) -> (%i[d0], 7 - d1) {oob = error}
   return %y
 }
@@ -95,14 +90,14 @@ describe("an output without elements", () => {
 
   it("states its map as text, which parses back to the same reports", async () => {
     const { tile } = compile(rows, { target: targets.ascendA2 });
-    const again = funcOf(printFunc(tile));
+    const again = parsed(printFunc(tile));
     expect(printFunc(again)).toBe(printFunc(tile));
     for (const backend of ["reference", "sim"] as const)
       expect(await outcome(() => run(compile(again), rowsOf(0n, 5n, 1n), { backend }))).toMatchObject(bad);
   });
 
   it("has no statement where no index value is looked up, or none is rejected", () => {
-    const kept = (text: string): number => compile(funcOf(text), { target: targets.cpu }).tile.body.length;
+    const kept = (text: string): number => compile(parsed(text), { target: targets.cpu }).tile.body.length;
     const map = (shapes: string, oob: string): string =>
       `func @f(${shapes} {\n  %y = access.gather %x, %i (d0, d1) -> (%i[d0], d1) {oob = ${oob}}\n  return %y\n}\n`;
     const none = "%x: tensor<3x4xf32>, %i: tensor<0xi32>) -> tensor<0x4xf32>";
@@ -115,7 +110,7 @@ describe("an output without elements", () => {
     const beyond = (coord: string) =>
       `func @f(%x: tensor<3x0xf32>, %i: tensor<3xi32>) -> tensor<3x0xf32> {\n  %y = access.gather %x, %i (d0, d1) -> (%i[${coord}], d1) {oob = error}\n  return %y\n}\n`;
     const codes = (text: string) => {
-      const result = tryCompile(funcOf(text), { target: targets.cpu });
+      const result = tryCompile(parsed(text), { target: targets.cpu });
       return result.ok ? [] : result.diagnostics.map(({ code }) => code);
     };
     expect(codes(beyond("d0"))).toEqual([]);
@@ -130,7 +125,7 @@ describe("an output without elements", () => {
     const of = (coord: string, most: number) =>
       `dim N <= ${most}\nfunc @f(%x: tensor<Nx3xf32>, %i: tensor<4xi32>) -> tensor<Nx2xf32> {\n  %y = access.gather %x, %i (d0, d1) -> (d0, %i[${coord}]) {oob = error}\n  return %y\n}\n`;
     const verdict = (text: string) => {
-      const result = tryCompile(funcOf(text), { target: targets.cpu });
+      const result = tryCompile(parsed(text), { target: targets.cpu });
       return result.ok ? "ok" : result.diagnostics.map(({ message }) => message).join();
     };
     expect(verdict(of("N + d1", 2))).toBe("ok");
@@ -139,7 +134,7 @@ describe("an output without elements", () => {
   });
 
   it("of a size that is bound to 0 has the index values of the other dims", async (context) => {
-    const open = funcOf(`dim N <= 4
+    const open = parsed(`dim N <= 4
 func @columns(%x: tensor<Nx3xf32>, %i: tensor<2xi32>) -> tensor<Nx2xf32> {
   %y = access.gather %x, %i (d0, d1) -> (d0, %i[d1]) {oob = error}
   return %y
@@ -207,7 +202,7 @@ describe("an output without elements on the device", () => {
 
 describe("a tile program of an output without elements", () => {
   const tiled = (store: string): Func =>
-    funcOf(`func @g(%data: gm<5x0xf32>, %indices: gm<4xi32>, %output: gm<4x0xf32>) target("ascend-a2") schedule {tile = [2, 0], residency = gm} {
+    parsed(`func @g(%data: gm<5x0xf32>, %indices: gm<4xi32>, %output: gm<4x0xf32>) target("ascend-a2") schedule {tile = [2, 0], residency = gm} {
   %indices_ub = alloc : ub<2xi32, row 32> at [0]
   %output_ub = alloc : ub<2x0xf32, row 32> at [32]
   for %t0 = 0 to 4 step 2 parallel {

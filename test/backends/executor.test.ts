@@ -8,11 +8,12 @@ import {
   type SpawnThread,
 } from "../../backends/sim/index.js";
 import { word } from "../../backends/wasm/thread.js";
-import { keyOf, parseModule } from "../../ir/index.js";
+import { keyOf } from "../../ir/index.js";
 import { compile, fromHost, onnx, runOn, targets, toHost, type Kernel } from "../../src/index.js";
 import { readNpy, writeNpy } from "../../src/formats/index.js";
 import { operandOf } from "../support/operands.js";
 import { spawnThread as spawn } from "../../src/device/index.js";
+import { parsed } from "../support/parsed.js";
 
 const rows = 40;
 const count = 200_000;
@@ -242,7 +243,7 @@ describe("a report that is read late", () => {
   return %y
 }
 `;
-    const chase = compile(parseModule(text, "chase.tir").module.funcs[0]!, { residency: "gm" });
+    const chase = compile(parsed(text), { residency: "gm" });
     // Neighbours are fetched in one burst, an element twice in two.
     const next = Int32Array.from({ length: 64 }, (_, k) => k);
     const checked = simulate(chase, { x: next }).report;
@@ -259,7 +260,7 @@ func @pick(%x: tensor<3x2xf32>, %i: tensor<Nxi32>) -> tensor<Nx2xf32> {
   return %y
 }
 `;
-  const open = compile(parseModule(text, "pick.tir").module.funcs[0]!);
+  const open = compile(parsed(text));
   const inputs = { data: new Float32Array(6), indices: new Int32Array(64) };
   const unsized = expect.objectContaining({ diagnostics: [expect.objectContaining({ code: "TC107" })] });
 

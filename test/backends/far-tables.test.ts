@@ -1,7 +1,8 @@
 /** Tables of 2^31 elements and more: rows and elements on both sides of that position, on every executor that can address them. */
 import { describe, expect, it } from "vitest";
-import { CompileError, RunError } from "../../ir/index.js";
+import { RunError } from "../../ir/index.js";
 import { compile, explain, numpy, onnx, pypto, run, targets, torch } from "../../src/index.js";
+import { refusals } from "../support/refusal.js";
 
 const columns = 1000;
 const rows = 2_200_000;
@@ -55,15 +56,8 @@ describe("a table of 2.2e9 elements", () => {
 });
 
 describe("where positions have 32 bits", () => {
-  const codesOf = (action: () => unknown): readonly string[] => {
-    try {
-      action();
-      return [];
-    } catch (thrown) {
-      if (!(thrown instanceof CompileError)) throw thrown;
-      return thrown.diagnostics.map(({ code, hint }) => `${code} ${hint ?? ""}`);
-    }
-  };
+  const codesOf = (action: () => unknown): readonly string[] =>
+    refusals(action).map(({ code, hint }) => `${code} ${hint ?? ""}`);
   const op = torch.indexSelect({ input: ["u8", [rows, columns]], index: ["i64", [4]], dim: 0 });
 
   it("WebGPU refuses it, with two targets that take it", () => {

@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import wabt from "wabt";
 import { printMoves } from "../../backends/moves.js";
-import { simulateBytes, watOf } from "../../backends/sim/index.js";
+import { watOf } from "../../backends/sim/index.js";
 import { emitWasm, encodeModule, movesOf, planWasm } from "../../backends/wasm/index.js";
 import { emitWgsl } from "../../backends/wgsl/index.js";
-import { CompileError, RunError, targets, type Schedule } from "../../ir/index.js";
+import { CompileError, defined, outputOf, type Schedule, targets } from "../../ir/index.js";
 import { caseProgram } from "../../src/formats/case-program.js";
 import { readCases } from "../../src/formats/cases.js";
 import { compile, run, tryCompile, type Kernel } from "../../src/index.js";
 import { fits, hostInputsOf } from "../support/case-kernel.js";
 import { testRunner } from "../support/gpu.js";
-import { fastOutput } from "../support/fast.js";
+import { outcomeOn } from "../support/fast.js";
 import { parsed } from "../support/parsed.js";
 
 const folder = new URL("../conformance/cases/", import.meta.url);
@@ -22,23 +22,6 @@ const cases = ["maps.json", "gather-in-ub.json"]
     const found = caseProgram(test);
     return found.ok ? [{ test, func: found.func }] : [];
   });
-
-const outcome = (
-  kernel: Kernel,
-  inputs: Parameters<typeof simulateBytes>[1],
-  executor: "checked" | "fast",
-) => {
-  try {
-    const { report } = simulateBytes(kernel, inputs, { executor });
-    const output = executor === "fast" ? fastOutput(kernel, inputs) : simulateBytes(kernel, inputs).output;
-    return { output: Buffer.from(output).toString("hex"), report: { ...report, executor, copiedBytes: 0 } };
-  } catch (thrown) {
-    if (!(thrown instanceof RunError)) throw thrown;
-    return thrown.diagnostics;
-  }
-};
-const shown = (value: unknown): string =>
-  JSON.stringify(value, (key, v: unknown) => (key === "executor" ? undefined : v));
 
 /** Values at the ends of 64 bits, and some between. */
 const extremes = [
@@ -198,22 +181,16 @@ describe("a general map on the fast executor", () => {
     for (const { test, func } of cases) {
       for (const target of [targets.ascendA2, targets.cpu]) {
         for (const { tile, ...schedule } of schedules) {
-          const first = tryCompile(func, { target, ...schedule });
-          if (!first.ok) continue;
-          const { type } = first.kernel.tile.operands.at(-1)!;
-          const cut =
-            tile === undefined ? undefined : type.shape.map((extent, d) => (d === 0 ? tile[0]! : extent));
-          if (type.shape.includes(0)) continue;
-          const result = cut === undefined ? first : tryCompile(func, { target, tile: cut });
+          const { shape } = outputOf(func).type;
+          if (shape.includes(0)) continue;
+          const cut = tile && shape.map((extent, d) => (d === 0 ? tile[0]! : extent));
+          const result = tryCompile(func, { target, ...schedule, ...defined({ tile: cut }) });
           if (!result.ok || !fits(test, result.kernel.tile)) continue;
           const inputs = hostInputsOf(test, result.kernel.tile);
-          const found = [
-            shown(outcome(result.kernel, inputs, "fast")),
-            shown(outcome(result.kernel, inputs, "checked")),
-          ];
-          expect(found[0], `${test.id} ${target.name} ${JSON.stringify({ cut, schedule })}`).toEqual(
-            found[1],
+          const [fast, checked] = (["fast", "checked"] as const).map((executor) =>
+            outcomeOn(executor, result.kernel, inputs),
           );
+          expect(fast, `${test.id} ${target.name} ${JSON.stringify({ cut, schedule })}`).toEqual(checked);
           compared++;
         }
       }

@@ -1,34 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import wabt from "wabt";
-import {
-  FastExecutor,
-  simulate,
-  simulateBytes,
-  simulateLong,
-  watOf,
-  type SpawnThread,
-} from "../../backends/sim/index.js";
+import { FastExecutor, simulate, simulateLong, watOf, type SpawnThread } from "../../backends/sim/index.js";
 import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
-import { defined, elementCount, RunError, targets } from "../../ir/index.js";
-import { CompileError, compile, onnx, tryCompile, type Kernel } from "../../src/index.js";
+import { defined, elementCount, targets } from "../../ir/index.js";
+import { compile, onnx, tryCompile, type Kernel } from "../../src/index.js";
 import { caseProgram } from "../../src/formats/case-program.js";
 import { readCases, type Case } from "../../src/formats/cases.js";
 import { program } from "../../src/api/program.js";
 import { fits, hostInputsOf } from "../support/case-kernel.js";
 import { operandOf } from "../support/operands.js";
 import { spawnThread as spawn } from "../../src/device/index.js";
-import { fastOutput } from "../support/fast.js";
-
-const diagnosticsOf = async (run: () => unknown): Promise<RunError["diagnostics"]> => {
-  try {
-    await run();
-  } catch (thrown) {
-    if (thrown instanceof RunError || thrown instanceof CompileError) return thrown.diagnostics;
-    throw thrown;
-  }
-  return [];
-};
+import { outcomeOn } from "../support/fast.js";
+import { rejections } from "../support/refusal.js";
 
 const folder = new URL("../conformance/cases/", import.meta.url);
 /** Larger ones take the checked executor long; `tilec check --executor fast` runs them. */
@@ -65,22 +49,10 @@ describe("the fast executor", () => {
       const result = found.ok ? tryCompile(found.func) : undefined;
       if (result?.ok !== true || !fits(test, result.kernel.tile)) continue;
       const inputs = hostInputsOf(test, result.kernel.tile);
-      const outcome = (executor: "checked" | "fast"): unknown => {
-        try {
-          const { report } = simulateBytes(result.kernel, inputs, { executor });
-          const output =
-            executor === "fast"
-              ? fastOutput(result.kernel, inputs)
-              : simulateBytes(result.kernel, inputs).output;
-          return { output: Buffer.from(output), report: { ...report, executor, copiedBytes: 0 } };
-        } catch (thrown) {
-          if (!(thrown instanceof RunError)) throw thrown;
-          return thrown.diagnostics;
-        }
-      };
-      const shown = (value: unknown): string =>
-        JSON.stringify(value, (key, v: unknown) => (key === "executor" ? undefined : v));
-      expect([test.id, shown(outcome("fast"))]).toEqual([test.id, shown(outcome("checked"))]);
+      const [fast, checked] = (["fast", "checked"] as const).map((executor) =>
+        outcomeOn(executor, result.kernel, inputs),
+      );
+      expect(fast, test.id).toEqual(checked);
       compared++;
     }
     expect(compared).toBeGreaterThan(300);
@@ -147,7 +119,7 @@ describe("the fast executor", () => {
       }
       const bad = indices.slice();
       [bad[299], bad[123], bad[124]] = [40, -41, 1000];
-      const [found] = await diagnosticsOf(() => executor.run(hosts(bad)));
+      const [found] = await rejections(() => executor.run(hosts(bad)));
       expect(found).toMatchObject({ code: "TC601", data: { position: 123, value: "-41" } });
       const { output } = await executor.runLong(hosts(indices));
       expect(new Float32Array(output.slice().buffer)).toEqual(expected);
@@ -157,10 +129,10 @@ describe("the fast executor", () => {
   });
 
   it("needs a way to start threads, and a number of them", async () => {
-    expect(await diagnosticsOf(() => FastExecutor.open(kernel.tile, { threads: 2 }))).toMatchObject([
+    expect(await rejections(() => FastExecutor.open(kernel.tile, { threads: 2 }))).toMatchObject([
       { code: "TC702", hint: expect.stringContaining("spawnThread") },
     ]);
-    expect(await diagnosticsOf(() => FastExecutor.open(kernel.tile, { threads: 0, spawn }))).toMatchObject([
+    expect(await rejections(() => FastExecutor.open(kernel.tile, { threads: 0, spawn }))).toMatchObject([
       { code: "TC702" },
     ]);
   });
@@ -183,7 +155,7 @@ describe("the fast executor", () => {
   it("does not wait for ever for threads that never start", { timeout: 30_000 }, async () => {
     const silent: SpawnThread = () => ({ terminate: () => undefined });
     expect(
-      await diagnosticsOf(() => FastExecutor.open(kernel.tile, { threads: 2, spawn: silent })),
+      await rejections(() => FastExecutor.open(kernel.tile, { threads: 2, spawn: silent })),
     ).toMatchObject([{ code: "TC702", message: "0 of 1 threads started, and no other within 5000 ms" }]);
   });
 
@@ -191,7 +163,7 @@ describe("the fast executor", () => {
     const large = compile(onnx.gather({ data: ["f64", [2 ** 29, 1]], indices: ["i32", [4]], axis: 0 }), {
       target: targets.cpu,
     });
-    const [found] = await diagnosticsOf(() => FastExecutor.create(large.tile));
+    const [found] = await rejections(() => FastExecutor.create(large.tile));
     expect(found).toMatchObject({ code: "TC502", data: { limit: 2 ** 32 } });
   });
 
@@ -200,9 +172,7 @@ describe("the fast executor", () => {
     ["c128", "split the tensors"],
   ] as const)("names the checked executor where its arrays have room: 2^29 of %s", async (dtype, hint) => {
     const func = onnx.gather({ data: [dtype, [2 ** 29, 1]], indices: ["i32", [4]], axis: 0 });
-    const [found] = await diagnosticsOf(() =>
-      FastExecutor.create(compile(func, { target: targets.cpu }).tile),
-    );
+    const [found] = await rejections(() => FastExecutor.create(compile(func, { target: targets.cpu }).tile));
     expect(found).toMatchObject({ code: "TC502", hint });
   });
 });

@@ -2,7 +2,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultLimits, emitWgsl, targetOf } from "../../backends/webgpu/index.js";
 import {
-  parseModule,
   targets,
   type Func,
   type Schedule,
@@ -13,6 +12,7 @@ import {
 import { compile, onnx } from "../../src/index.js";
 import { program } from "../../src/api/program.js";
 import { requireGpu } from "../support/gpu.js";
+import { parsed } from "../support/parsed.js";
 
 const elements = (
   dtype: "u8" | "f16" | "f32" | "f64" | "c128",
@@ -26,28 +26,23 @@ const elements = (
     indices: { dtype: index, shape: [6, 64] },
   });
 
-const openRows = parseModule(
-  `dim V <= 500
+const openRows = parsed(`dim V <= 500
 dim N <= 4096
 func @rows(%data: tensor<Vx64xf32>, %indices: tensor<Nxi32>) -> tensor<Nx64xf32> {
   %output = access.gather %data, %indices (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error}
   return %output
 }
-`,
-  "rows.tir",
-).module.funcs[0]!;
-
-const funcOf = (text: string): Func => parseModule(text, "paged.tir").module.funcs[0]!;
+`);
 
 const pagedRows =
-  funcOf(`func @paged(%data: tensor<8x16x64xf16>, %x: tensor<50xi32>, %indices: tensor<5xi32>) -> tensor<50x64xf16> {
+  parsed(`func @paged(%data: tensor<8x16x64xf16>, %x: tensor<50xi32>, %indices: tensor<5xi32>) -> tensor<50x64xf16> {
   %output = access.gather %data, %x, %indices (d0, d1) let t = fill(%x[d0] in 80) -> (%indices[t div 16], t mod 16, d1) {oob = error}
   return %output
 }
 `);
 
 const pagesInOrder =
-  funcOf(`func @pages(%data: tensor<8x16x64xf16>, %indices: tensor<8xi32>) -> tensor<120x64xf16> {
+  parsed(`func @pages(%data: tensor<8x16x64xf16>, %indices: tensor<8xi32>) -> tensor<120x64xf16> {
   %output = access.gather %data, %indices (d0, d1) -> (%indices[d0 div 16], d0 mod 16, d1) {oob = error}
   return %output
 }

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import { compileGpuKernel, gpuKernels } from "../../bench/gpu-kernels.js";
 import { emitWgsl, kernelStats, type BufferStats, type KernelStats } from "../../backends/wgsl/index.js";
 import { LaneRunner } from "../../backends/wgsl/stats/lane.js";
-import { meanBytes, outputOf, parseModule, targets, type TileFunc } from "../../ir/index.js";
+import { meanBytes, outputOf, targets, type TileFunc } from "../../ir/index.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { compile, onnx } from "../../src/index.js";
 import { verifyMap } from "../../ir/verify/map-rules.js";
@@ -14,6 +14,7 @@ import { drawer } from "../fuzz/mutate.js";
 import { textOf } from "../oracle/scatter.js";
 import { randomScatter } from "../support/random-scatter.js";
 import { runHere } from "../support/run-here.js";
+import { parsed } from "../support/parsed.js";
 
 /** Rows of 64 floats by 32 indices, and its kernel. */
 const { tile } = compile(onnx.gather({ data: ["f32", [9, 64]], indices: ["i32", [32]], axis: 0 }), {
@@ -198,8 +199,8 @@ describe("counts of a scatter", () => {
   return %y
 }
 `;
-    const [func] = parseModule(text, "rows.tir").module.funcs;
-    const kernel = compile(func!, { target: targets.webgpu });
+    const func = parsed(text);
+    const kernel = compile(func, { target: targets.webgpu });
     const stats = kernelStats(kernel.tile, kernel.wgsl());
     if (stats === undefined) throw new Error("the kernel is launched");
     return stats;
@@ -343,7 +344,7 @@ describe("counts of a scatter", () => {
   return %y
 }
 `;
-    const kernel = compile(parseModule(text, "walk").module.funcs[0]!, { target: targets.webgpu });
+    const kernel = compile(parsed(text), { target: targets.webgpu });
     const stats = kernelStats(kernel.tile, kernel.wgsl())!;
     // The generated index values name no element twice, where there is more than one.
     const telling = new Set<string>();
@@ -381,7 +382,7 @@ describe("counts of a scatter", () => {
   return %y
 }
 `;
-      const kernel = compile(parseModule(text, "far").module.funcs[0]!, { target: targets.webgpu });
+      const kernel = compile(parsed(text), { target: targets.webgpu });
       expect(kernelStats(kernel.tile, kernel.wgsl())?.before).toHaveLength(3);
       const { length } = run.mock.calls;
       run.mockRestore();
@@ -396,7 +397,7 @@ describe("counts of a scatter", () => {
     const forms = new Set<string>();
     for (let seed = 0; seed < 80; seed++) {
       const text = textOf(randomScatter(drawer(seed * 23 + 7)));
-      const [func] = parseModule(text, `scatter ${seed}`).module.funcs;
+      const func = parsed(text);
       // More points than elements under `unique`, and the like.
       if (func?.level !== "access" || verifyMap(func.map, func, undefined).length > 0) continue;
       const kernel = compile(func, { target: targets.webgpu });

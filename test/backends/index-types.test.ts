@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defined, elementCount, parseModule, targets, type IndexDType, type Target } from "../../ir/index.js";
 import { compile, run, tryCompile, type BackendName } from "../../src/index.js";
 import { testRunner } from "../support/gpu.js";
+import { parsed } from "../support/parsed.js";
 
 const arrays = {
   i8: Int8Array,
@@ -117,7 +118,7 @@ describe.each(machines)(
   %y = access.gather %x, %i (d0) -> (${coord}) {oob = error}
   return %y
 }`;
-        const kernel = compile(parseModule(text, "t.tir").module.funcs[0]!, { target });
+        const kernel = compile(parsed(text), { target });
         const inputs = { x: Int32Array.from({ length: rows }, (_, k) => k), i: arrays[type].from(values) };
         const { outputs } = await run(kernel, inputs, {
           backend,
@@ -141,7 +142,7 @@ it("a signed index of 8 bits may be negative: no div takes it", () => {
   return %y
 }`;
   const codes = (type: string) => {
-    const result = tryCompile(parseModule(text(type), "t.tir").module.funcs[0]!, {});
+    const result = tryCompile(parsed(text(type)), {});
     return result.ok ? [] : result.diagnostics.map(({ code, message }) => `${code} ${message}`);
   };
   expect(codes("u8")).toEqual([]);
@@ -164,7 +165,7 @@ describe.each(machines)("counting from an end under error on %s %s", (backend, e
   %y = access.gather %x, %i (d0) -> (from_end(%i[d0] of ${end})) {oob = error}
   return %y
 }`;
-    const kernel = compile(parseModule(text, "t.tir").module.funcs[0]!, { target });
+    const kernel = compile(parsed(text), { target });
     const ran = run(
       kernel,
       { x: Int32Array.of(7, 8, 9, 10, 11), i: Int32Array.from(values) },

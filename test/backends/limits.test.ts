@@ -2,20 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { createRunner, defaultLimits, raisedLimits, targetOf } from "../../backends/webgpu/index.js";
 import { neededLimits } from "../../backends/wgsl/index.js";
-import {
-  CompileError,
-  deviceLimits,
-  limitNames,
-  parseModule,
-  targets,
-  type Func,
-  type WgslLimits,
-} from "../../ir/index.js";
+import { deviceLimits, limitNames, targets, type Func, type WgslLimits } from "../../ir/index.js";
 import { runtimeOf } from "../../src/module/runtime-of.js";
 import { emitModule } from "../../src/module/emit-module.js";
 import { compile, explain, gather, tryCompile } from "../../src/index.js";
 import { requireGpu } from "../support/gpu.js";
 import { loadModule } from "../support/modules.js";
+import { refusals } from "../support/refusal.js";
+import { parsed } from "../support/parsed.js";
 
 /** A sum of so many tables, each by indices of its own: two buffers a table, one for the output, and under `error` one for the status. */
 function sumOf(tables: number, oob: "clamp" | "error" = "clamp"): Func {
@@ -27,20 +21,8 @@ function sumOf(tables: number, oob: "clamp" | "error" = "clamp"): Func {
   return %y
 }
 `;
-  const { module, diagnostics } = parseModule(text, "sum.tir");
-  expect(diagnostics).toEqual([]);
-  return module.funcs[0]!;
+  return parsed(text);
 }
-
-const refusalsOf = (run: () => unknown) => {
-  try {
-    run();
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return thrown.diagnostics;
-    throw thrown;
-  }
-  return [];
-};
 
 const onWebgpu = { target: targets.webgpu };
 /** A target for devices that have other limits than every device. */
@@ -79,7 +61,7 @@ describe("the storage buffers of a stage", () => {
         ...defaultLimits,
         maxStorageBuffersPerShaderStage: count,
       });
-    const [refused, ...others] = refusalsOf(text(12));
+    const [refused, ...others] = refusals(text(12));
     expect(others).toEqual([]);
     expect(refused).toMatchObject({
       code: "TC502",
@@ -87,20 +69,20 @@ describe("the storage buffers of a stage", () => {
         "the kernel binds 13 storage buffers (12 inputs, the output), over the device's maxStorageBuffersPerShaderStage of 12",
       hint: expect.stringContaining("--limits maxStorageBuffersPerShaderStage=13"),
     });
-    expect(refusalsOf(text(13))).toEqual([]);
+    expect(refusals(text(13))).toEqual([]);
     expect(raisedLimits(text(13)())).toEqual({ maxStorageBuffersPerShaderStage: 13 });
   });
 
   it("of a kernel for another machine are judged by the limits that its text is asked for", () => {
     const kernel = compile(sumOf(4), { target: targets.cpu });
-    expect(refusalsOf(() => kernel.wgsl())).toMatchObject([{ code: "TC502", data: { count: 9, limit: 8 } }]);
+    expect(refusals(() => kernel.wgsl())).toMatchObject([{ code: "TC502", data: { count: 9, limit: 8 } }]);
     const limits = { ...defaultLimits, maxStorageBuffersPerShaderStage: 9 };
     expect(kernel.wgsl(limits).bindings).toHaveLength(9);
   });
 
   it("of a module are refused when it is written, and else asked of the device", () => {
     const kernel = compile(sumOf(4), { target: targets.cpu });
-    expect(refusalsOf(() => emitModule(kernel, "module", runtimeOf))).toMatchObject([
+    expect(refusals(() => emitModule(kernel, "module", runtimeOf))).toMatchObject([
       { code: "TC502", data: { count: 9, limit: 8 } },
     ]);
     const { code } = emitModule(kernel, "module", runtimeOf, withBuffers(9));
@@ -162,13 +144,13 @@ describe("every limit that kernels meet", () => {
   const taken = limitNames.filter((name) => needed[name] > 1 && name !== "maxComputeWorkgroupsPerDimension");
 
   it.for(taken)("is kept one below what a kernel takes: %s", (name) => {
-    expect(refusalsOf(() => kernel.wgsl({ ...defaultLimits, [name]: needed[name] }))).toEqual([]);
+    expect(refusals(() => kernel.wgsl({ ...defaultLimits, [name]: needed[name] }))).toEqual([]);
     const below: WgslLimits = { ...defaultLimits, [name]: needed[name] - 1 };
     if (fitted.includes(name)) {
       expect(neededLimits(kernel.wgsl(below))[name]).toBeLessThan(needed[name]);
       return;
     }
-    const refused = refusalsOf(() => kernel.wgsl(below));
+    const refused = refusals(() => kernel.wgsl(below));
     expect(refused).not.toEqual([]);
     for (const { code, message, data } of refused) {
       expect(code).toBe("TC502");
@@ -180,14 +162,14 @@ describe("every limit that kernels meet", () => {
   it("of memory is named with its way out: bindings and buffers", () => {
     const large = compile(gather({ data: ["f32", [50257, 768]], indices: ["i32", [8]], axis: 0 }), onWebgpu);
     const bytes = 50257 * 768 * 4;
-    expect(refusalsOf(() => large.wgsl())).toMatchObject([
+    expect(refusals(() => large.wgsl())).toMatchObject([
       {
         message: `%data takes ${bytes} B, over the device's maxStorageBufferBindingSize of 134217728 B`,
         hint: expect.stringContaining(`--limits maxStorageBufferBindingSize=${bytes}`),
       },
     ]);
     const small = { ...defaultLimits, maxBufferSize: 2 ** 27 };
-    expect(refusalsOf(() => large.wgsl(small))).toMatchObject([
+    expect(refusals(() => large.wgsl(small))).toMatchObject([
       {
         message: expect.stringContaining("maxBufferSize of 134217728 B"),
         hint: expect.stringContaining(`maxBufferSize=${bytes},maxStorageBufferBindingSize=${bytes}`),

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Identifiers } from "../../backends/names.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
-import { parseModule, targets } from "../../ir/index.js";
+import { targets } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
 import { runnerOr } from "../support/gpu.js";
 import { identifiersIn, languageWords } from "../support/words.js";
-import { parsedTile } from "../support/parsed.js";
+import { parsed, parsedTile } from "../support/parsed.js";
 
 /** The words that identifiers of names begin with. */
 const ofNames = /^(?:gm|ub|turn|iv|view|tilec|dim)_/;
@@ -87,8 +87,8 @@ describe("a kernel of a program", () => {
   return %y
 }
 `;
-    const [func] = parseModule(text, "roles.tir").module.funcs;
-    const { bindings } = compile(func!, { target: targets.webgpu }).wgsl();
+    const func = parsed(text);
+    const { bindings } = compile(func, { target: targets.webgpu }).wgsl();
     expect(bindings.map(({ role, key, name }) => [role, key, name])).toEqual([
       ["data", "status", "gm_status"],
       ["indices", "output", "gm_output"],

@@ -1,9 +1,8 @@
 /** PyPTO programs of scatters: on a stand-in of PyPTO's operators they leave what the reference leaves, and what PyPTO lacks is refused. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { elementCount, inputsOf, outputOf, parseModule, type Func, type SourceFunc } from "../../ir/index.js";
+import { elementCount, inputsOf, outputOf, type Func, type SourceFunc } from "../../ir/index.js";
 import {
-  CompileError,
   compile,
   onnx,
   pypto,
@@ -16,6 +15,8 @@ import {
 } from "../../src/index.js";
 import { runs } from "../support/runs.js";
 import { flat, nested, python, runPrograms, type Job } from "../support/pypto.js";
+import { refusal } from "../support/refusal.js";
+import { parsed } from "../support/parsed.js";
 
 const target = targets.ascendA2;
 
@@ -155,12 +156,7 @@ interface Trial extends Job {
 function trialOf(drawn: Drawn, seed: number): Trial | undefined {
   const kernel = kernelFor(drawn, seed);
   if (kernel === undefined) return undefined;
-  try {
-    kernel.pypto();
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return undefined;
-    throw thrown;
-  }
+  if (refusal(() => kernel.pypto()) !== undefined) return undefined;
   const written = inputsOf(kernel.tile);
   const isIndex = (table: number): boolean =>
     kernel.access!.map.indices.some(({ value }) => "table" in value && value.table === table);
@@ -191,14 +187,12 @@ async function expected({ kernel, numbers }: Trial): Promise<readonly number[]> 
 }
 
 /** The writes of scatter_update on sequences of four slots, as a map that no operator names. */
-const slotsByMap = parseModule(
-  `func @kv(%cache: inout tensor<20x8xf32>, %slot: tensor<3x4xi32>, %rows: tensor<12x8xf32>) -> tensor<20x8xf32> {
+const slotsByMap =
+  parsed(`func @kv(%cache: inout tensor<20x8xf32>, %slot: tensor<3x4xi32>, %rows: tensor<12x8xf32>) -> tensor<20x8xf32> {
   %y = access.scatter %cache, %slot, %rows (d0 < 12, d1 < 8) -> (%slot[d0 div 4, d0 mod 4], d1) yield %rows[d0, d1] {oob = skip, duplicates = last}
   return %y
 }
-`,
-  "kv.tir",
-).module.funcs[0]!;
+`);
 
 describe("a PyPTO program of a scatter", () => {
   it("is as reviewed, of each operator", async () => {
@@ -457,8 +451,8 @@ describe("a PyPTO program of a scatter", () => {
         "func @kv(%cache: inout tensor<20x8xf32>, %slot: tensor<4x1xi64>, %rows: tensor<4x8xf32>) -> tensor<20x8xf32> {\n" +
         `  %y = access.scatter %cache, %slot, %rows (d0 < 4, d1 < 8) -> ${written} yield %rows[d0, d1] {oob = skip, duplicates = ${duplicates}}\n` +
         "  return %y\n}\n";
-      const [func] = parseModule(text, "kv.tir").module.funcs;
-      return compile(func!, { target }).pypto();
+      const func = parsed(text);
+      return compile(func, { target }).pypto();
     };
     const call = "gm_cache[:] = pypto.scatter_update(gm_cache, -2, gm_slot, gm_rows)";
     expect(compiled("(%slot[d0, 0], d1)", "last")).toContain(call);
@@ -477,12 +471,6 @@ function refusalOf(
   func: Func,
   options: CompileOptions,
 ): { readonly code: string; readonly message: string } | undefined {
-  try {
-    programOf(func, options);
-    return undefined;
-  } catch (thrown) {
-    if (!(thrown instanceof CompileError)) throw thrown;
-    const [first] = thrown.diagnostics;
-    return first && { code: first.code, message: first.message };
-  }
+  const first = refusal(() => programOf(func, options));
+  return first && { code: first.code, message: first.message };
 }

@@ -2,10 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { byteCount, elementCount, inputsOf, keyOf, outputOf, parseModule } from "../../ir/index.js";
 import { bitsOfNumber, numberOf, type ValueType } from "../../ir/values/index.js";
-import { CompileError, compile, runOn, targets, type Kernel } from "../../src/index.js";
+import { compile, runOn, targets, type Kernel } from "../../src/index.js";
 import { drawer, type Draw } from "../fuzz/mutate.js";
 import { flat, nested, python, runPrograms, type Job } from "../support/pypto.js";
 import { runs } from "../support/runs.js";
+import { refusals, shown } from "../support/refusal.js";
 
 const on = (text: string, schedule: object = {}): Kernel => {
   const { module, diagnostics } = parseModule(text, "value.tir");
@@ -168,14 +169,7 @@ describe("a value as a PyPTO program", () => {
     await expect(on(programs[11]![1], programs[11]![2]).pypto()).toMatchFileSnapshot("pypto/goldens/sum.py");
   });
 
-  const refusal = (kernel: Kernel): string => {
-    try {
-      return kernel.pypto();
-    } catch (thrown) {
-      if (!(thrown instanceof CompileError)) throw thrown;
-      return thrown.diagnostics.map(({ code, message }) => `${code} ${message}`).join("\n");
-    }
-  };
+  const refusal = (kernel: Kernel): string => shown(refusals(() => kernel.pypto())).join("\n");
   const reach = "TC505 PyPTO's cast, mul, add and sum do not reach";
   const bits = "TC505 PyPTO has no operation with the bits of";
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { referenceOfMap } from "../../backends/reference/index.js";
 import {
   dim,
-  parseModule,
   RunError,
   index,
   taskOfTile,
@@ -12,6 +11,7 @@ import {
   readData,
   type Linear,
 } from "../../ir/index.js";
+import { parsedTile } from "../support/parsed.js";
 
 const bytes = (...values: number[]): Uint8Array => new Uint8Array(Int32Array.from(values).buffer);
 const data = {
@@ -24,8 +24,7 @@ describe("the definition that an access map states", () => {
     const text = `func @g(%x: gm<2x3xu8>, %i: gm<3xi32>, %y: gm<3xu8>) target("cpu") {
   gather %x[0, 0][2, 3], %i[0][3] to %y[0][3] ${map} {oob = ${oob}, origin = [0]}
 }`;
-    const [tile] = parseModule(text, "map.tir").module.funcs;
-    if (tile?.level !== "tile") throw new Error("a tile program");
+    const tile = parsedTile(text);
     const inputs = {
       data,
       indices: { type: { dtype: "i32", shape: [3] }, bytes: bytes(...indices) },

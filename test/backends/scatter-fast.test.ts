@@ -10,27 +10,26 @@ import {
   simulateLong,
 } from "../../backends/sim/index.js";
 import {
+  type AccessFunc,
   byteCount,
-  CompileError,
-  parseModule,
+  type Diagnostic,
   RunError,
   targets,
-  type AccessFunc,
   type TileFunc,
 } from "../../ir/index.js";
 import { compile, run, toHost, type Kernel, type TensorData } from "../../src/index.js";
 import type { HostInputs } from "../../backends/index.js";
 import { spawnThread } from "../../src/device/index.js";
 import { drawer } from "../fuzz/mutate.js";
+import { refusal } from "../support/refusal.js";
+import { parsedAccess, parsedTile } from "../support/parsed.js";
 
 const fast = { executor: "fast" } as const;
 
 /** Returns the kernel and the program of a scatter, by its parameters, its result and its statement. */
 function scatter(params: string, result: string, statement: string): { kernel: Kernel; func: AccessFunc } {
   const text = `func @s(${params}) -> tensor<${result}> {\n  %y = access.scatter ${statement}\n  return %y\n}\n`;
-  const { module, diagnostics } = parseModule(text, "s.tir");
-  const [func] = module.funcs;
-  if (diagnostics.length > 0 || func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
+  const func = parsedAccess(text);
   return { kernel: compile(func), func };
 }
 
@@ -44,20 +43,7 @@ const cacheOf = (rows: number, width: number, policy = "error"): ReturnType<type
 const slots = (...values: readonly number[]): BigInt64Array => BigInt64Array.from(values, BigInt);
 
 /** Returns the codes and the data of what an action throws. */
-function thrownBy(action: () => unknown): {
-  readonly code: string;
-  readonly data: unknown;
-  readonly message: string;
-} {
-  try {
-    action();
-  } catch (thrown) {
-    if (!(thrown instanceof RunError || thrown instanceof CompileError)) throw thrown;
-    const [first] = thrown.diagnostics;
-    return { code: first?.code ?? "", data: first?.data, message: first?.message ?? "" };
-  }
-  throw new Error("nothing was thrown");
-}
+const thrownBy = (action: () => unknown): Diagnostic => refusal(action)!;
 
 describe("a scatter in place", () => {
   it.each([3, 8, 512])(
@@ -476,10 +462,7 @@ describe("a tile program that is written by hand", () => {
   store %x_ub to %y[0][3]
 }
 `;
-    const { module, diagnostics } = parseModule(text, "h.tir");
-    const [tile] = module.funcs;
-    if (diagnostics.length > 0 || tile?.level !== "tile") throw new Error(JSON.stringify(diagnostics));
-    return tile;
+    return parsedTile(text);
   }
 
   const inputs = (): HostInputs => ({

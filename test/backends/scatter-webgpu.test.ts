@@ -4,19 +4,14 @@ import { referenceOfMap } from "../../backends/reference/index.js";
 import { bufferUsage } from "../../backends/webgpu/buffers.js";
 import { defaultLimits, type GpuBuffers, type Runner } from "../../backends/webgpu/index.js";
 import type { HostInputs } from "../../backends/index.js";
-import { byteCount, inputsOf, keyOf, parseModule, type AccessFunc } from "../../ir/index.js";
-import { compile, CompileError, RunError, type Kernel } from "../../src/index.js";
+import { byteCount, inputsOf, keyOf, type AccessFunc } from "../../ir/index.js";
+import { compile, type Kernel } from "../../src/index.js";
 import { drawer } from "../fuzz/mutate.js";
 import { runnerOr } from "../support/gpu.js";
+import { rejections } from "../support/refusal.js";
+import { parsedAccess } from "../support/parsed.js";
 
-function parsed(text: string): AccessFunc {
-  const { module, diagnostics } = parseModule(text, "scatter.tir");
-  const [func] = module.funcs;
-  if (diagnostics.length > 0 || func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
-  return func;
-}
-
-const kernelOf = (text: string): Kernel => compile(parsed(text), { target: "webgpu" });
+const kernelOf = (text: string): Kernel => compile(parsedAccess(text), { target: "webgpu" });
 
 /** Bytes at random, but for inputs that are given as numbers of i32. */
 function drawn(func: AccessFunc, given: Readonly<Record<string, readonly number[]>>, seed = 5): HostInputs {
@@ -40,7 +35,7 @@ const copied = (inputs: HostInputs): HostInputs =>
 
 /** Runs a program on the device and expects the bits of the reference. */
 async function agrees(runner: Runner, text: string, inputs: (func: AccessFunc) => HostInputs): Promise<void> {
-  const func = parsed(text);
+  const func = parsedAccess(text);
   const given = inputs(func);
   const expected = referenceOfMap(func.map, func.operands, copied(given));
   const actual = await runner.runBytes(compile(func, { target: runner.target }), copied(given));
@@ -49,14 +44,8 @@ async function agrees(runner: Runner, text: string, inputs: (func: AccessFunc) =
 
 /** Codes of the errors that an action throws or rejects with, and the data of the first. */
 async function thrownBy(action: () => unknown): Promise<readonly [code: string | undefined, data: unknown]> {
-  try {
-    await action();
-    return [undefined, undefined];
-  } catch (thrown) {
-    if (!(thrown instanceof RunError) && !(thrown instanceof CompileError)) throw thrown;
-    const [first] = thrown.diagnostics;
-    return [first?.code, first?.data];
-  }
+  const [first] = await rejections(action);
+  return [first?.code, first?.data];
 }
 
 /** Buffers of a kernel on the device, by key, with their contents. */
@@ -106,7 +95,7 @@ const cache = (dtype: string, rows: number, width: number, points: number, rest:
 describe("a scatter in the caller's buffers", () => {
   it("is written in place, and its output has no buffer", async (context) => {
     const runner = await runnerOr(context);
-    const func = parsed(cache("f16", 64, 32, 8, "duplicates = last"));
+    const func = parsedAccess(cache("f16", 64, 32, 8, "duplicates = last"));
     const kernel = compile(func, { target: runner.target });
     const inputs = drawn(func, { slot: [3, 9, 3, 63, 0, 9, 9, 1] });
     const expected = referenceOfMap(func.map, func.operands, copied(inputs));
@@ -161,7 +150,7 @@ describe("a scatter in the caller's buffers", () => {
     ],
   ] as const)("has not changed after %s", async ([, slot, rest, code, data], context) => {
     const runner = await runnerOr(context);
-    const func = parsed(cache("f16", 64, 32, 8, rest));
+    const func = parsedAccess(cache("f16", 64, 32, 8, rest));
     const kernel = compile(func, { target: runner.target });
     const inputs = drawn(func, { slot });
     const buffers = buffersOf(runner, kernel, inputs);
@@ -176,7 +165,7 @@ describe("a scatter in the caller's buffers", () => {
 
   it("is asked for, with what it is for", async (context) => {
     const runner = await runnerOr(context);
-    const func = parsed(cache("f16", 64, 32, 8, "duplicates = last"));
+    const func = parsedAccess(cache("f16", 64, 32, 8, "duplicates = last"));
     const kernel = compile(func, { target: runner.target });
     const buffers = buffersOf(runner, kernel, drawn(func, { slot: [0, 1, 2, 3, 4, 5, 6, 7] }));
     const { owner: _, ...others } = buffers;
@@ -286,7 +275,7 @@ describe("the kernel of a scatter", () => {
     async (dtype, context) => {
       const runner = await runnerOr(context);
       const func =
-        parsed(`func @f(%x: tensor<37x${dtype}>, %i: tensor<2048xi32>, %u: tensor<2048x${dtype}>) -> tensor<37x${dtype}> {
+        parsedAccess(`func @f(%x: tensor<37x${dtype}>, %i: tensor<2048xi32>, %u: tensor<2048x${dtype}>) -> tensor<37x${dtype}> {
   %y = access.scatter %x, %i, %u (d0 < 2048) -> (skip(%i[d0] in 37)) yield %u[d0] {oob = error, duplicates = unique}
   return %y
 }
@@ -313,7 +302,7 @@ describe("the kernel of a scatter", () => {
   it("writes nothing outside its operand where an unchecked index is out of range", async (context) => {
     const runner = await runnerOr(context);
     const func =
-      parsed(`func @f(%x: inout tensor<5x2xi32>, %i: tensor<4xi32>, %u: tensor<4x2xi32>) -> tensor<5x2xi32> {
+      parsedAccess(`func @f(%x: inout tensor<5x2xi32>, %i: tensor<4xi32>, %u: tensor<4x2xi32>) -> tensor<5x2xi32> {
   %y = access.scatter %x, %i, %u (d0 < 4, d1 < 2) -> (unchecked(%i[d0] in 5), d1) yield %u[d0, d1] {oob = error, duplicates = last}
   return %y
 }

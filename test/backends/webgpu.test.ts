@@ -7,7 +7,7 @@ import { byteCount, meanBytes, targets, type DType, type Schedule, type SourceFu
 import { CompileError, compile, onnx, RunError, tryCompile, type Kernel } from "../../src/index.js";
 import { program } from "../../src/api/program.js";
 import { acquireGpu } from "../../src/device/node.js";
-import { longGather, randomSchedule } from "../support/arbitrary.js";
+import { longGather, scheduledLongGather } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
 import { runnerOr } from "../support/gpu.js";
 import { operandOf } from "../support/operands.js";
@@ -212,15 +212,9 @@ describe("views and tiles that start between vectors", () => {
 describe("long rows", () => {
   it("give the oracle's bits, 16 bytes at a time or element by element", async (context) => {
     const runner = await runnerOr(context);
-    const scheduled = longGather.chain((random) =>
-      randomSchedule(operandOf(random.func, "output").type.shape.length).map(({ schedule }) => ({
-        random,
-        schedule,
-      })),
-    );
     const byDefault = longGather.map((random) => ({ random, schedule: {} }));
     await fc.assert(
-      fc.asyncProperty(fc.oneof(scheduled, byDefault), async ({ random, schedule }) => {
+      fc.asyncProperty(fc.oneof(scheduledLongGather, byDefault), async ({ random, schedule }) => {
         const { ubBytes: _, ...open } = schedule as Schedule;
         const result = tryCompile(random.func, { ...open, profile: "head", target: runner.target });
         if (!result.ok) return;

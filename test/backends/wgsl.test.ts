@@ -2,37 +2,21 @@
 import { describe, expect, it } from "vitest";
 import { printMoves } from "../../backends/moves.js";
 import { defaultLimits, emitWgsl, movesOf, planWgsl, type Runner } from "../../backends/webgpu/index.js";
-import {
-  CompileError,
-  parseModule,
-  RunError,
-  verifyStructure,
-  type Stmt,
-  type TileFunc,
-} from "../../ir/index.js";
+import { CompileError, RunError, verifyStructure, type Stmt, type TileFunc } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
 import { operandOf } from "../support/operands.js";
 import { runnerOr } from "../support/gpu.js";
+import { refusals } from "../support/refusal.js";
+import { parsedTile } from "../support/parsed.js";
 
 /** A tile program, verified. */
 function program(text: string): TileFunc {
-  const { module, diagnostics } = parseModule(text, "t.tir");
-  expect(diagnostics).toEqual([]);
-  const [func] = module.funcs;
-  if (func?.level !== "tile") throw new Error("a tile program");
+  const func = parsedTile(text);
   expect(verifyStructure(func)).toEqual([]);
   return func;
 }
 
-const refused = (func: TileFunc) => {
-  try {
-    planWgsl(func);
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return thrown.diagnostics;
-    throw thrown;
-  }
-  return [];
-};
+const refused = (func: TileFunc) => refusals(() => planWgsl(func));
 
 /** Data of 1, 2, 3, … in elements of some bytes. */
 const counting = (count: number, size: number): Uint8Array => {

@@ -2,10 +2,11 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { CompileError, parseModule, printModule } from "../../ir/index.js";
+import { parseModule, printModule } from "../../ir/index.js";
 import * as load from "../../src/cli/load.js";
 import type { ProgramFlags } from "../../src/cli/options.js";
 import { noProject } from "../../src/config/project.js";
+import { rejections } from "../support/refusal.js";
 
 const loadProgram = (file: string, flags: ProgramFlags) =>
   load.loadProgram(file, { ...flags, project: noProject });
@@ -41,13 +42,9 @@ it("the programs of a case file print as one module that parses, and --case take
   const funcs = (await loadPrograms(file, {})).map(({ func }) => func);
   expect(funcs).toHaveLength(ids.length);
   expect(parseModule(printModule({ funcs }), "printed.tir").diagnostics).toEqual([]);
-  let hint: string | undefined;
-  try {
-    await loadProgram(file, {});
-  } catch (thrown) {
-    hint = thrown instanceof CompileError ? thrown.diagnostics[0]?.hint : String(thrown);
-  }
-  expect(hint).toBe(`choose one with --case: ${ids.join(", ")}`);
+  expect((await rejections(() => loadProgram(file, {})))[0]?.hint).toBe(
+    `choose one with --case: ${ids.join(", ")}`,
+  );
   for (const id of ids) expect((await loadProgram(file, { case: id })).func.name).toBe("main");
 });
 

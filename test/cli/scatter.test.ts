@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
-import { parseModule } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
 import { scheduleFlags, tiledExtents } from "../../src/report/schedule-flags.js";
 import { runHere } from "../support/run-here.js";
 import { scratchFolder } from "../support/scratch-folder.js";
+import { parsed } from "../support/parsed.js";
 
 const folder = scratchFolder("scatter");
 const at = (name: string): string => join(folder, name);
@@ -233,15 +233,13 @@ describe("a scatter on the command line", () => {
   });
 
   it("has no flag for a view of the full domain, which is the default", () => {
-    const [func] = parseModule(
-      `func @f(%x: tensor<4096x64xf32>, %i: tensor<512xi32>, %u: tensor<512x64xf32>) -> tensor<4096x64xf32> {
+    const func =
+      parsed(`func @f(%x: tensor<4096x64xf32>, %i: tensor<512xi32>, %u: tensor<512x64xf32>) -> tensor<4096x64xf32> {
   %y = access.scatter %x, %i, %u (d0 < 512, d1 < 64) -> (%i[d0], d1) yield %u[d0, d1] {oob = error, combine = add}
   return %y
 }
-`,
-      "wide.tir",
-    ).module.funcs;
-    const kernel = compile(func!, { target: "ascend-a2" });
+`);
+    const kernel = compile(func, { target: "ascend-a2" });
     expect(kernel.tile.schedule).toMatchObject({ view: [512, 64] });
     const flags = scheduleFlags(kernel.tile.schedule, tiledExtents(kernel), { buffers: 1 });
     expect(flags).toContain("--tile");

@@ -16,17 +16,12 @@ import { withDefaults } from "../../passes/index.js";
 import { compile, onnx, targets, tryCompile, type Func, type Kernel } from "../../src/index.js";
 import { drawer } from "../fuzz/mutate.js";
 import { textOf } from "../oracle/maps.js";
-import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
+import { anyScheduledGather, longGather, scheduledGather } from "../support/arbitrary.js";
 import { randomMap } from "../support/random-map.js";
 import { runs } from "../support/runs.js";
 import { parsed } from "../support/parsed.js";
 
 const inPlace = [targets.webgpu, targets.cpu];
-
-/** Sizes at which cores and caches fill. */
-const wider = longGather.chain((random) =>
-  randomSchedule(outputOf(random.func).type.shape.length).map((choice) => ({ random, ...choice })),
-);
 
 /** Of the gather of a kernel under its own schedule. */
 const tilingFor = ({ access, target }: Kernel): Tiling =>
@@ -36,7 +31,7 @@ describe("the floor", () => {
   it("is under the clock of any schedule, whatever the tile and for the tile, and near enough to spare a search", () => {
     let [all, near, nearTile] = [0, 0, 0];
     fc.assert(
-      fc.property(fc.oneof(scheduledGather, wider), ({ random: { func }, schedule, target: own }) => {
+      fc.property(anyScheduledGather, ({ random: { func }, schedule, target: own }) => {
         for (const target of [own, targets.webgpu, targets.cpu])
           for (const residency of ["ub", "gm"] as const) {
             const result = tryCompile(func, { ...schedule, residency, target });

@@ -8,23 +8,10 @@ import type { Lowerings } from "../../ir/tiling/lowering.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import { explain } from "../../src/api/explain.js";
 import { legalTiles } from "../../src/api/legal-tiles.js";
-import { compile, pypto, targets, tryCompile, type Kernel } from "../../src/index.js";
-import { longGather, randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
+import { compile, pypto, targets, tryCompile } from "../../src/index.js";
+import { anyScheduledGather, inputsOf } from "../support/arbitrary.js";
 import { expectedBytes } from "../support/expected.js";
-import { operandOf } from "../support/operands.js";
 import { runs } from "../support/runs.js";
-
-const scheduled = fc.oneof(
-  scheduledGather,
-  longGather.chain((random) =>
-    randomSchedule(outputOf(random.func).type.shape.length).map((choice) => ({ random, ...choice })),
-  ),
-);
-
-const inputsOf = (random: RandomGather, kernel: Kernel) => ({
-  data: { type: operandOf(kernel.tile, "data").type, bytes: random.data },
-  indices: { type: operandOf(kernel.tile, "indices").type, bytes: random.indexBytes },
-});
 
 describe("the cycles of a program", () => {
   it("are the same in explain, legal and run, for random programs of every target", () => {
@@ -32,7 +19,7 @@ describe("the cycles of a program", () => {
     let listed = 0;
     fc.assert(
       fc.property(
-        scheduled,
+        anyScheduledGather,
         fc.constantFrom(...Object.values(targets)),
         fc.nat(),
         ({ random, schedule }, target, pick) => {
@@ -79,7 +66,7 @@ describe("the cycles of a program", () => {
   it("follow from the same ways to gather, whether these are derived from the schedule or from the tile program", () => {
     const seen = new Set<string>();
     fc.assert(
-      fc.property(scheduled, ({ random, schedule, target }) => {
+      fc.property(anyScheduledGather, ({ random, schedule, target }) => {
         const result = tryCompile(random.func, { ...schedule, target });
         // Loops of an output without elements do not run: nothing is lowered, and no buffer is kept for it.
         if (!result.ok || byteCount(outputOf(random.func).type) === 0) return;

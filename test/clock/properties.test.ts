@@ -11,7 +11,6 @@ import {
   type MovingStmt,
   cyclesOf,
   flatten,
-  outputOf,
   programLowering,
   Tiling,
   type SyncStmt,
@@ -21,22 +20,15 @@ import {
 } from "../../ir/index.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import { compile, onnx, targets, tryCompile, type Kernel } from "../../src/index.js";
-import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
+import { anyScheduledGather } from "../support/arbitrary.js";
 import { gatherOfRows } from "../support/tile-programs.js";
 import { runs } from "../support/runs.js";
-
-const scheduled = fc.oneof(
-  scheduledGather,
-  longGather.chain((random) =>
-    randomSchedule(outputOf(random.func).type.shape.length).map((choice) => ({ random, ...choice })),
-  ),
-);
 
 /** Random programs that compile; how many did. */
 function compiled(check: (kernel: Kernel) => void, all: number): number {
   let ran = 0;
   fc.assert(
-    fc.property(scheduled, ({ random, schedule, target }) => {
+    fc.property(anyScheduledGather, ({ random, schedule, target }) => {
       const result = tryCompile(random.func, { ...schedule, target });
       if (!result.ok) return;
       ran++;
@@ -169,7 +161,7 @@ describe("more work", () => {
     });
     let grew = 0;
     fc.assert(
-      fc.property(scheduled, more, ({ random, schedule, target }, { count, by, pick }) => {
+      fc.property(anyScheduledGather, more, ({ random, schedule, target }, { count, by, pick }) => {
         const result = tryCompile(random.func, { ...schedule, target });
         if (!result.ok) return;
         const { tile } = result.kernel;

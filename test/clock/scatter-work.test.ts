@@ -1,7 +1,8 @@
 /** The clock's terms of a scatter, counted by hand. */
 import { describe, expect, it } from "vitest";
 import { noWork, scatterWork, sumOfWork, type Work } from "../../ir/clock/index.js";
-import { parseModule, targets } from "../../ir/index.js";
+import { targets } from "../../ir/index.js";
+import { parsedAccess } from "../support/parsed.js";
 
 const { ascendA2, cpu } = targets;
 
@@ -11,9 +12,7 @@ function funcOf(type: string, entries: string) {
   return %y
 }
 `;
-  const [func] = parseModule(text, "f.tir").module.funcs;
-  if (func?.level !== "access") throw new Error(text);
-  return func;
+  return parsedAccess(text);
 }
 
 const inUb = (type: string, entries: string): Work => {

@@ -10,7 +10,7 @@ import { profiles, type SourceFunc } from "../../ir/index.js";
 import { program } from "../../src/api/program.js";
 import { parseType } from "../../src/cli/flag-values.js";
 import { explain, targets } from "../../src/index.js";
-import { verdict } from "../dialects/refusal.js";
+import { verdict } from "../support/refusal.js";
 import { runHere } from "../support/run-here.js";
 
 type Verdict = "accepted" | "TC104";

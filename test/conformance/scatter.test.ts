@@ -8,6 +8,7 @@ import { compile, type Kernel } from "../../src/index.js";
 import { readCases, type Case } from "../../src/formats/cases.js";
 import { checkCase, type CheckResult } from "../../src/testing/check-case.js";
 import { runnerOr } from "../support/gpu.js";
+import { codesOf } from "../support/refusal.js";
 
 const folder = new URL("scatter/", import.meta.url);
 
@@ -54,7 +55,7 @@ describe.each(readdirSync(folder).sort())("%s", (name) => {
     let printed = 0;
     for (const test of cases.filter(({ expectedError }) => expectedError === undefined)) {
       const kernel = kernelOf(test);
-      const errors = errorsOf(() => kernel.pypto());
+      const errors = codesOf(() => kernel.pypto());
       if (errors.length === 0) printed++;
       else expect(["TC102", "TC104", "TC505"]).toEqual(expect.arrayContaining([...errors]));
     }
@@ -101,17 +102,6 @@ function kernelOf(test: Case): Kernel {
   const program = caseProgram(test);
   if (!program.ok) throw new CompileError(program.diagnostics);
   return compile(program.func);
-}
-
-/** The codes of the errors that an action throws. */
-function errorsOf(action: () => unknown): readonly string[] {
-  try {
-    action();
-    return [];
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return thrown.diagnostics.map(({ code }) => code);
-    throw thrown;
-  }
 }
 
 /** A value without the places of its text. */

@@ -4,7 +4,7 @@ import { referenceOfMap } from "../../backends/reference/index.js";
 import { simulateChecked } from "../../backends/sim/index.js";
 import type { HostInputs } from "../../backends/index.js";
 import { byteCount, inputsOf, keyOf, outputOf, targets, type AccessFunc, type Func } from "../../ir/index.js";
-import { compile, program, RunError } from "../../src/index.js";
+import { compile, program } from "../../src/index.js";
 import { findGathers, labelOf, readModel, type OnnxGather } from "../../src/formats/onnx/index.js";
 import type { OnnxRuntime } from "../../bench/onnxruntime.js";
 import { drawer, type Draw } from "../fuzz/mutate.js";
@@ -25,6 +25,7 @@ import {
 } from "../support/onnx-bytes.js";
 import { requireOnnxRuntime } from "../support/onnxruntime.js";
 import { runs } from "../support/runs.js";
+import { unlessRefused } from "../support/refusal.js";
 
 const ort = await requireOnnxRuntime();
 
@@ -476,14 +477,8 @@ const kinds: Readonly<Record<string, string>> = {
 
 /** The bits of a program on the reference and both executors, which are one. */
 function throughTilec(func: Func, inputs: HostInputs): string | undefined {
-  const outcome = (run: () => Uint8Array): string | undefined => {
-    try {
-      return shown(run(), kinds[outputOf(func).type.dtype] ?? "");
-    } catch (thrown) {
-      if (thrown instanceof RunError) return undefined;
-      throw thrown;
-    }
-  };
+  const outcome = (run: () => Uint8Array): string | undefined =>
+    unlessRefused(() => shown(run(), kinds[outputOf(func).type.dtype] ?? ""));
   const kernel = compile(func, { target: targets.cpu });
   const access = kernel.access as AccessFunc;
   const wanted = outcome(() => referenceOfMap(access.map, access.operands, inputs));

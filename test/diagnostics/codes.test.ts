@@ -4,15 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createRunner, defaultLimits, emitWgsl } from "../../backends/webgpu/index.js";
 import { referenceOfMap } from "../../backends/reference/index.js";
 import { simulateChecked } from "../../backends/sim/index.js";
-import {
-  codes,
-  CompileError,
-  error,
-  parseModule,
-  RunError,
-  type Code,
-  type Diagnostic,
-} from "../../ir/index.js";
+import { codes, error, parseModule, type Code, type Diagnostic } from "../../ir/index.js";
 import {
   compile,
   run,
@@ -48,17 +40,8 @@ import { input, intsAttribute, model, node, onnxTypes, output } from "../support
 import { requireGpu } from "../support/gpu.js";
 import { operandOf } from "../support/operands.js";
 import { scratchFolder } from "../support/scratch-folder.js";
-
-/** The diagnostics that an action reports or throws. */
-function diagnosticsOf(action: () => unknown): readonly Diagnostic[] {
-  try {
-    const result = action();
-    return Array.isArray(result) ? (result as Diagnostic[]) : [];
-  } catch (thrown) {
-    if (thrown instanceof CompileError || thrown instanceof RunError) return thrown.diagnostics;
-    throw thrown;
-  }
-}
+import { refusals, rejections } from "../support/refusal.js";
+import { parsed, parsedTile } from "../support/parsed.js";
 
 const parse = (text: string) => parseModule(text, "t.tir").diagnostics;
 /** Writes two elements by their indices, by the definition of the statement. */
@@ -122,9 +105,8 @@ const whole = allocs(0, 32, 64) + load + sync("MTE2", "V") + gatherStmt + sync("
 
 /** Runs a hand-written tile program on the checked executor without asking the verifier first. */
 const trap = (body: string, indices = [1, 3]): readonly Diagnostic[] =>
-  diagnosticsOf(() => {
-    const [func] = parseModule(tile(body), "t.tir").module.funcs;
-    if (func?.level !== "tile") throw new Error("a tile program");
+  refusals(() => {
+    const func = parsedTile(tile(body));
     const inputs = {
       data: toHost("data", operandOf(func, "data").type, Float32Array.of(1, 2, 3, 4)),
       indices: toHost("indices", operandOf(func, "indices").type, Int32Array.from(indices)),
@@ -133,14 +115,13 @@ const trap = (body: string, indices = [1, 3]): readonly Diagnostic[] =>
   });
 
 /** What a run of `fine` rejects with. */
-async function ofRun(backend: BackendChoice): Promise<readonly Diagnostic[]> {
+function ofRun(backend: BackendChoice): Promise<readonly Diagnostic[]> {
   const kernel = compile(fine);
   const inputs = {
     data: toHost("data", operandOf(kernel.tile, "data").type, new Float32Array(4)),
     indices: toHost("indices", operandOf(kernel.tile, "indices").type, new Int32Array(2)),
   };
-  const thrown: unknown = await runOn(backend, kernel, inputs).catch((error: unknown) => error);
-  return thrown instanceof CompileError || thrown instanceof RunError ? thrown.diagnostics : [];
+  return rejections(() => runOn(backend, kernel, inputs));
 }
 
 const onBackend = (output: Uint8Array): Promise<readonly Diagnostic[]> =>
@@ -159,8 +140,7 @@ const onForeign = async (mask: string): Promise<readonly Diagnostic[]> => {
   const mine = foreignKernel({ wgsl, bind: { data: 0, indices: 1, output: 2 }, dispatch: "1" });
   const op = gather({ data: ["f32", [4]], indices: ["i32", [3]], axis: 0 });
   const inputs = { data: new Float32Array(4), indices: new Int32Array(3) };
-  const thrown: unknown = await run(compile(op), inputs, { backend: mine }).catch((error: unknown) => error);
-  return thrown instanceof RunError ? thrown.diagnostics : [];
+  return rejections(() => run(compile(op), inputs, { backend: mine }));
 };
 
 /** What is wrong with a config of this text. */
@@ -194,7 +174,7 @@ const wide = (options: object) =>
   explain(gather({ data: ["f32", [64, 1600]], indices: ["i32", [8]], axis: 0 }), options);
 
 const sized = (bind: Record<string, number>) =>
-  diagnosticsOf(() => {
+  refusals(() => {
     const text =
       "dim V <= 8 dim N <= 4\nfunc @g(%x: tensor<Vx2xf32>, %i: tensor<Nxi32>) -> tensor<Nx2xf32> " +
       "{ %y = access.gather %x, %i (d0, d1) -> (%i[d0], d1) {oob = error} return %y }";
@@ -209,30 +189,30 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     at: [2, 8],
     followed: () => build(source(pyptoGather)),
   },
-  TC010: { found: () => diagnosticsOf(() => readBytes(join(folder, "none"))) },
-  TC011: { found: () => diagnosticsOf(() => readNpy(Uint8Array.of(1, 2, 3), "x.npy")) },
+  TC010: { found: () => refusals(() => readBytes(join(folder, "none"))) },
+  TC011: { found: () => refusals(() => readNpy(Uint8Array.of(1, 2, 3), "x.npy")) },
   TC012: {
     // A string tensor has no .npy form.
     found: () =>
-      diagnosticsOf(() =>
+      refusals(() =>
         writeNpy({ type: { dtype: "string", shape: [1] }, bytes: new Uint8Array(), strings: ["a"] }),
       ),
   },
-  TC013: { found: () => diagnosticsOf(() => readCases('{"schema": 1, "cases": {}}', "c.json")) },
-  TC014: { found: () => diagnosticsOf(() => readModel(Uint8Array.of(255, 255), "m.onnx")) },
-  TC015: { found: () => diagnosticsOf(() => parseTargetFile("{}", "t.json")) },
-  TC016: { found: () => diagnosticsOf(() => parseRecords('{"record": "guess"}', "r.jsonl")) },
+  TC013: { found: () => refusals(() => readCases('{"schema": 1, "cases": {}}', "c.json")) },
+  TC014: { found: () => refusals(() => readModel(Uint8Array.of(255, 255), "m.onnx")) },
+  TC015: { found: () => refusals(() => parseTargetFile("{}", "t.json")) },
+  TC016: { found: () => refusals(() => parseRecords('{"record": "guess"}', "r.jsonl")) },
   TC017: { found: () => [ofAnotherTask("r.jsonl", "g")] },
   TC018: {
     found: () => config('{ "pases": [] }'),
     at: [1, 12],
     followed: () => config('{ "passes": [] }'),
   },
-  TC019: { found: () => diagnosticsOf(() => parseMeasurements('[{"id": "a"}]', "m.json")) },
+  TC019: { found: () => refusals(() => parseMeasurements('[{"id": "a"}]', "m.json")) },
   TC020: {
-    found: () => diagnosticsOf(() => dumpedGathers({ version: "2.0", functions: [{}] }, "After.json")),
+    found: () => refusals(() => dumpedGathers({ version: "2.0", functions: [{}] }, "After.json")),
   },
-  TC021: { found: () => diagnosticsOf(() => readSpatter("{}", "amg.json")) },
+  TC021: { found: () => refusals(() => readSpatter("{}", "amg.json")) },
   TC101: {
     found: () => build(source("pypto.gather %x, %i {dim = 2}")),
     at: [2, 8],
@@ -322,13 +302,13 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   },
   TC502: {
     found: () =>
-      diagnosticsOf(() =>
+      refusals(() =>
         emitWgsl(compile(fine, { target: targets.webgpu }).tile, {
           limits: { ...defaultLimits, maxStorageBufferBindingSize: 15 },
         }),
       ),
     followed: () =>
-      diagnosticsOf(() =>
+      refusals(() =>
         emitWgsl(compile(fine, { target: targets.webgpu }).tile, {
           limits: { ...defaultLimits, maxStorageBufferBindingSize: 16 },
         }),
@@ -344,13 +324,12 @@ const triggers: Readonly<Record<Code, Trigger>> = {
       if (!found.ok) throw new Error(`no WebGPU device: ${found.problem.message}`);
       found.gpu.device.destroy();
       await found.gpu.device.lost;
-      const thrown: unknown = await createRunner(found.gpu.device).catch((error: unknown) => error);
-      return thrown instanceof RunError ? thrown.diagnostics : [];
+      return rejections(() => createRunner(found.gpu.device));
     },
   },
   TC505: {
-    found: () => diagnosticsOf(() => compile(fine, { target: targets.webgpu }).pto()),
-    followed: () => diagnosticsOf(() => compile(fine, { target: targets.ascendA2 }).pto()),
+    found: () => refusals(() => compile(fine, { target: targets.webgpu }).pto()),
+    followed: () => refusals(() => compile(fine, { target: targets.ascendA2 }).pto()),
   },
   TC506: {
     found: async () => {
@@ -369,8 +348,8 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC605: { found: () => trap(whole.replace("at [64]", "at [0]")), followed: () => trap(whole) },
   TC606: { found: () => trap(whole.replace(store, "  store %c to %y[0][1]\n")), followed: () => trap(whole) },
   TC607: {
-    found: () => diagnosticsOf(() => scattered("error", [1, 1])),
-    followed: () => diagnosticsOf(() => scattered("last", [1, 1])),
+    found: () => refusals(() => scattered("error", [1, 1])),
+    followed: () => refusals(() => scattered("last", [1, 1])),
   },
   TC610: {
     found: () => [
@@ -389,11 +368,11 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     followed: () => onForeign("if (id.x >= 3u) { return; }"),
   },
   TC701: {
-    found: () => diagnosticsOf(() => parseType("f32[a]", "data")),
-    followed: () => diagnosticsOf(() => void parseType("f32[4]", "data")),
+    found: () => refusals(() => parseType("f32[a]", "data")),
+    followed: () => refusals(() => void parseType("f32[4]", "data")),
   },
   TC702: {
-    found: () => diagnosticsOf(() => toHost("data", { dtype: "f32", shape: [4] }, new Float32Array(3))),
+    found: () => refusals(() => toHost("data", { dtype: "f32", shape: [4] }, new Float32Array(3))),
   },
   TC703: { found: () => [missingPeer("charts")] },
   TC901: {
@@ -455,8 +434,8 @@ function onCore(factor: number): readonly Diagnostic[] {
   %y = access.gather %x, %s, %i (d0, d1) let t = error(%i[d0] in 2) yield %x[t, d1] * %s[t] {oob = error}
   return %y
 }`;
-  const [func] = parseModule(text, "t.tir").module.funcs;
-  const kernel = compile(func!);
+  const func = parsed(text);
+  const kernel = compile(func);
   const host = (list: Float32Array | Int32Array, shape: number[]) => ({
     type: { dtype: list instanceof Int32Array ? ("i32" as const) : ("f32" as const), shape },
     bytes: new Uint8Array(list.buffer),
@@ -488,8 +467,7 @@ function inPages(rows: number) {
   const text =
     "func @f(%kv: tensor<8x16x8xf32>, %bt: tensor<6xi32>) -> tensor<96x8xf32> {\n" +
     "  %y = access.gather %kv, %bt (d0, d1) -> (%bt[d0 div 16], d0 mod 16, d1) {oob = error}\n  return %y\n}\n";
-  const [func] = parseModule(text, "pages.tir").module.funcs;
-  if (func === undefined) throw new Error("a function");
+  const func = parsed(text);
   return explain(func, { target: targets.ascendA2, tile: [rows, 8], residency: "gm" }).diagnostics;
 }
 
@@ -546,7 +524,7 @@ describe("a hand-written tile program", () => {
     const { module, diagnostics } = parseModule(program, "t.tir");
     expect(diagnostics).toEqual([]);
     const kernel = compile(module.funcs[0]!);
-    expect(diagnosticsOf(() => kernel.wgsl())[0]).toMatchObject({
+    expect(refusals(() => kernel.wgsl())[0]).toMatchObject({
       code: "TC502",
       message: expect.stringContaining("parallel loop %b"),
     });

@@ -4,7 +4,7 @@ import { simulate } from "../../backends/sim/index.js";
 import { defined, featureLevels, type FeatureLevel, type Shape, type SourceFunc } from "../../ir/index.js";
 import { compile, directml } from "../../src/index.js";
 import type { DmlDataType } from "../../src/dialects/directml.js";
-import { verdict } from "./refusal.js";
+import { verdict } from "../support/refusal.js";
 import { operandOf } from "../support/operands.js";
 
 const f32 = (Sizes: Shape) => ({ DataType: "FLOAT32", Sizes }) as const;

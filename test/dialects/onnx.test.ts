@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
 import type { DType, Shape, SourceFunc } from "../../ir/index.js";
 import { compile, onnx } from "../../src/index.js";
-import { refusal, verdict } from "./refusal.js";
+import { refusal, verdict } from "../support/refusal.js";
 import { operandOf } from "../support/operands.js";
 
 const sixteen: readonly DType[] = [

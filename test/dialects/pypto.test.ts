@@ -31,10 +31,11 @@ import {
 } from "../../src/index.js";
 import { readCases } from "../../src/formats/cases.js";
 import { program } from "../../src/api/program.js";
-import { refusal, verdict } from "./refusal.js";
+import { refusal, verdict } from "../support/refusal.js";
 import { operandOf } from "../support/operands.js";
 import { runHere } from "../support/run-here.js";
 import { root } from "../support/root.js";
+import { parsed } from "../support/parsed.js";
 
 const specifications = readFileSync(`${root}docs/specifications.md`, "utf8");
 
@@ -405,10 +406,8 @@ describe("the level", () => {
     const { module, diagnostics } = parseModule(text("head"), "level.tir");
     expect(diagnostics).toEqual([]);
     expect(printModule(module)).toBe(text("head"));
-    expect(verdict(() => compile(parseModule(text("documented"), "level.tir").module.funcs[0]!))).toBe(
-      "TC104",
-    );
-    expect(refusal(() => compile(parseModule(text("newest"), "level.tir").module.funcs[0]!))).toMatchObject({
+    expect(verdict(() => compile(parsed(text("documented"))))).toBe("TC104");
+    expect(refusal(() => compile(parsed(text("newest"))))).toMatchObject({
       code: "TC105",
       hint: "one of specification, documented, head",
     });
@@ -632,16 +631,16 @@ describe("the tiling rules", () => {
         .text("access")
         .replace(/ target\(.*?\) schedule \{.*?\}/, "")
         .replace(/, \w+_tile = \[[^\]]*\]/g, "");
-      const [dump] = parseModule(text, "dump.tir").module.funcs;
-      expect(printModule({ funcs: [dump!] })).toBe(text);
+      const dump = parsed(text);
+      expect(printModule({ funcs: [dump] })).toBe(text);
       for (const profile of profiles)
         for (const target of [targets.ascendA2, targets.ascend950, targets.webgpu]) {
           const options = { profile, target };
           const told = judged(func, options);
-          expect(judged(dump!, options), `${text}${profile}, ${target.name}`).toEqual(told);
+          expect(judged(dump, options), `${text}${profile}, ${target.name}`).toEqual(told);
           if (profile === "strict" && target === targets.ascendA2)
             expect(
-              verdict(() => explain(dump!, options)),
+              verdict(() => explain(dump, options)),
               text,
             ).toBe(verdict(() => explain(func, options)));
           for (const code of Object.keys(seen))

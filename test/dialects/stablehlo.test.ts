@@ -20,6 +20,7 @@ import type { StablehloGatherArguments } from "../../src/dialects/stablehlo.js";
 import { oracleStablehlo } from "../oracle/stablehlo.js";
 import { littleEndian } from "../support/little-endian.js";
 import { randomStablehlo } from "../support/random-stablehlo.js";
+import { refusals, shown } from "../support/refusal.js";
 
 /** Rows of 2 by 2 from [2, 3, 4, 2], batched: the specification's second example. */
 const legal: StablehloGatherArguments = {
@@ -34,16 +35,8 @@ const legal: StablehloGatherArguments = {
   sliceSizes: [1, 1, 2, 2],
 };
 
-const refused = (args: StablehloGatherArguments): readonly string[] => {
-  try {
-    stablehlo.gather(args);
-  } catch (thrown) {
-    if (thrown instanceof CompileError)
-      return thrown.diagnostics.map(({ code, message }) => `${code} ${message}`);
-    throw thrown;
-  }
-  return [];
-};
+const refused = (args: StablehloGatherArguments): readonly string[] =>
+  shown(refusals(() => stablehlo.gather(args)));
 
 describe("stablehlo.gather", () => {
   it("gives the shape of the specification's second example (C22)", () => {

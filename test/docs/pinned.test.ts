@@ -2,11 +2,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { editPipeline, definePass } from "../../passes/index.js";
-import { compile, parseModule, type Func } from "../../src/index.js";
+import { compile, type Func } from "../../src/index.js";
 import { readCases } from "../../src/formats/cases.js";
 import { checkCase } from "../../src/testing/check-case.js";
 import { assertThat } from "../../src/testing/index.js";
 import { root } from "../support/root.js";
+import { parsed } from "../support/parsed.js";
 
 const pages = [
   "README.md",
@@ -46,7 +47,7 @@ it("states the cycles of the program that stands beside them in docs/extending.m
     run: (func): Func => ({ ...func, schedule: { ...func.schedule, order: [0, 1] } }),
   });
   const passes = editPipeline([{ pass: turned, after: "select-tile" }]);
-  const kernel = compile(parseModule(program, "turned.tir").module.funcs[0]!, { passes });
+  const kernel = compile(parsed(program), { passes });
   assertThat(kernel).toTakeExactly({ cycles: Number(cycles), clock: Number(clock) });
 });
 

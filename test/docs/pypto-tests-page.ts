@@ -4,7 +4,7 @@ import { findOp, profileFacts, profiles, type Attrs, type Diagnostic, type Profi
 import { tryProgram } from "../../src/api/program.js";
 import { pypto, targets, tryCompile } from "../../src/index.js";
 import { parseType } from "../../src/cli/flag-values.js";
-import { refusal } from "../dialects/refusal.js";
+import { refusal } from "../support/refusal.js";
 
 /** An operator test of PyPTO that runs on boards. */
 export interface BoardTest {

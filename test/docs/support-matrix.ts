@@ -25,7 +25,7 @@ import { describe, isData, isIndex, retyped } from "./dialects-page.js";
 import type { Same, Way } from "./same-operators.js";
 import { scatters } from "./scatters.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
-import { verdict } from "../dialects/refusal.js";
+import { verdict } from "../support/refusal.js";
 import { planWasm } from "../../backends/wasm/index.js";
 import { tryCompile, type Kernel } from "../../src/api/compile.js";
 import { tryProgram, type ProgramDescription } from "../../src/api/program.js";

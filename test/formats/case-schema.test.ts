@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
-import { CompileError, opDefs, scheduleEntries, type Schedule, type ScheduleEntry } from "../../ir/index.js";
+import { opDefs, scheduleEntries, type Schedule, type ScheduleEntry } from "../../ir/index.js";
 import { caseProblemsAmong } from "../../src/formats/case-problems.js";
 import { caseSchema, type CaseJson } from "../../src/formats/case-schema.js";
 import { readCaseList } from "../../src/formats/cases.js";
 import { drawer } from "../fuzz/mutate.js";
 import { changedJson, mutatedJson } from "../support/mutate-json.js";
+import { unlessRefused } from "../support/refusal.js";
 
 const written = new URL("../../schema/case.json", import.meta.url);
 const conformance = new URL("../conformance/cases/", import.meta.url);
@@ -91,14 +92,10 @@ const full = {
 } satisfies Readonly<Record<Exclude<keyof CaseJson, keyof Schedule>, unknown>>;
 
 /** What readCaseList says of a whole file. */
-function isRead(file: unknown): boolean {
-  try {
-    return readCaseList(JSON.stringify(file), "c.json").every((test) => !("malformed" in test));
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return false;
-    throw thrown;
-  }
-}
+const isRead = (file: unknown): boolean =>
+  unlessRefused(() => readCaseList(JSON.stringify(file), "c.json"))?.every(
+    (test) => !("malformed" in test),
+  ) ?? false;
 
 /** Verdicts on each of these as a case, those on which ajv and the checker differ by name. */
 function verdicts(cases: Iterable<unknown>): {

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { CompileError } from "../../ir/index.js";
 import { readBytes, readText } from "../../src/formats/files.js";
 import { scratchFolder } from "../support/scratch-folder.js";
+import { refusals } from "../support/refusal.js";
 
 const folder = scratchFolder("files");
 
@@ -16,15 +17,7 @@ function sparse(name: string, bytes: number): string {
   return path;
 }
 
-function refusal(read: () => unknown): string {
-  try {
-    read();
-    return "accepted";
-  } catch (thrown) {
-    if (!(thrown instanceof CompileError)) throw thrown;
-    return thrown.message;
-  }
-}
+const refusal = (read: () => unknown): string => new CompileError(refusals(read)).message;
 
 describe("a file too long for memory is a diagnostic", () => {
   it("by its size, before it is read", () => {

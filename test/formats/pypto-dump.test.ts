@@ -2,12 +2,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CompileError, type Diagnostic } from "../../ir/index.js";
+import { type Diagnostic } from "../../ir/index.js";
 import { parseType } from "../../src/cli/flag-values.js";
 import { dumpedGathers, isPyptoDump } from "../../src/formats/pypto-dump.js";
 import { pyptoDump, type DumpedCall } from "../support/pypto-dump.js";
 import { runHere } from "../support/run-here.js";
 import { scratchFolder } from "../support/scratch-folder.js";
+import { refusal } from "../support/refusal.js";
 
 const folder = scratchFolder("dump");
 let files = 0;
@@ -134,15 +135,7 @@ describe("a dump of PyPTO", () => {
   });
 
   it("is refused with the field that is not as PyPTO prints it, whatever stands there", () => {
-    const told = (dump: unknown): Diagnostic | undefined => {
-      try {
-        dumpedGathers(dump, "d.json");
-        return undefined;
-      } catch (thrown) {
-        if (thrown instanceof CompileError) return thrown.diagnostics[0];
-        throw thrown;
-      }
-    };
+    const told = (dump: unknown): Diagnostic | undefined => refusal(() => dumpedGathers(dump, "d.json"));
     const fields = [
       ...["rawtensors.0.datatype", "rawtensors.0.rawmagic", "tensors.0.magic", "tensors.0.shape"],
       ...["tensors.0.shape.0", "tensors.0.rawtensor", "operations.0.opcode", "operations.0.ioperands"],

@@ -55,6 +55,7 @@ import { judgeValue } from "../support/value-trials.js";
 import { textOf as textOfMap, type OracleMap } from "../oracle/maps.js";
 import { judgeVerdicts } from "../support/verdicts.js";
 import { fastOutput } from "../support/fast.js";
+import { parsed } from "../support/parsed.js";
 
 export const kinds = [
   "program",
@@ -221,8 +222,7 @@ function* scatters(seed: number, runner: Runner | undefined): Generator<Item> {
 async function runScatter(scatter: OracleScatter, draw: Draw, runner: Runner | undefined): Promise<Outcome> {
   const schedules = Array.from({ length: 3 }, () => randomSchedule(scatter, draw));
   const { outcome } = await judgeScatter(scatter, schedules, runner);
-  const [func] = parseModule(textOfScatter(scatter), "fuzz.tir").module.funcs;
-  if (func === undefined) throw new Error("a program that does not parse");
+  const func = parsed(textOfScatter(scatter));
   const kernel = compile(func, { target: "webgpu" });
   kernelStats(kernel.tile, kernel.wgsl());
   return outcome.kind === "bits" ? "right bits" : "error";
@@ -259,8 +259,7 @@ async function runDraws(
   seed: number,
   runner: Runner | undefined,
 ): Promise<readonly Outcome[]> {
-  const [func] = parseModule(text, "fuzz.tir").module.funcs;
-  if (func === undefined) throw new Error("a program that does not parse");
+  const func = parsed(text);
   const compiled = tryCompile(func, options);
   if (!compiled.ok) return ["refused"];
   const { kernel } = compiled;

@@ -17,7 +17,7 @@ import {
 } from "../../ir/index.js";
 import { targets, tryCompile } from "../../src/index.js";
 import { countWork } from "../support/count-work.js";
-import { parsedAccess } from "../support/parsed.js";
+import { parsed, parsedAccess } from "../support/parsed.js";
 
 const text = (coord: string): string =>
   `func @f(%x: tensor<8x2xf32>, %i: tensor<4xi32>) -> tensor<4x2xf32> {\n` +
@@ -25,8 +25,7 @@ const text = (coord: string): string =>
 
 /** The program with another coordinate along dim 1 of the data. */
 function built(coord: Linear): AccessFunc {
-  const [func] = parseModule(text("%i[d0]"), "map.tir").module.funcs;
-  if (func?.level !== "access") throw new Error("an access program");
+  const func = parsedAccess(text("%i[d0]"));
   return { ...func, map: { ...func.map, ...readData([dataCoords(func.map)[0]!, coord]) } };
 }
 
@@ -76,7 +75,7 @@ describe("a map whose dims are not the output's", () => {
 });
 
 describe("a gather that was built", () => {
-  const [func] = parseModule(text("d1"), "map.tir").module.funcs;
+  const func = parsed(text("d1"));
   const refusals = (map: Partial<AccessFunc["map"]>): readonly string[] => {
     if (func?.level !== "access") throw new Error("an access program");
     return verifyStructure({ ...func, map: { ...func.map, ...map } }).map(
@@ -204,8 +203,8 @@ describe("what is printed without a bound", () => {
   return %y
 }
 `;
-    const [func] = parseModule(source, "map.tir").module.funcs;
-    const [again] = parseModule(printFunc(func!), "map.tir").module.funcs;
+    const func = parsed(source);
+    const again = parsed(printFunc(func));
     expect(again?.level === "access" && func?.level === "access" && again.map).toEqual(
       func?.level === "access" && func.map,
     );

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
 import { parseModule, printFunc, type AccessFunc } from "../../ir/index.js";
 import { compile, run, targets } from "../../src/index.js";
+import { parsedAccess } from "../support/parsed.js";
 
 const textOf = (map: string): string =>
   `func @f(%x: tensor<4x1xf32>, %i: tensor<3xi32>, %u: tensor<3xf32>) -> tensor<4x1xf32> {
@@ -17,10 +18,7 @@ const faultsOf = (map: string): readonly string[] =>
   );
 
 function funcOf(map: string): AccessFunc {
-  const { module, diagnostics } = parseModule(textOf(map), "f.tir");
-  const [func] = module.funcs;
-  if (diagnostics.length > 0 || func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
-  return func;
+  return parsedAccess(textOf(map));
 }
 
 const lost =

@@ -4,6 +4,7 @@ import { combines, duplicatePolicies, outOfBoundsPolicies } from "../../ir/acces
 import { compile } from "../../src/index.js";
 import { parseModule } from "../../ir/index.js";
 import { hover } from "../../src/lsp/analysis.js";
+import { parsed } from "../support/parsed.js";
 
 /** Returns the hover text at the last of the places where `word` begins in a text. */
 function over(text: string, word: string, before = ""): string | undefined {
@@ -78,8 +79,8 @@ it("tells an operator and its attributes, and the words of a tile program", () =
   expect(over(text, "onnx.scatter_elements")).toBe("onnx.scatter_elements: scatter_elements of onnx");
   expect(over(text, "axis")).toMatch(/^axis: \S/);
   expect(over(text, "reduction")).toMatch(/^reduction: \S/);
-  const [func] = parseModule(rows, "a.tir").module.funcs;
-  const tile = compile(func!, { target: "cpu" }).text("tile");
+  const func = parsed(rows);
+  const tile = compile(func, { target: "cpu" }).text("tile");
   expect(over(tile, "scatter", "    ")).toMatch(/points of a tile/);
   expect(over(tile, "last", "duplicates = ")).toMatch(/wins/);
 });
@@ -147,8 +148,8 @@ it("tells a fill at the tile level, and a policy in an entry under both of its w
   return %y
 }
 `;
-  const [func] = parseModule(text, "a.tir").module.funcs;
-  const tile = compile(func!, { target: "ascend-a2" }).text("tile");
+  const func = parsed(text);
+  const tile = compile(func, { target: "ascend-a2" }).text("tile");
   expect(over(tile, "fill", "  ")).toMatch(/^fill: sets each element of a tile/);
   for (const word of ["zero", "fill"])
     expect(

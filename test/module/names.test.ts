@@ -1,12 +1,13 @@
 /** Modules of programs whose operands are called as what modules, kernels or objects are made of. */
 import ts from "typescript";
 import { expect, it } from "vitest";
-import { parseModule, targets, type Func } from "../../ir/index.js";
+import { targets, type Func } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
 import { emitModule } from "../../src/module/emit-module.js";
 import { runtimeOf } from "../../src/module/runtime-of.js";
 import { requireGpu } from "../support/gpu.js";
 import { loadModule } from "../support/modules.js";
+import { parsed } from "../support/parsed.js";
 
 const sumOf = (t: string, i: string, o: string): Func => {
   const text = `func @f(%${t}: tensor<7x4xf32>, %${i}: tensor<5xi32>, %${o}: tensor<7xf32>) -> tensor<5x4xf32> {
@@ -14,7 +15,7 @@ const sumOf = (t: string, i: string, o: string): Func => {
   return %y
 }
 `;
-  return parseModule(text, "names.tir").module.funcs[0]!;
+  return parsed(text);
 };
 const rows = [0, 3, 6, 1, 2];
 const table = Float32Array.from({ length: 28 }, (_, k) => k);

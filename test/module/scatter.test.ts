@@ -17,6 +17,7 @@ import {
   referenceOutcome,
   type LoadedGather,
 } from "../support/modules.js";
+import { parsed } from "../support/parsed.js";
 
 const device = async (context: TestContext): Promise<GPUDevice> => {
   const gpu = await requireGpu();
@@ -57,14 +58,11 @@ async function compare(
 
 const kv = (rest: string): Kernel =>
   compile(
-    parseModule(
-      `func @kv(%cache: inout tensor<16x6xf16>, %slot: tensor<4xi32>, %rows: tensor<4x6xf16>) -> tensor<16x6xf16> {
+    parsed(`func @kv(%cache: inout tensor<16x6xf16>, %slot: tensor<4xi32>, %rows: tensor<4x6xf16>) -> tensor<16x6xf16> {
   %y = access.scatter %cache, %slot, %rows (d0 < 4, d1 < 6) let t = error(%slot[d0] in 16) -> (t, d1) yield %rows[d0, d1] {oob = error, ${rest}}
   return %y
 }
-`,
-      "kv.tir",
-    ).module.funcs[0]!,
+`),
   );
 
 /** Bits 1, 2, 3, …, 16 bits each. */

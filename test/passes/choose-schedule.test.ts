@@ -5,7 +5,6 @@ import {
   cyclesOf,
   elementCount,
   estimatesOfTile,
-  parseModule,
   ubBuffers,
   type AccessFunc,
   type Func,
@@ -14,6 +13,7 @@ import { chooseSchedule, clockOf, ScheduleSpace, withDefaults } from "../../pass
 import { accessOf } from "../../src/api/access.js";
 import { compile, legalTiles, onnx, pypto, targets, tryCompile, type Target } from "../../src/index.js";
 import { sizedGathers } from "../../bench/sized-gathers.js";
+import { parsed } from "../support/parsed.js";
 
 const target = targets.ascendA2;
 
@@ -47,13 +47,11 @@ function fewestEstimated(gather: AccessFunc, residency: "ub" | "gm", on: Target)
 const chosenCycles = (gather: AccessFunc, residency: "ub" | "gm", on: Target): number =>
   clockOf(chooseSchedule(withDefaults(gather, residency, on))!).cycles;
 
-const filled = parseModule(
-  `func @g(%data: tensor<1873x1312xf16>, %i: tensor<10251x1312xi32>) -> tensor<10251x1312xf16> {
+const filled =
+  parsed(`func @g(%data: tensor<1873x1312xf16>, %i: tensor<10251x1312xi32>) -> tensor<10251x1312xf16> {
     %output = access.gather %data, %i (d0, d1) -> (%i[d0, d1], d1) {oob = fill}
     return %output
-  }`,
-  "filled.tir",
-).module.funcs[0]!;
+  }`);
 
 const gathers: readonly (readonly [string, Func])[] = [
   ["rows of an embedding", onnx.gather({ data: ["f32", [50257, 768]], indices: ["i32", [4096]], axis: 0 })],
@@ -175,13 +173,10 @@ describe("the chosen schedule", () => {
   });
 
   it("keeps one copy of an output that the parts of a sum write, whatever buffers ask for", () => {
-    const [sum] = parseModule(
-      `func @f(%q: tensor<6x12xf16>, %i: tensor<2x4xi32>) -> tensor<2x12xf32> {
+    const sum = parsed(`func @f(%q: tensor<6x12xf16>, %i: tensor<2x4xi32>) -> tensor<2x12xf32> {
   %y = access.gather %q, %i (d0, d1; r < 4) let t = clamp(%i[d0, r] in 6) yield fold(f32(%q[t, d1])) {oob = clamp}
   return %y
-}`,
-      "sum.tir",
-    ).module.funcs;
+}`);
     const copies = (terms: number): readonly number[] =>
       [
         ...ubBuffers(

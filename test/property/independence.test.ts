@@ -5,7 +5,7 @@ import { policyOf, RunError, targets, Tiling } from "../../ir/index.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import { tryCompile, type Kernel } from "../../src/index.js";
 import { countWork } from "../support/count-work.js";
-import { randomGather, randomSchedule, type RandomGather } from "../support/arbitrary.js";
+import { inputsOf, type RandomGather, randomGather, randomSchedule } from "../support/arbitrary.js";
 import { operandOf } from "../support/operands.js";
 import { runs } from "../support/runs.js";
 
@@ -18,11 +18,6 @@ const gatherWithSchedules = randomGather.chain((random) =>
     }),
   }),
 );
-
-const inputsOf = (random: RandomGather, kernel: Kernel) => ({
-  data: { type: operandOf(kernel.tile, "data").type, bytes: random.data },
-  indices: { type: operandOf(kernel.tile, "indices").type, bytes: random.indexBytes },
-});
 
 /** The bits, or the report of the first index out of range. */
 function outcome(random: RandomGather, kernel: Kernel): string {

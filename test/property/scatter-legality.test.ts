@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CompileError, type AccessFunc, type Func } from "../../ir/index.js";
+import { type AccessFunc, type Func } from "../../ir/index.js";
 import {
   compile,
   explain,
@@ -11,6 +11,7 @@ import {
   type CompileOptions,
 } from "../../src/index.js";
 import { profiles } from "../../ir/schedule.js";
+import { codesOf, refusal } from "../support/refusal.js";
 
 const extent = fc.integer({ min: 1, max: 7 });
 const index = fc.constantFrom("i32" as const, "i64" as const);
@@ -104,16 +105,6 @@ const examples: [Func, typeof options extends fc.Arbitrary<infer T> ? T : never]
   ],
 ];
 
-const thrownCodes = (run: () => unknown): readonly string[] | undefined => {
-  try {
-    run();
-    return undefined;
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return thrown.diagnostics.map(({ code }) => code);
-    throw thrown;
-  }
-};
-
 /** Largest entry that says more than a smaller one, by dim: rows and stored dims are whole in any view. */
 function mostEntries(
   { map, operands, sharedDims, frameworkOp }: AccessFunc,
@@ -135,9 +126,9 @@ describe("legality of PyPTO's scatters", () => {
       fc.property(program, options, (func, { target: name, view, ...others }) => {
         const target = targets[name];
         const stated: CompileOptions = { target, ...others, ...(view === undefined ? {} : { view }) };
-        const codes = thrownCodes(() => legalTiles(func, stated));
+        const codes = codesOf(() => legalTiles(func, stated));
         const open = tryCompile(func, stated);
-        if (codes !== undefined) {
+        if (codes.length > 0) {
           expect(open.ok).toBe(false);
           return;
         }
@@ -167,10 +158,10 @@ describe("legality of PyPTO's scatters", () => {
           for (let last = 1; last <= most[1]!; last++) {
             const typed = { ...stated, tile: [first, last] };
             const { ok } = tryCompile(func, typed);
-            const refusal = thrownCodes(() => {
+            const refused = codesOf(() => {
               expect(explain(func, typed).legal).toBe(ok);
             });
-            if (refusal !== undefined) expect([ok, refusal]).toEqual([false, ["TC302"]]);
+            if (refused.length > 0) expect([ok, refused]).toEqual([false, ["TC302"]]);
             if (!ok) continue;
             accepted++;
             distinct.add(
@@ -237,7 +228,7 @@ describe("legality of PyPTO's scatters", () => {
             }),
           );
           const followed = compile(func, { target, ubBytes: 576, residency: "gm" });
-          const text = thrownBy(() => followed.pypto());
+          const text = refusal(() => followed.pypto());
           expect(text?.message).toContain(`pypto.${name.replace("add_ub", "add")}`.replace(/_$/, ""));
           expect(text?.hint).not.toContain("--residency");
           expect(text?.hint).toContain("--emit pto");
@@ -251,18 +242,7 @@ describe("legality of PyPTO's scatters", () => {
         const kernel = compile(func, { target, ...typed });
         expect(kernel.tile.schedule.residency).toBe("ub");
         expect(kernel.diagnostics.map(({ code }) => code)).not.toContain("TC907");
-        expect(thrownBy(() => kernel.pypto())).toBeUndefined();
+        expect(refusal(() => kernel.pypto())).toBeUndefined();
       }
   });
 });
-
-/** The first diagnostic that a run throws. */
-function thrownBy(run: () => unknown): { readonly message: string; readonly hint?: string } | undefined {
-  try {
-    run();
-    return undefined;
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return thrown.diagnostics[0];
-    throw thrown;
-  }
-}

@@ -3,7 +3,6 @@
  * `SCATTER_TRIALS=1000 npx vitest run test/property/scatter-webgpu.test.ts`, seeds 0 to 999.
  */
 import { expect, it } from "vitest";
-import { parseModule } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
 import { drawer } from "../fuzz/mutate.js";
 import { outcomeOf, textOf } from "../oracle/scatter.js";
@@ -11,6 +10,7 @@ import { runnerOr } from "../support/gpu.js";
 import { randomScatter } from "../support/random-scatter.js";
 import { bytesOf, bytesOfElement, hostInputs } from "../support/scatter-inputs.js";
 import { ended, type Ran } from "../support/scatter-outcome.js";
+import { parsedAccess } from "../support/parsed.js";
 
 const trials = Number(process.env["SCATTER_TRIALS"] ?? 60);
 
@@ -20,8 +20,7 @@ it("gives the oracle's bits, or its first point that ends the run", async (conte
   for (let seed = 0; seed < trials; seed++) {
     const scatter = randomScatter(drawer(seed * 23 + 7));
     const text = textOf(scatter);
-    const [func] = parseModule(text, `scatter ${seed}`).module.funcs;
-    if (func?.level !== "access") throw new Error(text);
+    const func = parsedAccess(text);
     const points = scatter.domain.reduce((n, extent) => n * extent, 1);
     const elements = scatter.shape.reduce((n, extent) => n * extent, 1);
     const skips = scatter.indices.some(({ policy, excluded }) => policy === "skip" || excluded !== undefined);

@@ -1,12 +1,13 @@
 /** Random scatters on every backend that has them, under random schedules, against the oracle. */
 import { describe, expect, it } from "vitest";
 import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
-import { elementCount, parseModule } from "../../ir/index.js";
+import { elementCount } from "../../ir/index.js";
 import { compile, toHost } from "../../src/index.js";
 import { drawer } from "../fuzz/mutate.js";
 import type { OracleScatter } from "../oracle/scatter.js";
 import { randomScatter } from "../support/random-scatter.js";
 import { isImpossible, judgeScatter, randomSchedule } from "../support/scatter-trials.js";
+import { parsed } from "../support/parsed.js";
 
 describe("random scatters", () => {
   it("give the oracle's bits, or its first point that ends the run, whatever the schedule", async () => {
@@ -44,10 +45,10 @@ describe("random scatters", () => {
   return %y
 }
 `;
-    const [func] = parseModule(text, "empty.tir").module.funcs;
+    const func = parsed(text);
     const bytes = Uint8Array.from({ length: elementCount(shape) }, (_, k) => k + 1);
     for (const target of ["ascend-a2", "webgpu", "cpu"]) {
-      const { tile, target: on } = compile(func!, { target });
+      const { tile, target: on } = compile(func, { target });
       const inputs = {
         x: toHost("x", { dtype: "u8", shape }, bytes),
         i: toHost("i", { dtype: "i32", shape: [] }, new Uint8Array(4)),

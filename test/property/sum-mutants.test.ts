@@ -5,7 +5,6 @@ import {
   bytesFor,
   inputsOf,
   keyOf,
-  parseModule,
   targets,
   type AccessFunc,
   type DType,
@@ -18,6 +17,7 @@ import { descending, loopSlips, slipped, sumSlips } from "../support/mutate-sum.
 import { bytes, randomBits } from "../support/random-value.js";
 import { randomExact, randomSum } from "../support/random-sum.js";
 import { runs } from "../support/runs.js";
+import { parsedAccess } from "../support/parsed.js";
 
 const seeds = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 const slips = [...Object.keys(sumSlips), ...Object.keys(loopSlips)];
@@ -70,8 +70,7 @@ interface Trial {
 
 /** A program whose tile cuts its terms, more often than not; undefined where that tile is refused. */
 function trialOf({ text, inputs }: Given, target: (typeof targets)["cpu"], draw: Draw): Trial | undefined {
-  const [source] = parseModule(text, "sum.tir").module.funcs;
-  if (source?.level !== "access") throw new Error("an access program");
+  const source = parsedAccess(text);
   const shape = source.operands.at(-1)!.type.shape;
   const tile = [...shape.map((extent) => 1 + draw(extent)), 1 + draw(source.map.reduced!.max)];
   const result = tryCompile(source, { target, tile, residency: draw(2) === 0 ? "gm" : "ub" });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CompileError, ubBuffers, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
+import { ubBuffers, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
 import {
   compile,
   explain,
@@ -14,16 +14,10 @@ import {
 } from "../../src/index.js";
 import { peakOf } from "../../backends/sim/ub-arena.js";
 import { randomGather } from "../support/arbitrary.js";
+import { unlessRefused } from "../support/refusal.js";
 
 /** The peak of the kernel for PTO-ISA; undefined where there is none. */
-function ptoPeak(kernel: Kernel): number | undefined {
-  try {
-    return kernel.pto().ubPeak;
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return undefined;
-    throw thrown;
-  }
-}
+const ptoPeak = (kernel: Kernel): number | undefined => unlessRefused(() => kernel.pto().ubPeak);
 
 /** Gathers that fill the buffer of an Ascend core in part, in full and not at all. */
 const largeGather: fc.Arbitrary<SourceFunc> = fc

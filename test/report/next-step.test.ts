@@ -1,18 +1,11 @@
 /** The line `try` of an explanation: following it gives what it says. */
 import { describe, expect, it } from "vitest";
-import {
-  explain,
-  gather,
-  gatherElements,
-  parseModule,
-  pypto,
-  targets,
-  type CompileOptions,
-} from "../../src/index.js";
+import { explain, gather, gatherElements, pypto, targets, type CompileOptions } from "../../src/index.js";
 import { renderSummary } from "../../src/report/index.js";
 import type { Func } from "../../ir/index.js";
 import { parseEntry } from "../../src/cli/flag-values.js";
 import { scheduleEntries } from "../../ir/schedule-entries.js";
+import { parsed } from "../support/parsed.js";
 
 const target = targets.ascendA2;
 const columns = pypto.gather({ input: ["f32", [64, 4096]], dim: 0, index: ["i32", [64, 4096]] });
@@ -86,11 +79,11 @@ describe("what explain says to try", () => {
   return %y
 }
 `;
-    const [sums] = parseModule(text, "sums.tir").module.funcs;
-    const refused = explain(sums!, { residency: "gm", target });
+    const sums = parsed(text);
+    const refused = explain(sums, { residency: "gm", target });
     expect(refused.legal).toBe(false);
     expect(renderSummary(refused)).toMatch(/^try +--residency ub: about/m);
-    expect(explain(sums!, { residency: "ub", target }).legal).toBe(true);
+    expect(explain(sums, { residency: "ub", target }).legal).toBe(true);
   });
 
   it("is each kind of step in these programs", () => {

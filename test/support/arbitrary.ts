@@ -1,14 +1,16 @@
 /** Random gathers with their data, and random schedules for them. */
 import fc from "fast-check";
 import {
-  meanBytes,
-  dtypes,
-  isPacked,
-  elementCount,
   type DType,
+  dtypes,
+  elementCount,
+  isPacked,
+  meanBytes,
+  outputOf,
   type Schedule,
   type SourceFunc,
   type Target,
+  type TileFunc,
 } from "../../ir/index.js";
 import { targets, tryProgram } from "../../src/index.js";
 import type { OracleGather, Policy } from "../oracle/gather.js";
@@ -222,6 +224,17 @@ export function randomSchedule(
 }
 
 /** A gather with a schedule of its output's rank. */
-export const scheduledGather = randomGather.chain((random) =>
-  randomSchedule(operandOf(random.func, "output").type.shape.length).map((choice) => ({ random, ...choice })),
-);
+const withSchedule = (random: RandomGather) =>
+  randomSchedule(outputOf(random.func).type.shape.length).map((choice) => ({ random, ...choice }));
+
+export const scheduledGather = randomGather.chain(withSchedule);
+
+export const scheduledLongGather = longGather.chain(withSchedule);
+
+export const anyScheduledGather = fc.oneof(scheduledGather, scheduledLongGather);
+
+/** The tensors of a gather, by the keys of its kernel. */
+export const inputsOf = ({ data, indexBytes }: RandomGather, { tile }: { readonly tile: TileFunc }) => ({
+  data: { type: operandOf(tile, "data").type, bytes: data },
+  indices: { type: operandOf(tile, "indices").type, bytes: indexBytes },
+});

@@ -3,11 +3,13 @@ import { copyNamed, planNamed } from "../../backends/direct/named-inputs.js";
 import { planDirect } from "../../backends/direct/plan.js";
 import { runDirect } from "../../backends/direct/run.js";
 import type { HostInputs } from "../../backends/memory.js";
-import { FastExecutor } from "../../backends/sim/index.js";
+import type { BackendKernel } from "../../backends/backend.js";
+import { FastExecutor, simulateBytes, type Executor } from "../../backends/sim/index.js";
 import type { TileFunc } from "../../ir/index.js";
 import { byteCount } from "../../ir/types.js";
-import { CompileError, RunError } from "../../src/index.js";
+import { CompileError, type RunError } from "../../src/index.js";
 import { operandOf } from "./operands.js";
+import { diagnosticsOf, errorOf } from "./refusal.js";
 
 type Outcome = Uint8Array | CompileError | RunError;
 
@@ -15,8 +17,7 @@ function outcomeOf(run: () => Uint8Array): Outcome {
   try {
     return run();
   } catch (thrown) {
-    if (thrown instanceof CompileError || thrown instanceof RunError) return thrown;
-    throw thrown;
+    return errorOf(thrown);
   }
 }
 
@@ -40,7 +41,11 @@ function outputOfNamed(tile: TileFunc, inputs: HostInputs): Uint8Array {
 export function fastOutput({ tile }: { readonly tile: TileFunc }, inputs: HostInputs): Uint8Array {
   const wasm = outcomeOf(() => FastExecutor.create(tile).run(inputs).output.slice());
   const compare = (how: string, other: Outcome): void => {
-    if (shown(other) !== shown(wasm)) throw new Error(`${how}: ${shown(other)}\ncopied: ${shown(wasm)}`);
+    const isSame =
+      other instanceof Uint8Array && wasm instanceof Uint8Array
+        ? Buffer.compare(other, wasm) === 0
+        : shown(other) === shown(wasm);
+    if (!isSame) throw new Error(`${how}: ${shown(other)}\ncopied: ${shown(wasm)}`);
   };
   if (!(wasm instanceof CompileError))
     compare(
@@ -58,4 +63,15 @@ export function fastOutput({ tile }: { readonly tile: TileFunc }, inputs: HostIn
   }
   if (wasm instanceof Uint8Array) return wasm;
   throw wasm;
+}
+
+/** What an executor makes of a kernel: its output, with all of its report that does not say how it ran, or why it ends. */
+export function outcomeOn(executor: Executor, kernel: BackendKernel, inputs: HostInputs): unknown {
+  try {
+    const { output, report } = simulateBytes(kernel, inputs, { executor });
+    const { executor: _, copiedBytes: __, ...counts } = report;
+    return [counts, executor === "fast" ? fastOutput(kernel, inputs) : Uint8Array.from(output)];
+  } catch (thrown) {
+    return diagnosticsOf(thrown);
+  }
 }

@@ -9,7 +9,6 @@ import { resourcesOn } from "../../backends/webgpu/work.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import {
   byteCount,
-  CompileError,
   inputsOf,
   isSymbolName,
   keyOf,
@@ -31,6 +30,7 @@ import { fastOutput } from "./fast.js";
 import { loadModule } from "./modules.js";
 import { ptoJob, type PtoJob } from "./pto.js";
 import { identifiersIn, languageWords } from "./words.js";
+import { diagnosticsOf, unlessRefused } from "./refusal.js";
 
 /** A program, and the bytes of its inputs in their order. */
 export interface CorpusProgram {
@@ -56,15 +56,6 @@ export const corpus: readonly CorpusProgram[] = readdirSync(cases)
     return [{ id: test.id, func, sizes, inputs: given.map((tensor) => tensor!.read().bytes) }];
   });
 
-const attempt = <T>(make: () => T): T | undefined => {
-  try {
-    return make();
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return undefined;
-    throw thrown;
-  }
-};
-
 const compiled = (func: Func, options: CompileOptions): Kernel | undefined => {
   const result = tryCompile(func, options);
   return result.ok ? result.kernel : undefined;
@@ -77,11 +68,11 @@ export function emittedTexts({ func, sizes }: CorpusProgram): readonly string[] 
   const open = Object.keys(sizes).length === 0 ? undefined : compiled(func, { target: targets.webgpu });
   const texts = [
     ...[ascend, gpu].map((kernel) => kernel && printModule({ funcs: [kernel.tile] })),
-    attempt(() => ascend?.pto().code),
-    attempt(() => ascend?.pypto()),
-    attempt(() => gpu?.wgsl().code),
-    attempt(() => gpu && watOf(gpu.tile)),
-    attempt(() => open?.bind(sizes).wgsl().code),
+    unlessRefused(() => ascend?.pto().code),
+    unlessRefused(() => ascend?.pypto()),
+    unlessRefused(() => gpu?.wgsl().code),
+    unlessRefused(() => gpu && watOf(gpu.tile)),
+    unlessRefused(() => open?.bind(sizes).wgsl().code),
   ];
   return texts.flatMap((text) => text ?? []);
 }
@@ -255,7 +246,9 @@ async function moduleOutcome(
   device: GPUDevice | undefined,
 ): Promise<string | undefined> {
   // Of the sums whose bounds stay open there are no modules.
-  const loaded = await loadModule(kernel, device === undefined ? "module-cpu" : "module").catch(refusal);
+  const loaded = await loadModule(kernel, device === undefined ? "module-cpu" : "module").catch(
+    (thrown: unknown) => void diagnosticsOf(thrown),
+  );
   if (loaded === undefined) return undefined;
   const made = await loaded.create(device);
   const operands = inputsOf(kernel.tile);
@@ -275,11 +268,6 @@ async function moduleOutcome(
     made.dispose();
   }
 }
-
-const refusal = (thrown: unknown): undefined => {
-  if (thrown instanceof CompileError) return undefined;
-  throw thrown;
-};
 
 /** A trial's outcome, and its kernel for PTO-ISA, where it has one. */
 export interface NameOutcome {
@@ -339,7 +327,7 @@ export async function judgeNames(
     asTile && base.target !== targets.ascendA2
       ? undefined
       : compiled(func, { bind: bound, target: targets.ascendA2 });
-  const job = ascend && attempt(() => ptoJob(ascend, ascend.name, bytes));
+  const job = ascend && unlessRefused(() => ptoJob(ascend, ascend.name, bytes));
   const outcome = want.startsWith("[") ? "error" : "right bits";
   return { outcome, ...(job === undefined ? {} : { job: { ...job, want, text } }) };
 }

@@ -4,17 +4,16 @@ import {
   bytesOf,
   CompileError,
   elementCount,
-  outputOf,
-  parseModule,
   type Func,
   type Schedule,
   type Target,
 } from "../../ir/index.js";
 import { onnx, pypto, targets, tryCompile, type Kernel } from "../../src/index.js";
-import { longGather, randomSchedule, scheduledGather, type RandomGather } from "./arbitrary.js";
+import { anyScheduledGather, type RandomGather } from "./arbitrary.js";
 import { expectedBytes } from "./expected.js";
 import { operandOf } from "./operands.js";
 import { canTell, ptoJob, runPto, type PtoJob } from "./pto.js";
+import { parsed } from "./parsed.js";
 
 export interface Scheduled {
   readonly random: Omit<RandomGather, "func"> & { readonly func: Func };
@@ -88,18 +87,11 @@ const tableRows: fc.Arbitrary<Scheduled> = fc
     };
   });
 
-const anyGather: fc.Arbitrary<Scheduled> = fc
-  .oneof(
-    scheduledGather,
-    longGather.chain((random) =>
-      randomSchedule(outputOf(random.func).type.shape.length).map((choice) => ({ random, ...choice })),
-    ),
-  )
-  .map(({ random, schedule, target }) => ({
-    random: clamping(random),
-    schedule: { ...schedule, profile: "head" },
-    target: target.vectorGatherBytes.length > 0 ? target : targets.ascendA3,
-  }));
+const anyGather: fc.Arbitrary<Scheduled> = anyScheduledGather.map(({ random, schedule, target }) => ({
+  random: clamping(random),
+  schedule: { ...schedule, profile: "head" },
+  target: target.vectorGatherBytes.length > 0 ? target : targets.ascendA3,
+}));
 
 /** The vector unit, which a few elements are not worth, with little room half of the time: then the output is worked in strips. */
 const flatGather: fc.Arbitrary<Scheduled> = fc
@@ -165,9 +157,7 @@ func @gather(%data: ${tensor(dataShape, dtype)}, %indices: ${tensor(indexShape, 
   return %output
 }
 `;
-    const { module, diagnostics } = parseModule(text, "random.tir");
-    const [func] = module.funcs;
-    if (func === undefined || diagnostics.length > 0) throw new Error(JSON.stringify(diagnostics));
+    const func = parsed(text);
     const { target, spare, lowering, residency, ...schedule } = rest;
     const size = bytesOf(dtype);
     return {

@@ -5,12 +5,13 @@ import { referenceOfMap } from "../../backends/reference/index.js";
 import { FastExecutor, simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import { hasScatterCode } from "../../backends/wasm/scatter-plan.js";
 import type { Runner } from "../../backends/webgpu/index.js";
-import { elementCount, parseModule, type Schedule } from "../../ir/index.js";
+import { elementCount, type Schedule } from "../../ir/index.js";
 import { compile, tryCompile } from "../../src/index.js";
 import type { Draw } from "../fuzz/mutate.js";
 import { breaksOrder, outcomeOf, textOf, type OracleScatter, type Outcome } from "../oracle/scatter.js";
 import { bytesOf, bytesOfElement, hostInputs } from "./scatter-inputs.js";
 import { ended, type Ran } from "./scatter-outcome.js";
+import { parsedAccess } from "./parsed.js";
 
 /** A schedule on a target. */
 export interface ScheduledScatter {
@@ -63,10 +64,7 @@ export async function judgeScatter(
   runner?: Runner,
 ): Promise<ScatterTrial> {
   const text = textOf(scatter);
-  const { module, diagnostics } = parseModule(text, "scatter.tir");
-  const [func] = module.funcs;
-  if (diagnostics.length > 0 || func?.level !== "access")
-    throw new Error(`${JSON.stringify(diagnostics)}\n${text}`);
+  const func = parsedAccess(text);
   const outcome = outcomeOf(scatter);
   const size = bytesOfElement(scatter.type);
   const check = async (

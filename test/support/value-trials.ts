@@ -19,11 +19,10 @@ import { RunError, tryCompile, type Kernel } from "../../src/index.js";
 import type { Draw } from "../fuzz/mutate.js";
 import { fastOutput } from "./fast.js";
 import type { RandomValue } from "./random-value.js";
+import { parsedAccess } from "./parsed.js";
 
 function parsed(text: string): AccessFunc {
-  const { module, diagnostics } = parseModule(text, "value.tir");
-  const [func] = module.funcs;
-  if (func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
+  const func = parsedAccess(text);
   const printed = printModule({ funcs: [func] });
   const again = printModule(parseModule(printed, "again.tir").module);
   if (again !== printed) throw new Error(`printed as\n${printed}\nand read again as\n${again}`);

@@ -4,7 +4,6 @@
  */
 import {
   outputOf,
-  CompileError,
   defined,
   gatherDims,
   isScatter,
@@ -20,6 +19,7 @@ import { withPolicy, type ReadPolicy } from "../../ir/access.js";
 import { resolveTargetOf } from "../../src/api/compile.js";
 import { accessOf } from "../../src/api/access.js";
 import { scheduleIn } from "./schedule-in.js";
+import { unlessRefused } from "./refusal.js";
 
 export interface Verdicts {
   /** Of the schedule as it was asked for. */
@@ -38,7 +38,7 @@ type Judged = SourceFunc | AccessFunc;
 export function judgeVerdicts(func: Judged, schedule: Schedule, target: Target): Verdicts {
   const options = { ...schedule, target };
   const compiled = tryCompile(func, options);
-  const explained = answer(() => explain(func, options));
+  const explained = unlessRefused(() => explain(func, options));
   if ((explained?.legal ?? false) !== compiled.ok)
     throw new Error(`explain says ${yes(explained?.legal)}, compile ${yes(compiled.ok)}`);
   if (compiled.ok) checkBudget(compiled.kernel.footprint, explained?.footprint);
@@ -59,7 +59,7 @@ export function judgeVerdicts(func: Judged, schedule: Schedule, target: Target):
 
   const { tile: _, ...open } = options;
   const chosen = tryCompile(func, open);
-  const legal = answer(() => legalTiles(func, open));
+  const legal = unlessRefused(() => legalTiles(func, open));
   const someTile = legal !== undefined && legal.proof === undefined;
   if (someTile !== chosen.ok) throw new Error(`legal says ${yes(someTile)}, compile ${yes(chosen.ok)}`);
   if (compiled.ok && !someTile) throw new Error("legal knows no tile, and compile took one");
@@ -74,7 +74,7 @@ export function judgeVerdicts(func: Judged, schedule: Schedule, target: Target):
   const defaults = legal?.tiles.filter((listing) => listing.default) ?? [];
   if (chosen.ok && String(defaults.map(({ tile }) => tile)) !== String(chosen.kernel.tile.schedule.tile))
     throw new Error(`legal marks ${defaults.length} tiles as the one that compile chooses`);
-  const access = answer(() => accessOf(func, open));
+  const access = unlessRefused(() => accessOf(func, open));
   const count = access === undefined ? undefined : countOneByOne(func, access, open);
   if (count !== undefined && legal?.count !== undefined && legal.count !== count)
     throw new Error(`legal counts ${legal.count} tiles, and ${count} compile`);
@@ -87,16 +87,6 @@ export function judgeVerdicts(func: Judged, schedule: Schedule, target: Target):
 }
 
 const yes = (verdict: boolean | undefined): string => (verdict === true ? "yes" : "no");
-
-/** A CompileError is a no. */
-function answer<T>(ask: () => T): T | undefined {
-  try {
-    return ask();
-  } catch (thrown) {
-    if (thrown instanceof CompileError) return undefined;
-    throw thrown;
-  }
-}
 
 interface Sizes {
   readonly bytes: number;

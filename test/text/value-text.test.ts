@@ -1,21 +1,15 @@
 /** The text of a value reads as that very value, whatever in it are numbers alone. */
 import { describe, expect, it } from "vitest";
-import { parseModule, printFunc, type AccessFunc } from "../../ir/index.js";
+import { printFunc } from "../../ir/index.js";
 import { compile, run } from "../../src/index.js";
 import { drawer, type Draw } from "../fuzz/mutate.js";
+import { parsedAccess } from "../support/parsed.js";
 
 const programOf = (value: string): string => `func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
   %y = access.gather %a (d0) yield ${value} {oob = error}
   return %y
 }
 `;
-
-function parsed(text: string): AccessFunc {
-  const { module, diagnostics } = parseModule(text, "value.tir");
-  const [func] = module.funcs;
-  if (func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
-  return func;
-}
 
 const types = ["f32", "i32", "u32"] as const;
 type ArithmeticName = (typeof types)[number];
@@ -37,10 +31,10 @@ describe("the text of a value", () => {
     let ofNumbers = 0;
     for (let seed = 0; seed < 1000; seed++) {
       const source = valueText(drawer(seed * 7 + 1), "f32", 4);
-      const func = parsed(programOf(source));
+      const func = parsedAccess(programOf(source));
       const text = printFunc(func);
-      expect(parsed(text).map.value, source).toEqual(func.map.value);
-      expect(printFunc(parsed(text)), source).toBe(text);
+      expect(parsedAccess(text).map.value, source).toEqual(func.map.value);
+      expect(printFunc(parsedAccess(text)), source).toBe(text);
       if (/[a-z]32\([a-z]32\(\d/.test(text)) ofNumbers++;
     }
     expect(ofNumbers).toBeGreaterThan(200);
@@ -53,9 +47,9 @@ describe("the text of a value", () => {
     ["f32(i32(7) * i32(2)) * %a[d0]", "f32(i32(7) * 2) * %a[d0]", 14],
     ["%a[d0] * 3 + (2 - 1)", "%a[d0] * 3 + (2 - 1)", 4],
   ])("is short and gives the same bits: %s", async (source, text, expected) => {
-    const func = parsed(programOf(source));
+    const func = parsedAccess(programOf(source));
     expect(printFunc(func)).toContain(`yield ${text} {`);
-    const { outputs } = await run(compile(parsed(printFunc(func))), { a: new Float32Array(4).fill(1) });
+    const { outputs } = await run(compile(parsedAccess(printFunc(func))), { a: new Float32Array(4).fill(1) });
     expect([...(outputs["output"] as Float32Array)]).toEqual([expected, expected, expected, expected]);
   });
 });

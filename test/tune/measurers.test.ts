@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { inputsOf, parseModule } from "../../ir/index.js";
+import { inputsOf } from "../../ir/index.js";
 import { commandMeasurer, simMeasurer } from "../../src/device/index.js";
 import { readNpy } from "../../src/formats/npy.js";
 import { compile, onnx, targets, toHost, tune, type Kernel } from "../../src/index.js";
@@ -12,6 +12,7 @@ import { gpuMeasurer, localMeasurer, type MeasuredTask, type Measurer } from "..
 import { operandOf } from "../support/operands.js";
 import { testRunner } from "../support/gpu.js";
 import { root } from "../support/root.js";
+import { parsed } from "../support/parsed.js";
 
 const [rows, columns, picked] = [512, 1024, 1024];
 const op = onnx.gather({ data: ["f32", [rows, columns]], indices: ["i32", [picked]], axis: 1 });
@@ -145,7 +146,7 @@ describe("what measures", () => {
   return %y
 }
 `;
-    const [func] = parseModule(text, "names.tir").module.funcs;
+    const func = parsed(text);
     const rows = [0, 3, 6, 1, 2];
     const arrays = [
       Float32Array.from({ length: 28 }, (_, k) => k),
@@ -162,14 +163,14 @@ describe("what measures", () => {
     });
     const runner = await testRunner();
     if (runner !== undefined) {
-      const kernel = compile(func!, { target: runner.target });
+      const kernel = compile(func, { target: runner.target });
       const measurer = gpuMeasurer(runner, "test", task(kernel));
       expect(await measurer.measure(kernel.tile, patient)).toMatchObject({ status: "measured" });
       await measurer.close();
     }
     const folder = mkdtempSync(join(tmpdir(), "tilec-names-"));
     try {
-      const kernel = compile(func!, { target: targets.cpu });
+      const kernel = compile(func, { target: targets.cpu });
       const measurer = await commandMeasurer(`sh -c 'cp "$0"/../*.npy ${folder} && echo 5'`)(task(kernel));
       expect(await measurer.measure(kernel.tile, patient)).toMatchObject({ status: "measured" });
       await measurer.close();

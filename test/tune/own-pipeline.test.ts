@@ -3,21 +3,14 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  cyclesOf,
-  error,
-  parseModule,
-  printSchedule,
-  targets,
-  type Func,
-  type Shape,
-} from "../../ir/index.js";
+import { cyclesOf, error, printSchedule, targets, type Func, type Shape } from "../../ir/index.js";
 import { definePass, editPipeline, type PassContext } from "../../passes/index.js";
 import { compile, gather, gatherElements } from "../../src/index.js";
 import { tune, tuneSizes } from "../../src/tune/index.js";
 import { sweep, withFigure } from "../../src/tune/sweep.js";
 import { runHere } from "../support/run-here.js";
 import { tunePage } from "../../src/report/index.js";
+import { parsed } from "../support/parsed.js";
 
 const op = gather({ data: ["f32", [256, 512]], indices: ["i32", [64]], axis: 0 });
 const withPass = (run: (func: Func, context: PassContext) => Func) =>
@@ -215,8 +208,7 @@ func @rows(%e: tensor<512x64xf32>, %i: tensor<Nxi32>) -> tensor<Nx64xf32> schedu
   return %y
 }
 `;
-    const [func] = parseModule(text, "rows.tir").module.funcs;
-    if (func === undefined) throw new Error("no function");
+    const func = parsed(text);
     const options = { sizes: { N: [16, 256] }, target: targets.ascendA2, budget: 6 };
     const [own, plain] = [await tuneSizes(func, { ...options, passes }), await tuneSizes(func, options)];
     for (const [k, { size, best }] of own.sizes.entries()) {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { defined, clockVersion, codes, parseModule, printSchedule, targets } from "../../ir/index.js";
+import { defined, clockVersion, codes, printSchedule, targets } from "../../ir/index.js";
 import { compile, onnx, tune } from "../../src/index.js";
 import {
   bestOf,
@@ -22,6 +22,7 @@ import {
 } from "../../src/tune/index.js";
 import { csvOf } from "../../src/tune/records/export-csv.js";
 import { runHere } from "../support/run-here.js";
+import { parsed } from "../support/parsed.js";
 
 const program = onnx.gather({ data: ["f32", [14, 40]], indices: ["i32", [24]], axis: 0 });
 const target = targets.ascendA2;
@@ -337,10 +338,7 @@ describe("a pinned best", () => {
       text.indexOf(`estimated    ${best.best.cycles.toLocaleString("en")} cycles`),
     );
     expect(text).not.toMatch(/\bms\b|milli|nanosec/);
-    const { module, diagnostics } = parseModule(text, "p.tir");
-    expect(diagnostics).toEqual([]);
-    const [func] = module.funcs;
-    if (func === undefined) throw new Error("a function");
+    const func = parsed(text);
     expect(compile(func).tile.schedule).toEqual(best.best.schedule);
   });
 });

@@ -4,15 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  bindSizes,
-  CompileError,
-  cyclesOf,
-  dynamicFormOf,
-  parseModule,
-  type Func,
-  type ResolvedSchedule,
-} from "../../ir/index.js";
+import { bindSizes, CompileError, cyclesOf, dynamicFormOf, type ResolvedSchedule } from "../../ir/index.js";
 import { compile, run, targets, tryCompile } from "../../src/index.js";
 import {
   parseRecords,
@@ -28,6 +20,7 @@ import {
 import { piecesOf } from "../../src/tune/sizes/pieces.js";
 import { runHere } from "../support/run-here.js";
 import { scratchFolder } from "../support/scratch-folder.js";
+import { parsed } from "../support/parsed.js";
 
 const most = 200;
 const text = `dim N <= ${most}
@@ -36,8 +29,7 @@ func @rows(%e: tensor<100x16xf32>, %i: tensor<Nxi32>) -> tensor<Nx16xf32> {
   return %y
 }
 `;
-const program = (source: string): Func => parseModule(source, "t.tir").module.funcs[0]!;
-const func = program(text);
+const func = parsed(text);
 const target = targets.ascendA2;
 const sizes = [1, 40, 100, most];
 
@@ -98,11 +90,11 @@ describe("a search over sizes", () => {
   });
 
   it.each([
-    [program(text.replace(`dim N <= ${most}\n`, "").replaceAll("Nx", "8x")), { N: [1] }, "TC702", "has none"],
+    [parsed(text.replace(`dim N <= ${most}\n`, "").replaceAll("Nx", "8x")), { N: [1] }, "TC702", "has none"],
     [func, { M: [1] }, "TC107", "the symbol of @rows is N"],
     [func, { N: [most + 1] }, "TC107", `dim N <= ${most} says 0 to ${most}`],
     [
-      program(text.replace("dim N", "dim V <= 100\ndim N").replace("100x16", "Vx64")),
+      parsed(text.replace("dim N", "dim V <= 100\ndim N").replace("100x16", "Vx64")),
       { N: [1] },
       "TC702",
       "has V, N",
@@ -121,12 +113,10 @@ describe("a program with several symbols", () => {
 
   it("is searched along one, with sizes for the others, as the program with these numbers is", async () => {
     const options = { target, sizes: { N: sizes }, pieces: 3, budget: 12 };
-    const bound = await tuneSizes(program(two), { ...options, bind: { V: 100 } });
+    const bound = await tuneSizes(parsed(two), { ...options, bind: { V: 100 } });
     expect(bound.symbol).toEqual(found.symbol);
     expect([bound.sizes, bound.pieces, bound.single]).toEqual([found.sizes, found.pieces, found.single]);
-    await expect(tuneSizes(program(two), { ...options, bind: { V: 101 } })).rejects.toThrow(
-      "symbol V is 101",
-    );
+    await expect(tuneSizes(parsed(two), { ...options, bind: { V: 101 } })).rejects.toThrow("symbol V is 101");
   });
 
   it("has a table on the command line, which compile takes with the same --bind", async () => {
@@ -183,7 +173,7 @@ describe("bind, given the records of a table,", () => {
 
   it("is as without them for another program, and another target", () => {
     const records = recordsOf(found);
-    const other = program(text.replace("clamp", "wrap"));
+    const other = parsed(text.replace("clamp", "wrap"));
     for (const [given, chosen] of [
       [other, target],
       [func, targets.ascendA3],

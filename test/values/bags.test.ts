@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { randomBag, randomCombine } from "../support/random-bags.js";
 import { hasRightBits } from "../support/right-bits.js";
 import { compile, moe, run, targets, torch, type DType, type Shape } from "../../src/index.js";
-import { refusal, verdict } from "../dialects/refusal.js";
+import { refusal, verdict } from "../support/refusal.js";
 
 describe.each([
   ["an embedding bag", randomBag],

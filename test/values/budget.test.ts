@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { parseModule, printModule, targets, verify, type AccessFunc } from "../../ir/index.js";
 import { compile, explain, tryCompile } from "../../src/index.js";
+import { parsedAccess } from "../support/parsed.js";
 
 /** The program with those operands alone that its text reads. */
 function program(yielded: string, output: string): AccessFunc {
@@ -12,10 +13,7 @@ function program(yielded: string, output: string): AccessFunc {
   return %y
 }
 `;
-  const { module, diagnostics } = parseModule(text, "f.tir");
-  const [func] = module.funcs;
-  if (func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
-  return func;
+  return parsedAccess(text);
 }
 
 const parts = (func: AccessFunc, target = targets.ascendA2) =>

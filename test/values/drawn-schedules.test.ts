@@ -2,13 +2,14 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { FastExecutor, simulateChecked } from "../../backends/sim/index.js";
-import { inputsOf, keyOf, outputOf, parseModule, targets, type Schedule } from "../../ir/index.js";
+import { inputsOf, keyOf, outputOf, targets, type Schedule } from "../../ir/index.js";
 import { readCases } from "../../src/formats/cases.js";
 import { spawnThread as spawn } from "../../src/device/index.js";
 import { tryCompile } from "../../src/index.js";
 import { drawer } from "../fuzz/mutate.js";
 import { fastOutput } from "../support/fast.js";
 import { runs } from "../support/runs.js";
+import { parsedAccess } from "../support/parsed.js";
 
 const file = new URL("../conformance/cases/values.json", import.meta.url);
 const cases = readCases(readFileSync(file, "utf8"), "values.json");
@@ -44,8 +45,7 @@ it.for([
 ])("%s has one output under drawn schedules, on 1 to 3 threads", async (name) => {
   const test = cases.find(({ id }) => id === `values/a-${name}`);
   if (test?.tir === undefined || test.output === undefined) throw new Error(`no case ${name}`);
-  const [func] = parseModule(test.tir, name).module.funcs;
-  if (func?.level !== "access") throw new Error("an access program");
+  const func = parsedAccess(test.tir);
   const want = Buffer.from(test.output.read().bytes).toString("hex");
   const inputs = Object.fromEntries(
     inputsOf(func).map((operand) => [keyOf(operand), test.inputs[operand.name]!.read()]),

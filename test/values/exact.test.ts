@@ -22,7 +22,7 @@ import { randomExact } from "../support/random-sum.js";
 import { bytes, randomBits } from "../support/random-value.js";
 import { hasRightBits } from "../support/right-bits.js";
 import { runs } from "../support/runs.js";
-import { parsedAccess } from "../support/parsed.js";
+import { parsedAccess, parsedTile } from "../support/parsed.js";
 
 describe("an exact sum", () => {
   hasRightBits(randomExact, {
@@ -216,9 +216,7 @@ describe("a tile program of exact sums", () => {
   const program = (tile: readonly number[], target: Target = targets.ascendA2): string =>
     printModule({ funcs: [compile(func, { target, tile, residency: "gm" }).tile] });
   const faults = (text: string): readonly string[] => {
-    const { module, diagnostics } = parseModule(text, "tile.tir");
-    const [own] = module.funcs;
-    if (own?.level !== "tile") throw new Error(JSON.stringify(diagnostics));
+    const own = parsedTile(text);
     return tileFaults(own, targets.ascendA2).map(({ code, message }) => `${code} ${message}`);
   };
 

@@ -13,6 +13,7 @@ import { writeNpy } from "../../src/formats/npy.js";
 import { verdictOn } from "../../src/api/inputs-verdict.js";
 import { compile, targets, toHost } from "../../src/index.js";
 import { runHere } from "../support/run-here.js";
+import { parsed } from "../support/parsed.js";
 
 type Numbers = readonly number[];
 
@@ -134,7 +135,7 @@ describe("inputs of a scatter on an Ascend core", () => {
   %y = access.scatter %x, %i, %u (d0 < 3) -> (%i[d0]) yield ${value} {oob = skip, combine = ${combine}}
   return %y
 }`;
-    const kernel = compile(parseModule(text, "scatter.tir").module.funcs[0]!, { target: targets.ascendA2 });
+    const kernel = compile(parsed(text), { target: targets.ascendA2 });
     const lists: Readonly<Record<string, Numbers>> = { x: base, u: updates };
     const inputs = Object.fromEntries(
       inputsOf(kernel.tile).map((operand) => {

@@ -2,10 +2,11 @@
 import { expect, it } from "vitest";
 import { movesOf, planWasm } from "../../backends/wasm/index.js";
 import { emitWgsl, movesOf as movesOfWgsl, planWgsl } from "../../backends/wgsl/index.js";
-import { parseModule, targets, type Target } from "../../ir/index.js";
+import { targets, type Target } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
 import { drawer } from "../fuzz/mutate.js";
 import { randomValue } from "../support/random-value.js";
+import { parsedAccess } from "../support/parsed.js";
 
 /** The values, sums and lines that a comment in front of them proves: it holds for a step's elements, which lie line by line. */
 function unproved(code: string): string[] {
@@ -30,8 +31,7 @@ it("computes floats in integers, but for what a comment proves exact", () => {
   const draw = drawer(5);
   let [all, native] = [0, 0];
   for (let k = 0; k < 200; k++) {
-    const [func] = parseModule(randomValue(draw).text, "value.tir").module.funcs;
-    if (func?.level !== "access") throw new Error("an access program");
+    const func = parsedAccess(randomValue(draw).text);
     const { code } = compile(func, { target: targets.webgpu }).wgsl();
     expect(unproved(code)).toEqual([]);
     expect(code.replace(/\/\/.*/g, "")).not.toMatch(
@@ -60,8 +60,7 @@ it("is told by --emit moves on both machines", () => {
   return %y
 }
 `;
-  const [func] = parseModule(text, "value.tir").module.funcs;
-  if (func?.level !== "access") throw new Error("an access program");
+  const func = parsedAccess(text);
   // Two elements, a cast, a product, a cast.
   const last = (target: Target) => {
     const { tile } = compile(func, { target, residency: "gm" });
@@ -76,8 +75,7 @@ it("is told by --emit moves on both machines", () => {
 
 /** The gather of a WebGPU kernel of a program of one function: its plan and its text. */
 function kernelOf(text: string) {
-  const [func] = parseModule(text, "value.tir").module.funcs;
-  if (func?.level !== "access") throw new Error("an access program");
+  const func = parsedAccess(text);
   const { tile } = compile(func, { target: targets.webgpu, residency: "gm" });
   const plan = planWgsl(tile, { target: targets.webgpu });
   return { unit: plan.gather?.unit, code: emitWgsl(tile, { target: targets.webgpu }).code };

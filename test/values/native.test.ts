@@ -1,6 +1,6 @@
 /** Steps that WebGPU computes otherwise than by integers of 64 bits: every source type beside f32, f16 and bf16, ends and specials too. */
 import { describe, expect, it } from "vitest";
-import { inputsOf, parseModule, targets, type AccessFunc } from "../../ir/index.js";
+import { inputsOf, targets, type AccessFunc } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
 import {
   bitsOf,
@@ -13,6 +13,7 @@ import {
 } from "../oracle/values.js";
 import { runnerOr } from "../support/gpu.js";
 import { drawer, type Draw } from "../fuzz/mutate.js";
+import { parsedAccess } from "../support/parsed.js";
 
 const [rows, columns] = [16, 32];
 
@@ -69,9 +70,7 @@ function programOf({ source, other, op, output, still }: Case): AccessFunc {
   return %y
 }
 `;
-  const [func] = parseModule(text, "native.tir").module.funcs;
-  if (func?.level !== "access") throw new Error(text);
-  return func;
+  return parsedAccess(text);
 }
 
 const reads = (name: string, type: Stored): Node => ({ kind: "read", name, type });

@@ -7,10 +7,8 @@ import {
   keyOf,
   parseModule,
   printModule,
-  RunError,
   targets,
   verify,
-  type AccessFunc,
   tileFaults,
   type Diagnostic,
   type Func,
@@ -20,14 +18,15 @@ import {
 import { compile, explain, tryCompile } from "../../src/index.js";
 import { drawer } from "../fuzz/mutate.js";
 import { fastOutput } from "../support/fast.js";
+import { verdict } from "../support/refusal.js";
+import { parsed, parsedAccess } from "../support/parsed.js";
 
 const text = `func @sum(%x: tensor<12x3xf32>, %w: tensor<4x10xf32>, %i: tensor<4x10xi32>) -> tensor<4x3xf32> {
   %y = access.gather %x, %w, %i (d0, d1; r < 10) let t = fill(%i[d0, r] in 12 but 5) yield mean(%x[t, d1] * %w[d0, r]) * 3 {oob = fill}
   return %y
 }
 `;
-const [func] = parseModule(text, "sum.tir").module.funcs as AccessFunc[];
-if (func === undefined) throw new Error("an access program");
+const func = parsedAccess(text);
 
 /** Sums whose bits are others in any other order: of all exponents and both signs. */
 function inputsOfSum() {
@@ -45,7 +44,7 @@ function inputsOfSum() {
     i: new Uint8Array(Int32Array.from({ length: 40 }, () => draw(14) - 1).buffer),
   };
   return Object.fromEntries(
-    inputsOf(func!).map((operand) => [
+    inputsOf(func).map((operand) => [
       keyOf(operand),
       { type: operand.type, bytes: bytes[operand.name as keyof typeof bytes] },
     ]),
@@ -117,7 +116,7 @@ describe("a program is refused", () => {
 
   it("that parts a sum among tasks, by TC301", () => {
     const changed = program().replace("step 4 serial", "step 4 parallel");
-    const found = faultsOf(parseModule(changed, "tile.tir").module.funcs[0]!);
+    const found = faultsOf(parsed(changed));
     expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual([
       "TC301 T15: part %r to min(%r + 4, 10) of 10 splits the reduction elements of an output element among tasks, by loop %r",
     ]);
@@ -144,13 +143,7 @@ it("the checked executor traps where another term is next", () => {
     "tile.tir",
   ).module.funcs[0];
   if (other?.level !== "tile") throw new Error("a tile program");
-  let code: string | undefined;
-  try {
-    simulateChecked(other, inputs, targets.ascendA2);
-  } catch (thrown) {
-    if (thrown instanceof RunError) code = thrown.diagnostics[0]?.code;
-  }
-  expect(code).toBe("TC606");
+  expect(verdict(() => simulateChecked(other, inputs, targets.ascendA2))).toBe("TC606");
 });
 
 describe("explain", () => {
@@ -206,9 +199,9 @@ it("parts of packed elements start at bytes, by TC304", () => {
   return %y
 }
 `;
-  const [own] = parseModule(packed, "packed.tir").module.funcs as AccessFunc[];
+  const own = parsedAccess(packed);
   const result = (terms: number) =>
-    tryCompile(own!, { target: targets.ascendA2, tile: [2, terms], residency: "gm" });
+    tryCompile(own, { target: targets.ascendA2, tile: [2, terms], residency: "gm" });
   const refused = result(3);
   expect(refused.ok ? [] : refused.diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
     expect.stringMatching(/^TC304 .*tile\[r\] = 3 of u4 starts inside a byte; nearest 2, 4/),
@@ -218,7 +211,7 @@ it("parts of packed elements start at bytes, by TC304", () => {
     i: new Uint8Array(Int32Array.of(4, 0, 2, 2).buffer),
   };
   const given = Object.fromEntries(
-    inputsOf(own!).map((operand) => [
+    inputsOf(own).map((operand) => [
       keyOf(operand),
       { type: operand.type, bytes: bytes[operand.name as keyof typeof bytes] },
     ]),

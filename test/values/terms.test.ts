@@ -2,8 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { parseModule, printModule, targets } from "../../ir/index.js";
 import { simulate } from "../../backends/sim/index.js";
-import { compile, explain, moe, RunError, tryCompile } from "../../src/index.js";
+import { compile, explain, moe, tryCompile } from "../../src/index.js";
 import { parsedAccess } from "../support/parsed.js";
+import { refusals } from "../support/refusal.js";
 
 const func = (head: string, map: string, output = "5x8xf32"): string =>
   `func @f(${head}) -> tensor<${output}> {
@@ -123,14 +124,11 @@ describe("what a run says of terms", () => {
     executor: "checked" | "fast",
   ) => simulate(compile(parsedAccess(text), { target: targets.cpu }), inputs, { executor });
   const failure = (text: string, inputs: Record<string, Float32Array | Int32Array>): string[] =>
-    (["checked", "fast"] as const).map((executor) => {
-      try {
-        run(text, inputs, executor);
-      } catch (thrown) {
-        if (thrown instanceof RunError) return thrown.diagnostics.map(({ message }) => message).join();
-      }
-      return "no error";
-    });
+    (["checked", "fast"] as const).map((executor) =>
+      refusals(() => run(text, inputs, executor))
+        .map(({ message }) => message)
+        .join(),
+    );
 
   it("an index out of range is named with its term", () => {
     const text = func(tables, "(d0, d1; r < 3) yield fold(%x[error(%i[d0, r] in 6), d1]) {oob = error}");

@@ -7,21 +7,14 @@ import { referenceOfMap } from "../../backends/reference/index.js";
 import { countTraffic } from "../../backends/sim/count.js";
 import { simulateChecked } from "../../backends/sim/index.js";
 import { summarize } from "../../backends/sim/summary.js";
-import {
-  inputsOf,
-  keyOf,
-  parseModule,
-  targets,
-  Tiling,
-  type AccessFunc,
-  type ResolvedSchedule,
-} from "../../ir/index.js";
+import { inputsOf, keyOf, targets, Tiling, type AccessFunc, type ResolvedSchedule } from "../../ir/index.js";
 import { compile, run, tryCompile } from "../../src/index.js";
 import { asHost } from "../../src/formats/tensor.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { matching } from "../../src/cli/matching.js";
 import { fastOutput } from "../support/fast.js";
 import { runnerOr } from "../support/gpu.js";
+import { parsedAccess } from "../support/parsed.js";
 
 type Packed = "u4" | "i4" | "u2" | "i2";
 const types: readonly Packed[] = ["u4", "i4", "u2", "i2"];
@@ -62,9 +55,7 @@ function quantized(length: number, type: Packed) {
       output[row * length + c] = number * s[block]!;
     }
   });
-  const { module, diagnostics } = parseModule(text, "uneven.tir");
-  const [func] = module.funcs;
-  if (func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
+  const func = parsedAccess(text);
   return { func, given: { q, z, s, i: indices }, output };
 }
 

@@ -9,6 +9,7 @@ import { compile, run, tryCompile, type Kernel } from "../../src/index.js";
 import { drawer } from "../fuzz/mutate.js";
 import { longRows, randomValue } from "../support/random-value.js";
 import { randomSum } from "../support/random-sum.js";
+import { parsed } from "../support/parsed.js";
 
 interface Program {
   readonly value: string;
@@ -100,7 +101,7 @@ describe("the code of unrolled steps", () => {
   const kernels = Array.from({ length: 60 }, (_, seed): Kernel | undefined => {
     const draw = drawer(seed);
     const { text } = seed % 2 === 0 ? randomValue(draw, longRows) : randomSum(draw, undefined, longRows);
-    const result = tryCompile(parseModule(text, "value.tir").module.funcs[0]!, { target: targets.cpu });
+    const result = tryCompile(parsed(text), { target: targets.cpu });
     return result.ok && planWasm(result.kernel.tile).gather?.unrolled !== undefined
       ? result.kernel
       : undefined;

@@ -6,9 +6,10 @@ import { inputsVerdict } from "../../../backends/reference/unmet-condition.js";
 import { defined, findTarget, inputOf, parseModule, targetFacts, type Target } from "../../../ir/index.js";
 import { program, type ProgramDescription } from "../../../src/api/program.js";
 import { readCases, type Case } from "../../../src/formats/cases.js";
-import { CompileError, RunError, runOn, targets, tryCompile, type Kernel } from "../../../src/index.js";
+import { compile, type Kernel, runOn, targets } from "../../../src/index.js";
 import { fits, hostInputsOf, isForPto, moves } from "../../support/case-kernel.js";
 import { canTell, cppCompiler, onMachines, ptoJob, runPto, type PtoJob } from "../../support/pto.js";
+import { diagnosticsOf, unlessRefused } from "../../support/refusal.js";
 
 const folder = new URL("../../conformance/cases/", import.meta.url);
 const files = readdirSync(folder).sort();
@@ -25,18 +26,14 @@ const mostOfUnit = 400;
 
 function compiled(test: Case, target: Target): Kernel | undefined {
   const [written] = test.tir === undefined ? [] : parseModule(test.tir, test.id).module.funcs;
-  try {
-    if (written === undefined && test.program === undefined) return undefined;
-    const { target: _, ...untargeted } = test.program ?? {};
-    const result = tryCompile(written ?? program(untargeted as ProgramDescription), {
+  if (written === undefined && test.program === undefined) return undefined;
+  const { target: _, ...untargeted } = test.program ?? {};
+  return unlessRefused(() =>
+    compile(written ?? program(untargeted as ProgramDescription), {
       target,
       ...defined({ bind: test.bind }),
-    });
-    return result.ok ? result.kernel : undefined;
-  } catch (thrown) {
-    if (!(thrown instanceof CompileError)) throw thrown;
-    return undefined;
-  }
+    }),
+  );
 }
 
 /** What a kernel assumes; undefined where a step is refused. */
@@ -44,8 +41,7 @@ function conditionsOf(kernel: Kernel): ReturnType<Kernel["pto"]>["assumes"] | un
   try {
     return kernel.pto().assumes;
   } catch (thrown) {
-    if (!(thrown instanceof CompileError)) throw thrown;
-    expect(thrown.diagnostics).toEqual([beyondForm]);
+    expect(diagnosticsOf(thrown)).toEqual([beyondForm]);
     return undefined;
   }
 }
@@ -59,7 +55,7 @@ async function expected(kernel: Kernel, inputs: Inputs): Promise<Uint8Array | un
   try {
     return (await runOn("reference", kernel, inputs)).output;
   } catch (thrown) {
-    if (!(thrown instanceof RunError)) throw thrown;
+    diagnosticsOf(thrown);
     return undefined;
   }
 }

@@ -1,13 +1,11 @@
 /** Scatters as PTO-ISA kernels on the judge: the oracle's bits, its bad index with nothing written in place, or a refusal by name. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { byteCount, inputsOf, parseModule, type Schedule } from "../../../ir/index.js";
+import { byteCount, inputsOf, type Schedule } from "../../../ir/index.js";
 import {
-  CompileError,
   compile,
   meets,
   pypto,
-  RunError,
   explain,
   runOn,
   targets,
@@ -26,6 +24,8 @@ import { hostInputsOf } from "../../support/case-kernel.js";
 import { cppCompiler, onMachines, ptoJob, runPto, type PtoJob } from "../../support/pto.js";
 import { randomScatter } from "../../support/random-scatter.js";
 import { bytesOf, bytesOfElement, hostInputs } from "../../support/scatter-inputs.js";
+import { diagnosticsOf } from "../../support/refusal.js";
+import { parsed, parsedAccess } from "../../support/parsed.js";
 
 const ascend = [targets.ascendA2, targets.ascendA3, targets.ascend950] as const;
 
@@ -49,10 +49,9 @@ function jobOf(
   try {
     return ptoJob(kernel, name, inputs);
   } catch (thrown) {
-    if (!(thrown instanceof CompileError)) throw thrown;
-    const [first] = thrown.diagnostics;
-    expect(first?.code).toBe("TC505");
-    const reason = first!.message
+    const { code, message } = diagnosticsOf(thrown)[0]!;
+    expect(code).toBe("TC505");
+    const reason = message
       .replace("a kernel for PTO-ISA has no form for ", "")
       .replace(/ of (i|u|f|bf)\d+( with \d+,)?/, "")
       .replace(/\d+ points/, "many points");
@@ -146,7 +145,7 @@ async function reference(
   try {
     return Uint8Array.from((await runOn("reference", kernel, inputs)).output);
   } catch (thrown) {
-    if (!(thrown instanceof RunError)) throw thrown;
+    diagnosticsOf(thrown);
     return undefined;
   }
 }
@@ -176,8 +175,7 @@ describe("random scatters as PTO-ISA kernels", () => {
         const draw = drawer(seed * 23 + 5);
         const scatter = randomScatter(draw);
         const text = textOf(scatter);
-        const [func] = parseModule(text, "scatter.tir").module.funcs;
-        if (func?.level !== "access") throw new Error(text);
+        const func = parsedAccess(text);
         const outcome = outcomeOf(scatter);
         const schedule = randomSchedule(scatter, draw);
         const compiled = tryCompile({ ...func, schedule }, { target: ascend[draw(3)]! });
@@ -271,8 +269,7 @@ describe("random sums and products of floats", () => {
         const draw = drawer(seed * 29 + 11);
         const scatter = randomFloats(draw);
         const text = textOf(scatter);
-        const [func] = parseModule(text, "floats.tir").module.funcs;
-        if (func?.level !== "access") throw new Error(text);
+        const func = parsedAccess(text);
         const outcome = outcomeOf(scatter);
         const schedule = randomSchedule(scatter, draw);
         const compiled = tryCompile({ ...func, schedule }, { target: ascend[draw(3)]! });
@@ -306,7 +303,7 @@ describe("random sums and products of floats", () => {
       "func @f(%x: inout tensor<9x20xf16>, %i: tensor<5xi32>, %u: tensor<5x20xf16>) -> tensor<9x20xf16> {\n" +
       "  %y = access.scatter %x, %i, %u (d0 < 5, d1 < 20) -> (%i[d0], d1) yield %u[d0, d1] {oob = skip, combine = add, duplicates = unique}\n" +
       "  return %y\n}\n";
-    const func = parseModule(text, "f.tir").module.funcs[0]!;
+    const func = parsed(text);
     const elements = (count: number, value: number): Uint8Array =>
       new Uint8Array(Uint16Array.from({ length: count }, () => value).buffer);
     const inputs = [
@@ -346,7 +343,7 @@ describe("random sums and products of floats", () => {
         `func @f(%x: tensor<9x${type}>, %i: tensor<${points}xi32>, %u: tensor<${points}x${type}>) -> tensor<9x${type}> {\n` +
         `  %y = access.scatter %x, %i, %u (d0 < ${points}) -> (%i[d0]) yield %u[d0] {oob = error, combine = ${combine}${duplicates}}\n` +
         "  return %y\n}\n";
-      return compile(parseModule(text, "f.tir").module.funcs[0]!, {
+      return compile(parsed(text), {
         target: targets.ascendA2,
         residency: "ub",
       });
@@ -396,7 +393,7 @@ describe("a constant of a scatter's points", () => {
         `func @f(%x: tensor<4x${type}>, %i: tensor<1xi32>) -> tensor<4x${type}> {\n` +
         `  %y = access.scatter %x, %i (d0 < 1) -> (%i[d0]) yield ${value} {oob = error, duplicates = last}\n` +
         "  return %y\n}\n";
-      const func = parseModule(text, "f.tir").module.funcs[0]!;
+      const func = parsed(text);
       const kernel = compile(func, { target: targets.ascendA2, residency: "ub" });
       return ptoJob(kernel, name, [new Uint8Array(bytes), new Uint8Array(Int32Array.of(2).buffer)]);
     };
@@ -422,7 +419,7 @@ describe("a constant of a scatter's points", () => {
         `func @f(%x: tensor<9xf16>, %i: tensor<4xi32>${update}) -> tensor<9xf16> {\n` +
         `  %y = access.scatter %x, %i${update === "" ? "" : ", %u"} (d0 < 4) -> (%i[d0]) yield ${value} {oob = error, combine = add}\n` +
         "  return %y\n}\n";
-      const func = parseModule(text, "f.tir").module.funcs[0]!;
+      const func = parsed(text);
       const kernel = compile(func, { target: targets.ascendA2, residency: "ub" });
       expect(() => kernel.pto()).toThrow("no form for a scatter of a value that is computed");
     }
@@ -435,7 +432,7 @@ describe("what explain says of a scatter's bits on Ascend cores", () => {
       "func @f(%x: tensor<9xf32>, %i: tensor<4xi32>, %u: tensor<4xf32>) -> tensor<9xf32> {\n" +
       `  %y = access.scatter %x, %i, %u (d0 < 4) -> (%i[d0]) yield ${value} {oob = error, ${rest}}\n` +
       "  return %y\n}\n";
-    const func = parseModule(text, "f.tir").module.funcs[0]!;
+    const func = parsed(text);
     return explain(func, { target: targets.ascendA2 }).ascend;
   };
 
@@ -500,8 +497,7 @@ describe("random scatters of rows to global memory", () => {
     for (let seed = 0; seed < 260; seed++) {
       const draw = drawer(seed * 31 + 7);
       const text = rowsText(draw);
-      const [func] = parseModule(text, "rows.tir").module.funcs;
-      if (func?.level !== "access") throw new Error(text);
+      const func = parsedAccess(text);
       const entries = func.map.domain.map((extent) => 1 + draw(extent));
       const tile = draw(3) === 0 ? func.map.domain : entries;
       const options = { target: ascend[draw(3)]!, residency: "gm", tile, cores: 1 + draw(3) } as const;

@@ -13,9 +13,10 @@ import {
   type SourceFunc,
   type Stmt,
 } from "../../../ir/index.js";
-import { CompileError, compile, onnx, pypto, runOn, targets, type Kernel } from "../../../src/index.js";
+import { compile, onnx, pypto, runOn, targets, type Kernel } from "../../../src/index.js";
 import { cppCompiler, ptoJob, runPto } from "../../support/pto.js";
 import { parsed } from "../../support/parsed.js";
+import { refusal } from "../../support/refusal.js";
 
 /** The same with other names for its operands. */
 const named = (func: SourceFunc, names: readonly string[]): Func => ({
@@ -218,23 +219,17 @@ describe("tuples of rows whose members have equal extents", () => {
 const rowsOf = (dtype: "f32" | "string", shape: readonly number[]) =>
   onnx.gather({ data: [dtype, shape], indices: ["i32", [8]], axis: 0 });
 
-function refusal(action: () => unknown): { readonly code: string; readonly message: string } {
-  try {
-    action();
-  } catch (thrown) {
-    if (!(thrown instanceof CompileError)) throw thrown;
-    const { code, message, hint } = thrown.diagnostics[0]!;
-    expect(hint).toBeDefined();
-    return { code, message };
-  }
-  throw new Error("nothing was refused");
+function refusalWithHint(action: () => unknown): { readonly code: string; readonly message: string } {
+  const { code, message, hint } = refusal(action)!;
+  expect(hint).toBeDefined();
+  return { code, message };
 }
 
 describe("refused by name", () => {
   it("another kind of target", () => {
     const kernel = compile(rowsOf("f32", [4, 5]), { target: targets.webgpu });
     expect(targetFacts[kernel.target.kind].runsPto).toBe(false);
-    expect(refusal(() => kernel.pto())).toEqual({
+    expect(refusalWithHint(() => kernel.pto())).toEqual({
       code: "TC505",
       message: "PTO-ISA is for Ascend targets; this program is for webgpu",
     });
@@ -242,13 +237,15 @@ describe("refused by name", () => {
 
   it("strings", () => {
     const kernel = compile(rowsOf("string", [4, 5]), { target: targets.ascendA2 });
-    expect(refusal(() => kernel.pto()).message).toBe("strings do not exist in PTO-ISA, and %data holds them");
+    expect(refusalWithHint(() => kernel.pto()).message).toBe(
+      "strings do not exist in PTO-ISA, and %data holds them",
+    );
   });
 
   it("offsets of 2^31 words", () => {
     const func = onnx.gather({ data: ["f64", [2 ** 27, 12]], indices: ["i32", [8]], axis: 0 });
     const kernel = compile(func, { target: targets.ascendA2, residency: "gm", tile: [8, 12] });
-    expect(refusal(() => kernel.pto())).toEqual({
+    expect(refusalWithHint(() => kernel.pto())).toEqual({
       code: "TC505",
       message: `%data is ${2 ** 27 * 24} words of int32_t, and offsets stay below ${2 ** 31}`,
     });
@@ -262,7 +259,7 @@ describe("refused by name", () => {
     });
     const sync = { op: "sync", from: "V", to: "MTE2", lag: 0 } as const;
     const many: readonly Stmt[] = [...tile.body, ...Array.from({ length: 7 }, () => sync)];
-    expect(refusal(() => emitPto({ ...tile, body: many }, target)).message).toMatch(
+    expect(refusalWithHint(() => emitPto({ ...tile, body: many }, target)).message).toMatch(
       /^sync V -> MTE2 needs \d+ event ids; 6 are free$/,
     );
     const unplaced = tile.body.map((stmt): Stmt => {
@@ -270,7 +267,7 @@ describe("refused by name", () => {
       const { addresses: _, ...buffer } = stmt.buffer;
       return { ...stmt, buffer };
     });
-    expect(refusal(() => emitPto({ ...tile, body: unplaced }, target)).code).toBe("TC202");
+    expect(refusalWithHint(() => emitPto({ ...tile, body: unplaced }, target)).code).toBe("TC202");
   });
 
   it("what the lowering adds, behind buffers that leave a gap", () => {
@@ -292,7 +289,7 @@ describe("refused by name", () => {
         return [{ ...stmt, buffer: { ...stmt.buffer, addresses: [target.ubBytes - 19200] } }];
       });
     const body = bare(tile.body);
-    const { code, message } = refusal(() => emitPto({ ...tile, body }, target));
+    const { code, message } = refusalWithHint(() => emitPto({ ...tile, body }, target));
     expect([code, message]).toEqual([
       "TC401",
       "the kernel needs 215808 B of unified buffer, over 196608 B (target ascend-a2)",
