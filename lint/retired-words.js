@@ -84,7 +84,7 @@ export const exceptions = [
       "backends/sim/backends.ts",
       "backends/wasm/executor.ts",
       "backends/webgpu/foreign-launch.ts",
-      "src/cli/run.ts",
+      "src/cli/open-runner.ts",
       "src/cli/tune.ts",
       "src/config/open-project.ts",
       "src/device/node.ts",

@@ -12,7 +12,8 @@ import type { Project } from "../config/project.js";
 import { progressBar } from "./progress.js";
 import { sharesOf, type SuiteReport } from "./reporters/suite-report.js";
 import type { OutputFolder } from "./outputs.js";
-import { openRunner, tensorFile } from "./run.js";
+import { openRunner } from "./open-runner.js";
+import { tensorFile } from "./tensor-file.js";
 
 /** Test of a suite. `dumpName`: name of the test in the files that `--dump` writes. */
 export interface NamedTest extends Test {

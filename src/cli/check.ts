@@ -30,7 +30,7 @@ import { addForeignOptions, loadForeign, type ForeignFlags } from "./foreign-ker
 import { github } from "./reporters/github.js";
 import { pretty } from "./reporters/pretty.js";
 import { countOf, type SuiteReport } from "./reporters/suite-report.js";
-import { parseBackends, refuseWithoutSim } from "./run.js";
+import { parseBackends, refuseWithoutSim } from "./parse-backends.js";
 import { ulpOf, type UlpFlags } from "./ulp.js";
 import { addForce, Outputs, type OutputFlags } from "./outputs.js";
 import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";

@@ -62,7 +62,7 @@ import { addPipelineOptions, pipelineOf } from "./pipeline-flags.js";
 import { parseBudget, refuseWith, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
-import { openRunner } from "./run.js";
+import { openRunner } from "./open-runner.js";
 import { addForce, Outputs } from "./outputs.js";
 import { tellTorn } from "./tell-torn.js";
 import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
