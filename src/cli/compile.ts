@@ -115,77 +115,126 @@ export function compileCommand(program: Command): void {
     .option("--strict", "refuse --records of another task")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, given: Omit<CompileFlags, "project">, command: Command) => {
-      const flags: CompileFlags = { ...given, project: await projectOf(command) };
-      const outputs = new Outputs("compile", flags);
-      const refuse: Refuse = (diagnostics) => {
-        outputs.refuse(diagnostics);
-      };
-      if (flags.arithmetic !== undefined && !forDevices.includes(flags.emit))
-        throw new UsageError(
-          `--arithmetic cannot be used with --emit ${flags.emit}: it applies to ${forDevices.join(", ")}`,
-        );
-      if (flags.strict === true && flags.records === undefined) {
-        throw new UsageError("--strict needs --records: it refuses records of another task");
-      }
-      if ((flags.emit === "all") !== (flags.dumpDir !== undefined)) {
-        throw new UsageError(
-          flags.dumpDir === undefined
-            ? "--emit all needs --dump-dir, the folder for its files"
-            : "--dump-dir needs --emit all",
-          "--emit all --dump-dir out",
-        );
-      }
-      if (flags.emit === "all" && flags.out !== undefined)
-        throw new UsageError(
-          "--out cannot be used with --emit all, which writes several texts",
-          "leave --out out: --dump-dir names the folder",
-        );
-      const pipeline = await pipelineOf(flags);
-      const kind = modules.find((name) => name === flags.emit);
-      const { out: path } = flags;
-      const folder = kind === undefined || path === undefined || moduleFile.test(path) ? undefined : path;
-      const stated = kernelFlags(flags);
-      const programs = await loadPrograms(file, stated, {
-        fromModel: (model) => loadModelFor(model, stated, flags, { pipeline, refuse }),
-        refuse,
-      });
-      if (flags.diffPage !== undefined && programs.length > 1) {
-        throw new UsageError(`--diff-page shows one program, and there are ${programs.length}`);
-      }
-      if (flags.out !== undefined && folder === undefined && programs.length > 1) {
-        throw new UsageError(
-          `--out names one file, and there are ${programs.length} programs`,
-          kind === undefined ? "choose one with --func" : "name a folder, or choose one with --func",
-        );
-      }
-      if (folder !== undefined && kind !== undefined) {
-        const { writeModuleFolder } = await import("./module-folder.js");
-        await writeModuleFolder(programs, outputs, {
-          path: folder,
-          compileAs: (loaded) => compileOne(loaded, flags, pipeline, outputs),
-          emitAs: (kernel) => moduleOf(kernel, kind, flags),
-        });
-        process.exitCode = outputs.status(0);
-        return;
-      }
-      const { emit, dumpDir, out } = flags;
-      outputs.check(flags.diffPage, outputFormats.markup);
-      if (emit !== "all") outputs.check(out, emits[emit].format);
-      const named = programs.map((loaded) => ({ name: loaded.func.name, loaded }));
-      const kernels = await outputs.each(named, ({ loaded }) => compileOne(loaded, flags, pipeline, outputs));
-      if (emit === "all") await writeAll(kernels, outputs.folder(dumpDir ?? ""), outputs, flags);
-      else if (flags.json === true) {
-        const documents = await outputs.each(kernels, (kernel) => kernelJson(kernel, emit, flags));
-        printJson({ command: "compile", kernels: documents, ...outputs.refusals() });
-      } else {
-        await outputs.each(kernels, async (kernel) => {
-          printDiagnostics(kernel.diagnostics);
-          if (out === undefined) print(await emitted(kernel, emit, flags));
-          else await writeOut(kernel, out, emit, outputs, flags);
-        });
-      }
-      process.exitCode = outputs.status(0);
+      await compilePrograms(file, { ...given, project: await projectOf(command) });
     });
+}
+
+/** Flags of the command with the passes that they name, and the writer of its files. */
+interface CompileContext {
+  readonly flags: CompileFlags;
+  readonly pipeline: Pick<CompileOptions, "passes">;
+  readonly outputs: Outputs;
+}
+
+/** Compiles the programs of a file and prints or writes the texts that the flags name. Sets the exit code. */
+async function compilePrograms(file: string | undefined, flags: CompileFlags): Promise<void> {
+  const outputs = new Outputs("compile", flags);
+  checkCombined(flags);
+  const context = { flags, pipeline: await pipelineOf(flags), outputs };
+  const programs = await programsFor(file, context);
+  const folder = moduleFolder(flags);
+  checkCount(flags, programs.length, folder !== undefined);
+  if (folder === undefined) await writeTexts(programs, context);
+  else await writeModules(programs, folder, context);
+  process.exitCode = outputs.status(0);
+}
+
+/** Throws a UsageError for flags that cannot be combined. */
+function checkCombined({ arithmetic, emit, strict, records, dumpDir, out }: CompileFlags): void {
+  if (arithmetic !== undefined && !forDevices.includes(emit))
+    throw new UsageError(
+      `--arithmetic cannot be used with --emit ${emit}: it applies to ${forDevices.join(", ")}`,
+    );
+  if (strict === true && records === undefined)
+    throw new UsageError("--strict needs --records: it refuses records of another task");
+  if ((emit === "all") !== (dumpDir !== undefined))
+    throw new UsageError(
+      dumpDir === undefined
+        ? "--emit all needs --dump-dir, the folder for its files"
+        : "--dump-dir needs --emit all",
+      "--emit all --dump-dir out",
+    );
+  if (emit === "all" && out !== undefined)
+    throw new UsageError(
+      "--out cannot be used with --emit all, which writes several texts",
+      "leave --out out: --dump-dir names the folder",
+    );
+}
+
+/** Throws a UsageError if a flag needs one program, and there are several. */
+function checkCount({ diffPage, emit, out }: CompileFlags, count: number, toFolder: boolean): void {
+  if (count <= 1) return;
+  if (diffPage !== undefined) throw new UsageError(`--diff-page shows one program, and there are ${count}`);
+  if (out !== undefined && !toFolder)
+    throw new UsageError(
+      `--out names one file, and there are ${count} programs`,
+      moduleKind(emit) === undefined ? "choose one with --func" : "name a folder, or choose one with --func",
+    );
+}
+
+/** Returns the kind of the module that `--emit` names; undefined for a text. */
+const moduleKind = (emit: Emit): ModuleKind | undefined => modules.find((name) => name === emit);
+
+/** Folder of the modules of several programs. */
+interface ModuleFolder {
+  readonly path: string;
+  readonly kind: ModuleKind;
+}
+
+/** Returns the folder for modules that `--out` names; undefined if `--out` is absent or names a file. */
+function moduleFolder({ emit, out }: CompileFlags): ModuleFolder | undefined {
+  const kind = moduleKind(emit);
+  return kind === undefined || out === undefined || moduleFile.test(out) ? undefined : { path: out, kind };
+}
+
+/** Loads the programs of a file, or the programs of an ONNX model that the flags name. */
+function programsFor(
+  file: string | undefined,
+  { flags, pipeline, outputs }: CompileContext,
+): Promise<readonly LoadedProgram[]> {
+  const stated = kernelFlags(flags);
+  const refuse: Refuse = (diagnostics) => {
+    outputs.refuse(diagnostics);
+  };
+  return loadPrograms(file, stated, {
+    fromModel: (model) => loadModelFor(model, stated, flags, { pipeline, refuse }),
+    refuse,
+  });
+}
+
+/** Writes a module for each program into a folder. */
+async function writeModules(
+  programs: readonly LoadedProgram[],
+  { path, kind }: ModuleFolder,
+  context: CompileContext,
+): Promise<void> {
+  const { writeModuleFolder } = await import("./module-folder.js");
+  await writeModuleFolder(programs, context.outputs, {
+    path,
+    compileAs: (loaded) => compileOne(loaded, context),
+    emitAs: (kernel) => moduleOf(kernel, kind, context.flags),
+  });
+}
+
+/** Compiles programs and prints their texts, or writes them to the files that the flags name. */
+async function writeTexts(programs: readonly LoadedProgram[], context: CompileContext): Promise<void> {
+  const { flags, outputs } = context;
+  const { emit, diffPage, dumpDir, out } = flags;
+  outputs.check(diffPage, outputFormats.markup);
+  if (emit !== "all") outputs.check(out, emits[emit].format);
+  const named = programs.map((loaded) => ({ name: loaded.func.name, loaded }));
+  const kernels = await outputs.each(named, ({ loaded }) => compileOne(loaded, context));
+  if (emit === "all") await writeAll(kernels, outputs.folder(dumpDir ?? ""), outputs, flags);
+  else if (flags.json === true) {
+    const documents = await outputs.each(kernels, (kernel) => kernelJson(kernel, emit, flags));
+    printJson({ command: "compile", kernels: documents, ...outputs.refusals() });
+  } else {
+    await outputs.each(kernels, async (kernel) => {
+      printDiagnostics(kernel.diagnostics);
+      if (out === undefined) print(await emitted(kernel, emit, flags));
+      else await writeOut(kernel, out, emit, outputs, flags);
+    });
+  }
 }
 
 /**
@@ -210,17 +259,12 @@ async function loadModelFor(
  */
 async function compileOne(
   loaded: LoadedProgram,
-  flags: CompileFlags,
-  pipeline: Pick<CompileOptions, "passes">,
-  outputs: Outputs,
+  { flags, pipeline, outputs }: CompileContext,
 ): Promise<Kernel> {
   const { func } = loaded;
   const printer = passPrinter(flags, pipeline.passes ?? defaultPipeline, flags.json === true ? note : print);
   const steps: PassStep[] = [];
-  const options = {
-    ...targeting(kernelFlags(flags)),
-    ...pipeline,
-  };
+  const options = { ...targeting(kernelFlags(flags)), ...pipeline };
   const scheduled =
     flags.records === undefined
       ? func
@@ -267,9 +311,7 @@ function foldedFor(flags: CompileFlags): ReturnType<typeof targeting> {
   const { target, findTarget } = targeting(kernelFlags(flags));
   const onDevice = typeof target === "object" && targetFacts[target.kind].runsOnWebgpu;
   const device = onDevice || !forDevices.includes(flags.emit) ? target : limitedTo(webgpu, flags.limits);
-  return {
-    ...defined({ findTarget, target: device }),
-  };
+  return defined({ findTarget, target: device });
 }
 
 /** Returns the WebGPU target that texts for a device are for: the kernel's own, or the built-in one. */
@@ -331,7 +373,7 @@ async function writeOut(
   outputs: Outputs,
   flags: CompileFlags,
 ): Promise<void> {
-  const kind = modules.find((name) => name === emit);
+  const kind = moduleKind(emit);
   const { code, declarations } =
     kind === undefined
       ? { code: await emitted(kernel, emit, flags), declarations: undefined }
