@@ -13,15 +13,17 @@ import {
   targetFacts,
   withCommas,
   type Func,
+  type Shape,
+  type TileFunc,
 } from "../../ir/index.js";
 import { explainTile } from "../api/explain-tile.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
-import { explain } from "../api/explain.js";
+import { explain, type Explanation } from "../api/explain.js";
 import { otherKernel } from "../explain/other-schedule.js";
-import { sensitivityOf } from "../explain/sensitivity.js";
-import { choicesAtEnds } from "../explain/choice-at-ends.js";
+import { sensitivityOf, type Sensitivity } from "../explain/sensitivity.js";
+import { choicesAtEnds, type OtherChoice } from "../explain/choice-at-ends.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
-import { sideOf } from "../explain/side-of.js";
+import { sideOf, type Side } from "../explain/side-of.js";
 import { costKeys, entryKeys } from "../report/figures.js";
 import type { Movement } from "../explain/movement.js";
 import { renderMovement } from "../report/movement.js";
@@ -64,6 +66,13 @@ interface ExplainFlags extends ProgramFlags, PipelineFlags, ListFlags, OutputFla
   readonly verbose?: boolean;
   readonly json?: boolean;
 }
+
+/** Flags that request figures of one source or access program. */
+const figureFlags = [
+  "compare",
+  "sensitivity",
+  "indicesLike",
+] as const satisfies readonly (keyof ExplainFlags)[];
 
 /** Adds the command `tilec explain` and the command's flags to the command line. */
 export function explainCommand(program: Command): void {
@@ -179,9 +188,7 @@ const isDump = async (file: string): Promise<boolean> =>
  * refused, 0 if all gathers are legal.
  */
 async function explainDump(file: string, flags: ExplainFlags): Promise<number> {
-  const unused = (["compare", "sensitivity", "indicesLike"] as const).find(
-    (flag) => flags[flag] !== undefined,
-  );
+  const unused = figureFlags.find((flag) => flags[flag] !== undefined);
   if (unused !== undefined)
     throw new UsageError(`--${dashed(unused)} takes one program`, "--case PLACE chooses one of the dump");
   const options = { ...targeting(flags), ...(await pipelineOf(flags)) };
@@ -229,70 +236,139 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
   const loaded = await loadProgram(file, flags);
   const { func } = loaded;
   const options = { ...targeting(flags), ...pipeline };
-  const { config } = flags.project;
-  const used = defined({ config });
   if (func.level === "tile") {
-    const unused = (["compare", "sensitivity", "indicesLike"] as const).find(
-      (flag) => flags[flag] !== undefined,
-    );
-    if (unused !== undefined)
-      throw new UsageError(
-        `--${dashed(unused)} takes a source or access program, and @${func.name} is a tile program`,
-      );
-    const explained = explainTile(func, options);
-    if (flags.json === true) printJson({ command: "explain", ...used, legal: true, ...explained });
-    else {
-      const { tasks, cycles } = explained;
-      printReport(
-        `${renderPlan(explained)}\nevery rule of tile programs holds; ${counted(tasks, "task")}, about ${withCommas(cycles)} cycles`,
-      );
-    }
+    explainTileProgram(func, flags, options);
     return 0;
   }
   const explanation = explain(func, options);
-  const { legal, name, machine } = explanation;
-  const { compare: written, indicesLike: like } = flags;
-  const needsKernel = written !== undefined || flags.sensitivity === true || like !== undefined;
-  const kernel = legal && (needsKernel || loaded.result !== undefined) ? compile(func, options) : undefined;
-  const compare =
-    kernel === undefined || written === undefined
-      ? undefined
-      : ([sideOf(kernel), sideOf(otherKernel(func, written, options))] as const);
-  const sensitivity =
-    kernel === undefined || flags.sensitivity !== true
-      ? undefined
-      : sensitivityOf(programAtMaxSizes(kernel), kernel.target);
-  const { target: _, ...others } = options;
-  const choices =
-    kernel === undefined || flags.sensitivity !== true ? undefined : choicesAtEnds(func, kernel, others);
-  const movement = kernel === undefined ? undefined : movementOf(kernel, loaded, like);
-  const kind = like ?? "the pattern";
-  const target = targetOfFlags(flags) ?? flags.project.findTarget(explanation.target);
-  const runsOnWebgpu = target !== undefined && targetFacts[target.kind].runsOnWebgpu;
-  const gpu = legal && !needsKernel && runsOnWebgpu ? await gpuStatsOf(compile(func, options)) : undefined;
-  if (flags.json === true)
-    printJson({
-      command: "explain",
-      ...used,
-      ...explanation,
-      ...defined({ compare, sensitivity, choices, gpu: gpu?.stats }),
-      ...(movement === undefined ? {} : { moved: { like: kind, ...movement } }),
-    });
-  else {
-    if (!needsKernel || kernel === undefined) {
-      printReport(renderExplanation(explanation, defined({ verbose: flags.verbose })));
-      if (gpu !== undefined) printReport(`\n${gpu.text}`);
-      printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
-    }
-    if (compare !== undefined) printReport(renderSides(name, compare, machine));
-    if (kernel !== undefined && sensitivity !== undefined) {
-      printReport(renderSensitivity(sensitivity, choices ?? [], tiledExtents(kernel)));
-      const sizes = renderOtherUbSizes(explanation);
-      if (sizes !== "") printReport(sizes);
-    }
-    if (movement !== undefined) printReport(renderMovement(name, kind, movement));
-  }
+  const added = explanation.legal ? await addedFigures(loaded, explanation, flags, options) : {};
+  if (flags.json === true) printJson(explanationDocument(explanation, added, flags));
+  else printExplanation(explanation, added, flags);
   return explanation.legal ? 0 : 1;
+}
+
+/**
+ * Prints the memory plan, the tasks and the cycles of a tile program. Throws a UsageError for a flag that
+ * needs a source or access program.
+ */
+function explainTileProgram(func: TileFunc, flags: ExplainFlags, options: CompileOptions): void {
+  const unused = figureFlags.find((flag) => flags[flag] !== undefined);
+  if (unused !== undefined)
+    throw new UsageError(
+      `--${dashed(unused)} takes a source or access program, and @${func.name} is a tile program`,
+    );
+  const explained = explainTile(func, options);
+  const { tasks, cycles } = explained;
+  if (flags.json === true) printJson({ command: "explain", ...configOf(flags), legal: true, ...explained });
+  else
+    printReport(
+      `${renderPlan(explained)}\nevery rule of tile programs holds; ${counted(tasks, "task")}, about ${withCommas(cycles)} cycles`,
+    );
+}
+
+/** Returns the config file of the flags as a member of a JSON document. */
+const configOf = ({ project: { config } }: ExplainFlags) => defined({ config });
+
+/** Figures of a legal program that an explanation lacks. */
+interface AddedFigures {
+  /** Program's kernel and the kernel under the schedule of `--compare`. */
+  readonly compare?: readonly [Side, Side];
+  /** Figures of `--sensitivity`. */
+  readonly sensitivity?: {
+    readonly figures: readonly Sensitivity[];
+    readonly choices: readonly OtherChoice[];
+    readonly extents: Shape;
+  };
+  /** Traffic for the indices of `--indices-like`, or of the program's index pattern. */
+  readonly movement?: Movement;
+  readonly gpu?: Awaited<ReturnType<typeof gpuStatsOf>>;
+}
+
+/** True if a flag requests figures of the kernel in place of the explanation. */
+const isReplaced = ({ compare, sensitivity, indicesLike }: ExplainFlags): boolean =>
+  compare !== undefined || sensitivity === true || indicesLike !== undefined;
+
+/** Resolves to the figures that the flags, the program or the target add to an explanation. */
+async function addedFigures(
+  loaded: LoadedProgram,
+  { target: name }: Explanation,
+  flags: ExplainFlags,
+  options: CompileOptions,
+): Promise<AddedFigures> {
+  const { func } = loaded;
+  const kernel = isReplaced(flags) || loaded.result !== undefined ? compile(func, options) : undefined;
+  const ofKernel = kernel === undefined ? {} : kernelFigures(kernel, loaded, flags, options);
+  const target = targetOfFlags(flags) ?? flags.project.findTarget(name);
+  const hasGpu = !isReplaced(flags) && target !== undefined && targetFacts[target.kind].runsOnWebgpu;
+  return hasGpu ? { ...ofKernel, gpu: await gpuStatsOf(compile(func, options)) } : ofKernel;
+}
+
+/** Returns the figures of a program's kernel that the flags or the program request. */
+function kernelFigures(
+  kernel: Kernel,
+  loaded: LoadedProgram,
+  { compare: written, sensitivity, indicesLike: like }: ExplainFlags,
+  options: CompileOptions,
+): AddedFigures {
+  const { func } = loaded;
+  const { target: _, ...others } = options;
+  return defined({
+    compare:
+      written === undefined
+        ? undefined
+        : ([sideOf(kernel), sideOf(otherKernel(func, written, options))] as const),
+    sensitivity:
+      sensitivity === true
+        ? {
+            figures: sensitivityOf(programAtMaxSizes(kernel), kernel.target),
+            choices: choicesAtEnds(func, kernel, others),
+            extents: tiledExtents(kernel),
+          }
+        : undefined,
+    movement: movementOf(kernel, loaded, like),
+  });
+}
+
+/** Returns the name of the index pattern for which traffic is counted. */
+const patternName = ({ indicesLike = "the pattern" }: ExplainFlags): string => indicesLike;
+
+/** Returns the JSON document of an explanation. */
+const explanationDocument = (
+  explanation: Explanation,
+  { compare, sensitivity, movement, gpu }: AddedFigures,
+  flags: ExplainFlags,
+) => ({
+  command: "explain",
+  ...configOf(flags),
+  ...explanation,
+  ...defined({
+    compare,
+    sensitivity: sensitivity?.figures,
+    choices: sensitivity?.choices,
+    gpu: gpu?.stats,
+    moved: movement && { like: patternName(flags), ...movement },
+  }),
+});
+
+/** Prints an explanation as text: the explanation itself, or the figures that flags request in its place. */
+function printExplanation(
+  explanation: Explanation,
+  { compare, sensitivity, movement, gpu }: AddedFigures,
+  flags: ExplainFlags,
+): void {
+  const { name, machine, legal } = explanation;
+  if (!legal || !isReplaced(flags)) {
+    printReport(renderExplanation(explanation, defined({ verbose: flags.verbose })));
+    if (gpu !== undefined) printReport(`\n${gpu.text}`);
+    printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
+  }
+  if (compare !== undefined) printReport(renderSides(name, compare, machine));
+  if (sensitivity !== undefined) {
+    printReport(renderSensitivity(sensitivity.figures, sensitivity.choices, sensitivity.extents));
+    const sizes = renderOtherUbSizes(explanation);
+    if (sizes !== "") printReport(sizes);
+  }
+  if (movement !== undefined) printReport(renderMovement(name, patternName(flags), movement));
 }
 
 /**
