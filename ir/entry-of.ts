@@ -9,10 +9,11 @@ export const entryOf = <T>(record: Readonly<Record<string, T>>, word: string): T
 
 /**
  * Returns the value in `record` for one operand: under its `key`, or else under its `name`, unless that name
- * is the key of another operand. Undefined if there is no such value. `keys`: keys of all operands.
+ * is the key of another operand. Undefined if there is no such value. `operands`: all operands.
  */
 export const entryCalled = <T>(
   record: Readonly<Record<string, T>>,
   { key, name = key }: { readonly key: string; readonly name?: string },
-  keys: readonly string[],
-): T | undefined => entryOf(record, key) ?? (keys.includes(name) ? undefined : entryOf(record, name));
+  operands: readonly { readonly key: string }[],
+): T | undefined =>
+  entryOf(record, key) ?? (operands.some((other) => other.key === name) ? undefined : entryOf(record, name));

@@ -242,7 +242,11 @@ export const givenFor = <T>(
   operand: Operand,
   given: Readonly<Record<string, T>>,
 ): T | undefined =>
-  entryCalled(given, { key: keyOf(operand), name: operand.name }, inputsOf(func).map(keyOf));
+  entryCalled(
+    given,
+    { key: keyOf(operand), name: operand.name },
+    inputsOf(func).map((input) => ({ key: keyOf(input) })),
+  );
 
 /**
  * Returns a copy of a function without a PyPTO rule profile in the schedule. PyPTO's full-load rule does not

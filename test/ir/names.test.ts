@@ -63,8 +63,8 @@ describe("what a caller gives for an input", () => {
     const names = ["constructor", "toString", "__proto__", "valueOf"];
     expect(names.map((name) => entryOf({}, name))).toEqual(names.map(() => undefined));
     expect(names.map((name) => entryOf(Object.fromEntries([[name, 1]]), name))).toEqual(names.map(() => 1));
-    expect(entryCalled({ b: 1 }, { key: "a", name: "b" }, ["a", "c"])).toBe(1);
-    expect(entryCalled({ b: 1 }, { key: "a", name: "b" }, ["a", "b"])).toBe(undefined);
+    expect(entryCalled({ b: 1 }, { key: "a", name: "b" }, [{ key: "a" }, { key: "c" }])).toBe(1);
+    expect(entryCalled({ b: 1 }, { key: "a", name: "b" }, [{ key: "a" }, { key: "b" }])).toBe(undefined);
   });
 });
 

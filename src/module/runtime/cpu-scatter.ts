@@ -30,7 +30,6 @@ interface Scatter {
 export async function create(plan: CpuScatterPlan): Promise<Scatter> {
   let code: LoadedCode | undefined = await loadCode(plan);
   const inputs = plan.operands.slice(0, -1);
-  const keys = inputs.map(({ key }) => key);
   return {
     async run(arrays, sizes) {
       if (code === undefined) throw new GatherError("TC702", `${plan.name} was disposed of`);
@@ -56,7 +55,7 @@ export async function create(plan: CpuScatterPlan): Promise<Scatter> {
       if (duplicate !== undefined) throw duplicate;
       const made = outputOf(sized, bytes, strings);
       const result = plan.inPlace
-        ? writtenOver(entryCalled(arrays, inputs[0] as ModuleOperand, keys), made)
+        ? writtenOver(entryCalled(arrays, inputs[0] as ModuleOperand, inputs), made)
         : made;
       return { outputs: { [output.key]: result } };
     },

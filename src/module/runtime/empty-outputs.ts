@@ -9,7 +9,8 @@ import { badIndexIn, readingBytes } from "./bad-index.js";
 import { GatherError } from "./gather-error.js";
 import { copySrcUsage } from "../../../backends/webgpu/usage.js";
 import { readBuffer, type DeviceWork } from "../../../backends/webgpu/work.js";
-import { buffersRefused, type Gather } from "./gpu-gather.js";
+import type { Gather } from "./gpu-gather.js";
+import { buffersRefused } from "./gpu-kernel.js";
 import { bytesOf, type Sized } from "./host.js";
 import { sizedAt } from "./dynamic-sizes.js";
 import type { GpuPlan, ModulePlan } from "./plan.js";
@@ -51,12 +52,12 @@ export function gatherOfAnySize(gather: Gather, work: DeviceWork, plan: GpuPlan)
    */
   const contentsOf = async (sized: Sized, buffers: Buffers): Promise<readonly Uint8Array[]> => {
     const contents: Uint8Array[] = [];
-    const keys = sized.operands.map(({ key }) => key);
+    const { operands } = sized;
     for (const { table = -1 } of plan.sites) {
-      const operand = sized.operands[table];
+      const operand = operands[table];
       if (operand === undefined || contents[table] !== undefined) continue;
       const { key, bytes } = operand;
-      const buffer = entryCalled(buffers, operand, keys);
+      const buffer = entryCalled(buffers, operand, operands);
       if (buffer === undefined || (buffer.usage & copySrcUsage) === 0)
         throw new GatherError("TC702", `buffers.${key} needs usage COPY_SRC, to look up its indices`, {
           key,

@@ -4,10 +4,11 @@
  */
 import { dispatchOf } from "../../../backends/wgsl/grid.js";
 import { gridSizes } from "../../../backends/wgsl/sizes.js";
-import { alignUp } from "../../../ir/types.js";
+import { alignUp, elementCount } from "../../../ir/types.js";
 import { gatherOfAnySize } from "./empty-outputs.js";
 import { GatherError } from "./gather-error.js";
-import { createGather, workOfModule } from "./gpu-gather.js";
+import { createGather } from "./gpu-gather.js";
+import { workOfModule } from "./gpu-kernel.js";
 import { keptLaunches, type Launch } from "./launch.js";
 import { sizedAt } from "./dynamic-sizes.js";
 import type { Numbers } from "../../../backends/bad-index.js";
@@ -24,7 +25,7 @@ export const create = async (device: GPUDevice, plan: DynamicPlan) => {
   const gather = await createGather(
     work,
     plan,
-    keptLaunches((sizes) => launchAt(plan, sizes)),
+    keptLaunches(work, (sizes) => launchAt(plan, sizes)),
   );
   return gatherOfAnySize(gather, work, plan);
 };
@@ -40,7 +41,7 @@ function launchAt(
   const sized = sizedAt(plan, sizes);
   const { numbers, operands, output } = sized;
   const trips = plan.trips(numbers);
-  const tasks = output.elements === 0 ? 0 : trips.reduce((product, count) => product * count, 1);
+  const tasks = output.elements === 0 ? 0 : elementCount(trips);
   const nest = { loops: trips.map((count) => ({ trips: count })), tasks };
   const { maxComputeWorkgroupsPerDimension: max = 0 } = plan.requiredLimits;
   const dispatch = dispatchOf(nest, plan.folded, max);

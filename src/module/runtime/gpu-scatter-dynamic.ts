@@ -8,6 +8,7 @@ import { alignUp } from "../../../ir/types.js";
 import { GatherError } from "./gather-error.js";
 import type { Gather } from "./gpu-gather.js";
 import { createScatter, type ScatterLaunch } from "./gpu-points.js";
+import { workOfModule } from "./gpu-kernel.js";
 import { keptLaunches } from "./launch.js";
 import type { DynamicScatterPlan } from "./plan.js";
 import { pointsAt } from "./scatter-points.js";
@@ -15,12 +16,14 @@ import { pointsAt } from "./scatter-points.js";
 export { GatherError };
 
 /** Creates the scatter of a WebGPU module with dynamic sizes: an object that runs the kernel. */
-export const create = (device: GPUDevice, plan: DynamicScatterPlan): Promise<Gather> =>
-  createScatter(
-    device,
+export function create(device: GPUDevice, plan: DynamicScatterPlan): Promise<Gather> {
+  const work = workOfModule(device);
+  return createScatter(
+    work,
     plan,
-    keptLaunches((sizes) => launchAt(plan, sizes)),
+    keptLaunches(work, (sizes) => launchAt(plan, sizes)),
   );
+}
 
 /**
  * Returns the launch of a scatter's kernel for given sizes. `words` is the content of the uniform buffer.

@@ -4,6 +4,7 @@
  */
 import { GatherError } from "./gather-error.js";
 import type { Gather } from "./gpu-gather.js";
+import { workOfModule } from "./gpu-kernel.js";
 import { createScatter } from "./gpu-points.js";
 import { sizedWith } from "./host.js";
 import type { GpuScatterPlan } from "./plan.js";
@@ -17,7 +18,7 @@ export { GatherError };
 export function create(device: GPUDevice, plan: GpuScatterPlan): Promise<Gather> {
   const { dispatch, before, bytes, points } = plan;
   const launch = { ...sizedWith(plan, {}), dispatch, before, bytes, points: points({}) };
-  return createScatter(device, plan, (sizes) => {
+  return createScatter(workOfModule(device), plan, (sizes) => {
     const [given] = Object.keys(sizes);
     if (given !== undefined) throw new GatherError("TC107", `${plan.name} has no size ${given}`, { given });
     return launch;

@@ -3,7 +3,8 @@
  * beside the kernel.
  */
 import { GatherError } from "./gather-error.js";
-import { createGather, workOfModule } from "./gpu-gather.js";
+import { createGather } from "./gpu-gather.js";
+import { workOfModule } from "./gpu-kernel.js";
 import { sizedWith } from "./host.js";
 import type { FixedPlan } from "./plan.js";
 
@@ -17,5 +18,5 @@ export const create = (device: GPUDevice, plan: FixedPlan) =>
   createGather(workOfModule(device), plan, (sizes) => {
     const [given] = Object.keys(sizes);
     if (given !== undefined) throw new GatherError("TC107", `${plan.name} has no size ${given}`, { given });
-    return { ...sizedWith(plan, {}), dispatch: plan.dispatch, bytes: plan.bytes };
+    return { ...plan, ...sizedWith(plan, {}) };
   });

@@ -54,10 +54,9 @@ export interface HostBytes {
  */
 export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, HostArray>> = {}): HostBytes {
   const strings = [""];
-  const given = operands.slice(0, -1);
-  const keys = given.map(({ key }) => key);
-  const bytes = given.map((operand) => {
-    const given = entryCalled(inputs, operand, keys);
+  const taken = operands.slice(0, -1);
+  const bytes = taken.map((operand) => {
+    const given = entryCalled(inputs, operand, taken);
     const { elements, bits, array } = operand;
     if (operand.dtype === "string" && Array.isArray(given) && given.length === elements) {
       const texts = given as readonly string[];

@@ -1,4 +1,6 @@
 /** Launch of a module's kernel at given sizes. */
+import { uniformUsage } from "../../../backends/webgpu/usage.js";
+import { resourcesOn, type DeviceWork } from "../../../backends/webgpu/work.js";
 import type { Sized } from "./host.js";
 import type { Numbers } from "../../../backends/bad-index.js";
 
@@ -22,17 +24,22 @@ const maxCached = 64;
  * `make`: returns the launch with the contents of its uniform buffer (`words`).
  */
 export function keptLaunches<L extends Launch>(
+  work: DeviceWork,
   make: (sizes: Numbers) => Omit<L, "uniform"> & { readonly words: Uint32Array<ArrayBuffer> },
 ): LaunchAt<L> {
   const kept = new Map<string, L>();
-  return (sizes, uniform) => {
+  return (sizes) => {
     const key = JSON.stringify(sizes);
     const cached = kept.get(key);
     if (cached !== undefined) return cached;
     const { words, ...launch } = make(sizes);
+    const contents = new Uint8Array(words.buffer);
     const made = (words.length === 0
       ? launch
-      : { ...launch, uniform: uniform(new Uint8Array(words.buffer)) }) as unknown as L;
+      : {
+          ...launch,
+          uniform: resourcesOn(work).buffer(contents.length, uniformUsage, contents),
+        }) as unknown as L;
     const [oldest] = kept.keys();
     if (kept.size >= maxCached && oldest !== undefined) kept.delete(oldest);
     kept.set(key, made);
@@ -42,9 +49,6 @@ export function keptLaunches<L extends Launch>(
 
 /**
  * Function that returns the launch of a kernel for given sizes. Throws a GatherError (TC107) for sizes that
- * the program does not accept. `uniform` creates a buffer with the given contents.
+ * the program does not accept.
  */
-export type LaunchAt<L extends Launch = Launch> = (
-  sizes: Numbers,
-  uniform: (contents: Uint8Array) => GPUBuffer,
-) => L;
+export type LaunchAt<L extends Launch = Launch> = (sizes: Numbers) => L;

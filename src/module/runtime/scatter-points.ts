@@ -142,10 +142,9 @@ function startOf(indices: readonly ScatterIndex[]): PointState {
  */
 export function checkOverlap({ operands }: Sized, arrays: Readonly<Record<string, HostArray>>): void {
   const inputs = operands.slice(0, -1);
-  const keys = inputs.map(({ key }) => key);
   const [written, ...others] = inputs.map((operand) => {
     // A list of strings has no buffer.
-    const array = entryCalled(arrays, operand, keys) as Partial<ArrayBufferView>;
+    const array = entryCalled(arrays, operand, inputs) as Partial<ArrayBufferView>;
     const { buffer, byteOffset: from = 0, byteLength = 0 } = array;
     return { key: operand.key, buffer, from, to: from + byteLength };
   });
