@@ -77,6 +77,14 @@ interface Layout {
   readonly blocks?: Blocks;
 }
 
+/** Walk of one call: the receiver of the rows, and the range of elements of the outermost dim. */
+interface Walk {
+  readonly visitor: RowVisitor;
+  readonly layout: Layout;
+  readonly low: number;
+  readonly high: number;
+}
+
 /** Rows are taken by the block from some dim on: so many elements of it, with all that lies inside. */
 interface Blocks {
   readonly dim: number;
@@ -256,7 +264,8 @@ export class GatherWalk {
     // A walk may have been given up inside, and others have the block.
     this.dims.fill(0);
     this.resolved = 0;
-    if (!sizes.includes(0)) this.enter(visitor, this.layout, -1, start, 0, false, from, to);
+    const on = { visitor, layout: this.layout, low: from, high: to };
+    if (!sizes.includes(0)) this.enter(on, -1, start, 0, false);
   }
 
   private layoutOf(given: readonly number[]): Layout {
@@ -298,54 +307,54 @@ export class GatherWalk {
    * Walks everything inside the dims up to `d`. `from`: the address of the data as far as it is known.
    * `ended`: the rows have no element.
    */
-  private enter(
-    visitor: RowVisitor,
-    layout: Layout,
-    d: number,
-    from: number,
-    row: number,
-    ended: boolean,
-    low: number,
-    high: number,
-  ): void {
+  private enter(on: Walk, d: number, from: number, row: number, ended: boolean): void {
     let [address, none] = [from, ended];
     const next = this.stages[d + 1];
     if (next !== undefined) {
-      for (const index of next.stage.indices) {
-        // What is read at dims alone is read whatever the others name, where somebody asks.
-        if (none && at(this.lookups, index).hangs) continue;
-        const element = this.lookUp(visitor, index);
-        if (element >= 0) continue;
-        none = true;
-        if (this.isRead) continue;
-        visitor.none(row, d === -1 ? rowsIn(layout) : at(layout.rows, d), element);
-        return;
-      }
+      none = this.endsIn(next.stage, on, d, row, ended);
       if (!none) address += this.added(next.adds);
+      else if (!this.isRead) return;
     }
-    const { blocks, outer, rows, sizes } = layout;
-    const inner = d + 1;
-    if (inner >= outer) {
-      if (!none) visitor.row(address, row);
-      return;
+    if (d + 1 < on.layout.outer) this.enterInner(on, d + 1, address, row, none);
+    else if (!none) on.visitor.row(address, row);
+  }
+
+  /** Looks up the index values of a stage. Returns true if the rows inside have no element. */
+  private endsIn(stage: Stage, { visitor, layout }: Walk, d: number, row: number, ended: boolean): boolean {
+    let none = ended;
+    for (const index of stage.indices) {
+      // What is read at dims alone is read whatever the others name, where somebody asks.
+      if (none && at(this.lookups, index).hangs) continue;
+      const element = this.lookUp(visitor, index);
+      if (element >= 0) continue;
+      none = true;
+      if (this.isRead) continue;
+      visitor.none(row, d === -1 ? rowsIn(layout) : at(layout.rows, d), element);
+      return true;
     }
-    const [first, end] = inner === 0 ? [low, high] : [0, at(sizes, inner)];
-    const step = at(this.by, inner) * this.scale;
-    const inside = at(rows, inner);
-    if (inner === blocks?.dim) {
-      if (none) return;
+    return none;
+  }
+
+  /** Walks along dim `d`, by the block or by the element. The parameters are those of `enter`. */
+  private enterInner(on: Walk, d: number, from: number, row: number, ended: boolean): void {
+    const { blocks, rows, sizes } = on.layout;
+    const [first, end] = d === 0 ? [on.low, on.high] : [0, at(sizes, d)];
+    const step = at(this.by, d) * this.scale;
+    const inside = at(rows, d);
+    if (d === blocks?.dim) {
+      if (ended) return;
       for (let k = first; k < end; k += blocks.elements) {
-        this.dims[inner] = k;
+        this.dims[d] = k;
         const count = Math.min(blocks.elements, end - k) * inside;
-        this.block(visitor, blocks, address + k * step, count, row + k * inside);
+        this.block(on.visitor, blocks, from + k * step, count, row + k * inside);
       }
     } else {
       for (let k = first; k < end; k++) {
-        this.dims[inner] = k;
-        this.enter(visitor, layout, inner, address + k * step, row + k * inside, none, low, high);
+        this.dims[d] = k;
+        this.enter(on, d, from + k * step, row + k * inside, ended);
       }
     }
-    this.dims[inner] = 0;
+    this.dims[d] = 0;
   }
 
   private block(visitor: RowVisitor, blocks: Blocks, from: number, count: number, row: number): void {
