@@ -3,14 +3,13 @@
  * becomes a read of what that one reads, and its value takes the place of the read. Where programs have
  * prices, a node is folded into another if both together take no more than each by itself.
  */
-import { gatherOver, isScatter, readData } from "../../../ir/access.js";
+import { isScatter, type AccessMap } from "../../../ir/access.js";
 import {
   defined,
   accessMap,
   at,
   effectiveType,
   hint,
-  maxRank,
   reductionsIn,
   resolveSource,
   typeOf,
@@ -24,14 +23,15 @@ import type { ProgramDescription } from "../../api/program.js";
 import { readsIn } from "../../../ir/values/expression.js";
 import { once } from "../once.js";
 import { alone, chained, chainOn, programOf, type Chain } from "./chain.js";
-import { elementwiseOf, isElementwise } from "./elementwise.js";
+import { isElementwise } from "./elementwise.js";
 import { quoted } from "./fail.js";
 import { comparison, type FoldCycles } from "./fold-cycles.js";
 import type { Left } from "./infer.js";
 import { labelOf } from "./label-of.js";
 import type { OnnxGraph, OnnxModel, OnnxNode } from "./model.js";
-import { isReduction, reductionOf } from "./reductions.js";
-import { isStatic, showDims, tensorValue, type TrackedValue } from "./value.js";
+import { arithmeticMap, viewMap } from "./node-map.js";
+import { isReduction } from "./reductions.js";
+import { showDims, tensorValue, type TrackedValue } from "./value.js";
 import { copiesElements, viewNamed } from "./views.js";
 
 /**
@@ -121,6 +121,17 @@ interface Choice {
   readonly cycles?: FoldCycles;
 }
 
+/** Choice of an arithmetic node whose inputs gathers end in. */
+interface ArithmeticChoice {
+  /** Inputs of the node, in order. */
+  readonly chains: readonly (Input | undefined)[];
+  /** Inputs of the node's access map. */
+  readonly read: readonly Input[];
+  /** Gathers whose programs end with an input. */
+  readonly ends: readonly OnnxNode[];
+  readonly choice: Choice;
+}
+
 /** Class that decides which nodes of a model are merged into gathers, while the nodes are visited. */
 export class ChainFolder {
   /**
@@ -190,7 +201,8 @@ export class ChainFolder {
   }
 
   /** Folds arithmetic on the result of a gather, or on a tensor that a gather reads. */
-  #leaveArithmetic({ node, inputs, opset }: Left, y: TrackedValue): void {
+  #leaveArithmetic(left: Left, y: TrackedValue): void {
+    const { node, inputs } = left;
     // A table is dequantized element by element as it is gathered; other arithmetic on a whole table stays
     // one.
     const isTable = node.op === "DequantizeLinear";
@@ -200,53 +212,42 @@ export class ChainFolder {
     );
     const ends = chains.flatMap((input) => (input === undefined ? [] : this.#endedBy(input)));
     if (ends.length === 0 && !isTable) return;
-    const leave = (why: string, gathers: readonly OnnxNode[] = ends, how = "is not folded"): void => {
-      for (const gather of new Set(gathers)) this.#leave(gather, `${labelOf(node)} ${how}: ${why}`);
-    };
-    const leaveYet = (why: string): void => {
-      for (const gather of new Set(ends)) this.#leave(gather, `${labelOf(node)} is not folded: ${why}`, node);
-    };
-    const { dims } = y;
-    const missing = inputs.some((value, k) => value !== undefined && chains[k] === undefined);
-    if (missing || opset === undefined || dims === undefined || !isStatic(dims) || dims.length > maxRank) {
-      leave("the shape or element type of an operand is not known");
+    const arithmetic = arithmeticMap(
+      left,
+      y,
+      chains.map((input) => input?.plain),
+    );
+    const why = `${labelOf(node)} is not folded: `;
+    if (typeof arithmetic === "string") {
+      this.#leaveAll(ends, `${why}${arithmetic}`);
       return;
     }
-    const operands = chains.map((input) => input?.plain);
-    const computed = isReduction(node.op)
-      ? reductionOf({ node, inputs, opset }, operands)
-      : elementwiseOf({ node, inputs, opset }, operands, dims);
-    if ("why" in computed) {
-      leave(computed.why);
-      return;
-    }
-    const read = computed.reads.flatMap(({ input }) => chains[input] ?? []);
-    const { reduced } = computed;
-    const map = gatherOver(dims, computed.reads.length, {
-      ...defined({ reduced }),
-      indices: [],
-      reads: computed.reads.map(({ at: coords }, table) => ({ table, at: coords })),
-      value: computed.value,
-    });
-    const choice = this.#choose(node, read, (chains) => {
-      const summed = readsIn(computed.value).filter((k) => chains[k]?.map.reduced !== undefined).length;
-      if (summed + (reduced === undefined ? 0 : 1) > 1) return "a program has one reduction";
+    const read = arithmetic.inputs.flatMap((k) => chains[k] ?? []);
+    const choice = this.#chooseArithmetic(node, read, arithmetic.map);
+    if (typeof choice === "string") this.#leaveAll(ends, `${why}${choice}`);
+    else if (choice !== undefined) this.#goOn(left, y, { chains, read, ends, choice });
+  }
+
+  /** Returns the choice of an arithmetic node; undefined, or the reason, where there is none. */
+  #chooseArithmetic(node: OnnxNode, read: readonly Input[], map: AccessMap): Choice | string | undefined {
+    return this.#choose(node, read, (chains) => {
+      const summed = readsIn(map.value).filter((k) => chains[k]?.map.reduced !== undefined).length;
+      if (summed + (map.reduced === undefined ? 0 : 1) > 1) return "a program has one reduction";
       const [gather] = read.flatMap((input, k) => (chains[k] === input.plain ? [] : this.#endedBy(input)));
-      return chained(node, map, dims, chains, gather);
+      return chained(node, map, map.domain, chains, gather);
     });
-    if (typeof choice === "string") leave(choice);
-    if (choice === undefined || typeof choice === "string") return;
-    const { made, taken, why, cycles } = choice;
+  }
+
+  /**
+   * Ends programs with what an arithmetic node makes, or lets them go on to it, as the node's choice says.
+   */
+  #goOn({ node, inputs }: Left, y: TrackedValue, of: ArithmeticChoice): void {
+    const { chains, read, ends, choice } = of;
+    const { made, taken } = choice;
     const ended = taken
       .flatMap((input) => this.#endedBy(input))
       .filter((gather) => made.best.nodes.includes(gather));
-    const left = ends.filter((gather) => !ended.includes(gather));
-    if (why !== undefined) {
-      if (ended.length === 0) leaveYet(why);
-      else if (left.length === 0) leave(why, ended, partlyFolded);
-      else leave(why, left, "reads it as a tensor");
-      if (cycles !== undefined) for (const gather of left) this.#unfolded.set(gather, cycles);
-    }
+    this.#leaveUntaken(node, choice, ended, ends);
     const isTaken = ended.length > 0 || ends.length === 0;
     if (!isTaken && made.fullChain === undefined) return;
     const names = node.inputs.filter((_, k) => {
@@ -263,6 +264,25 @@ export class ChainFolder {
     const gathers = isTaken ? ended : ends;
     if (other !== undefined) this.#share(y, { gathers, names: within }, node, isTaken ? other : undefined);
     else this.#endIn(y, ended, chain);
+  }
+
+  /**
+   * Records why a node is not folded with all gathers that end in its inputs. `ended`: those that it is
+   * folded with. `ends`: all.
+   */
+  #leaveUntaken(
+    node: OnnxNode,
+    { why, cycles }: Choice,
+    ended: readonly OnnxNode[],
+    ends: readonly OnnxNode[],
+  ): void {
+    if (why === undefined) return;
+    const left = ends.filter((gather) => !ended.includes(gather));
+    const label = labelOf(node);
+    if (ended.length === 0) this.#leaveAll(left, `${label} is not folded: ${why}`, node);
+    else if (left.length === 0) this.#leaveAll(ended, `${label} ${partlyFolded}: ${why}`);
+    else this.#leaveAll(left, `${label} reads it as a tensor: ${why}`);
+    if (cycles !== undefined) for (const gather of left) this.#unfolded.set(gather, cycles);
   }
 
   /** Returns the names of tensors that others read too, between the ends of gathers and some inputs. */
@@ -298,36 +318,25 @@ export class ChainFolder {
     }
   }
 
-  #leaveView({ node, inputs, opset }: Left, y: TrackedValue): void {
+  /** Folds a view of the result of a gather, or of a tensor that a gather may read. */
+  #leaveView(left: Left, y: TrackedValue): void {
+    const { node, inputs, opset } = left;
     const [x] = inputs;
     const name = node.inputs[0] ?? "";
-    const view = viewNamed(node.op);
     const from = x === undefined ? undefined : this.#shapeOf(name, x);
-    if (view === undefined || opset === undefined || x === undefined || from === undefined) return;
+    if (opset === undefined || x === undefined || from === undefined) return;
     const gathered = this.#gathered.has(x) ? this.#inputOf(name, x) : undefined;
     const ends = gathered === undefined ? [] : this.#endedBy(gathered);
     const [last] = this.#isReadOnce(name) ? ends : [];
-    const { dims } = y;
-    const coords =
-      dims === undefined || !isStatic(dims) || dims.length > maxRank
-        ? undefined
-        : view({ node, inputs, opset }, from, dims);
-    if (coords === undefined || dims === undefined || !isStatic(dims)) {
-      const [was, is] = [x.dims ?? [], dims ?? []].map(showDims);
+    const map = viewMap(left, y, from);
+    if (map === undefined) {
+      const [was, is] = [x.dims ?? [], y.dims ?? []].map(showDims);
       const why = `${labelOf(node)} is not folded: from ${was ?? ""} to ${is ?? ""} its coordinates are not known`;
       this.#breaks.set(y, why);
       if (last !== undefined) this.#leave(last, why);
       return;
     }
-    const map = gatherOver(dims, 1, { indices: [], ...readData(coords) });
-    const choose = once((): Choice | undefined => {
-      const input = this.#inputOf(name, x);
-      if (input === undefined) return undefined;
-      const chain = this.#choose(node, [input], (chains) =>
-        chained(node, map, dims, chains, chains[0]?.gather),
-      );
-      return typeof chain === "string" ? undefined : chain;
-    });
+    const choose = once(() => this.#chooseView(node, x, map));
     this.#made.set(y, () => choose()?.made);
     const choice = gathered === undefined ? undefined : choose();
     if (choice === undefined) return;
@@ -343,6 +352,16 @@ export class ChainFolder {
     if (last === undefined || why === undefined) return;
     this.#leave(last, `${labelOf(node)} ${taken.length > 0 ? partlyFolded : "is not folded"}: ${why}`);
     if (cycles !== undefined) this.#unfolded.set(last, cycles);
+  }
+
+  /** Returns the choice of a view of tensor `x`; undefined where there is none. */
+  #chooseView(node: OnnxNode, x: TrackedValue, map: AccessMap): Choice | undefined {
+    const input = this.#inputOf(node.inputs[0] ?? "", x);
+    if (input === undefined) return undefined;
+    const choice = this.#choose(node, [input], (chains) =>
+      chained(node, map, map.domain, chains, chains[0]?.gather),
+    );
+    return typeof choice === "string" ? undefined : choice;
   }
 
   #leaveGather({ node, inputs }: Left, y: TrackedValue, description: ProgramDescription): void {
@@ -387,6 +406,11 @@ export class ChainFolder {
    */
   #leave(gather: OnnxNode, why: string, node?: OnnxNode): void {
     this.#kept.set(gather, [...(this.#kept.get(gather) ?? []), { why, ...defined({ node }) }]);
+  }
+
+  /** Records why the programs of some gathers do not include more nodes. */
+  #leaveAll(gathers: readonly OnnxNode[], why: string, node?: OnnxNode): void {
+    for (const gather of new Set(gathers)) this.#leave(gather, why, node);
   }
 
   /** Marks what a node makes of gathered tensors. */
