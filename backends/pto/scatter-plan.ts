@@ -4,6 +4,7 @@
  */
 import { isMove, isOrderFree, isRead, type AccessMap } from "../../ir/access.js";
 import { addressOf } from "../../ir/addressing.js";
+import { defined } from "../../ir/defined.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { inputsOf, operandNamed, outputOf, type TileFunc } from "../../ir/func.js";
 import { rangesOf } from "../../ir/intervals/intervals.js";
@@ -104,63 +105,36 @@ export function planScatter(
   );
   if (located === undefined) return undefined;
   const { stmt, loops } = located;
+  if (others.length > 0) refuse(stmt, "several scatters");
   const { map } = stmt;
   const inputs = inputsOf(func);
   const { dtype } = outputOf(func).type;
-  const first = firstTable(stmt, inputs.length);
-  const refuse = (what: string, hint = "run it on reference, sim or webgpu"): never => {
-    throw new CompileError([
-      error("TC505", `a kernel for PTO-ISA has no form for ${what}`, {
-        span: stmt.span,
-        notes: [printStmtHead(stmt)],
-        hint,
-      }),
-    ]);
-  };
-  if (others.length > 0) refuse("several scatters");
-  const regionOf = (table: number): Region | undefined =>
-    table < first ? undefined : at(stmt.from, table - first);
-  const addressIn = (coords: readonly Linear[], { buffer, offsets }: Region): Linear => {
-    const declared = buffers.get(buffer);
-    if (declared !== undefined && !offsets.every((offset) => equalLinear(offset, constant(0))))
-      refuse(`a region of %${buffer} that starts inside its tile`, "write it as lower-to-tile does");
-    const shape = operandNamed(func, buffer)?.type.shape ?? [];
-    return addressOf(coords, {
-      offsets,
-      strides: declared === undefined ? strides(shape) : ubStrides(declared),
-    });
-  };
+  const regionOf = regionsOf(stmt, inputs.length);
+  const addressIn = addressesIn(func, stmt, buffers);
   const regions = map.indices.map(({ value }) => (isRead(value) ? regionOf(value.table) : undefined));
   const forms = map.indices.map(({ value }, k) => {
     const region = regions[k];
     return isRead(value) && region !== undefined ? addressIn(value.at, region) : (value as Linear);
   });
   const steps = indexSteps(map, forms, func.operands);
-  const strange = strangeIn(map, steps);
-  if (strange !== undefined) refuse(strange.what, strange.hint);
-  const width = 8 * bytesOf(byteAligned(dtype));
-  for (const { stmt: fill } of statementsOf(func))
-    if (fill.op === "fill" && fillWord(fill.bits, width) === undefined)
-      refuse(`a fill of ${dtype} with ${fill.bits}, whose words differ`);
+  const strange = strangeIn(map, steps) ?? unevenFill(func, dtype);
+  if (strange !== undefined) refuse(stmt, strange.what, strange.hint);
   const value = valueOf(map, inputs, dtype, (table, coords): PtoValue | undefined => {
     const region = regionOf(table);
     return region && { kind: "read", region, address: addressIn(coords, region) };
   });
-  if (value === undefined) return refuse("a scatter of a value that is computed", computesValues);
-  const inUb = buffers.has(stmt.to.buffer);
+  if (value === undefined) return refuse(stmt, "a scatter of a value that is computed", computesValues);
   const indexTables = map.indices.flatMap(({ value: of }) => (isRead(of) ? [of.table] : []));
   if (map.reads.some(({ table }) => indexTables.includes(table)))
-    refuse("an input that holds index values and values");
+    refuse(stmt, "an input that holds index values and values");
   const answer = combinationAnswer(map, inputs, dtype);
-  if (answer?.ok === false) return refuse(answer.refused, computesValues);
-  const rank = map.domain.length;
-  const isSet = map.write.combine === "set";
-  const shared = rowDimOf(map, steps, value, buffers);
-  const path = inUb && (isSet || isInteger(dtype)) ? "words" : isSet && shared < rank ? "stores" : "slots";
-  // Slots hold innermost rows.
-  const rowDim = { words: rank, stores: shared, slots: Math.max(shared, rank - 1) }[path];
+  if (answer?.ok === false) return refuse(stmt, answer.refused, computesValues);
+  const inUb = buffers.has(stmt.to.buffer);
   const maxSizes = maxSizesOf(stmt.sizes, loops);
-  const columns = rowDim < rank ? { columns: at(maxSizes, rowDim) } : {};
+  const { path, rowDim } = pathOf(map, dtype, inUb, rowDimOf(map, steps, value, buffers));
+  const isSet = map.write.combine === "set";
+  const columns = maxSizes[rowDim];
+  const slots = path === "slots" ? rowSlots({ dtype, isSet, inUb, ...defined({ columns }) }, blockBytes) : [];
   const names = indexTables.flatMap((table) => [at(inputs, table).name, regionOf(table)?.buffer ?? ""]);
   return {
     stmt,
@@ -180,11 +154,7 @@ export function planScatter(
     inUb,
     path,
     rowDim,
-    slots: placedSlots(
-      path === "slots" ? rowSlots({ dtype, isSet, inUb, ...columns }, blockBytes) : [],
-      buffers,
-      blockBytes,
-    ),
+    slots: placedSlots(slots, buffers, blockBytes),
     assumes: answer?.assumes ?? [],
     isOrdered: !isOrderFree(map.write, dtype),
     reports: mayReport(map),
@@ -192,14 +162,82 @@ export function planScatter(
   };
 }
 
+/** Throws the CompileError (TC505) for a part of a scatter that PTO-ISA kernels do not support. */
+function refuse(stmt: ScatterStmt, what: string, hint = "run it on reference, sim or webgpu"): never {
+  throw new CompileError([
+    error("TC505", `a kernel for PTO-ISA has no form for ${what}`, {
+      span: stmt.span,
+      notes: [printStmtHead(stmt)],
+      hint,
+    }),
+  ]);
+}
+
+/** Returns a function from a table of a scatter to its region; undefined for a table without a region. */
+function regionsOf(stmt: ScatterStmt, inputs: number): (table: number) => Region | undefined {
+  const first = firstTable(stmt, inputs);
+  return (table) => (table < first ? undefined : at(stmt.from, table - first));
+}
+
 /**
- * Returns the first part of a scatter that PTO-ISA kernels do not support; undefined if there is none.
- * `what`: phrase that names the part in the error. `hint`: remedy, if there is one.
+ * Returns a function from coordinates in a region of a scatter to the address. The function throws a
+ * CompileError (TC505) for a region that starts inside a tile.
  */
-function strangeIn(
-  { write, reduced }: AccessMap,
-  steps: readonly IndexStep[],
-): { readonly what: string; readonly hint?: string } | undefined {
+function addressesIn(
+  func: TileFunc,
+  stmt: ScatterStmt,
+  buffers: ReadonlyMap<string, UbBuffer>,
+): (coords: readonly Linear[], region: Region) => Linear {
+  return (coords, { buffer, offsets }) => {
+    const declared = buffers.get(buffer);
+    if (declared !== undefined && !offsets.every((offset) => equalLinear(offset, constant(0))))
+      refuse(stmt, `a region of %${buffer} that starts inside its tile`, "write it as lower-to-tile does");
+    const shape = operandNamed(func, buffer)?.type.shape ?? [];
+    return addressOf(coords, {
+      offsets,
+      strides: declared === undefined ? strides(shape) : ubStrides(declared),
+    });
+  };
+}
+
+/**
+ * Part of a scatter that PTO-ISA kernels do not support: a phrase for the error, and a remedy if there is
+ * one.
+ */
+interface Strange {
+  readonly what: string;
+  readonly hint?: string;
+}
+
+/** Returns the first fill of a program that no repeated word makes; undefined if there is none. */
+function unevenFill(func: TileFunc, dtype: DType): Strange | undefined {
+  const width = 8 * bytesOf(byteAligned(dtype));
+  for (const { stmt } of statementsOf(func))
+    if (stmt.op === "fill" && fillWord(stmt.bits, width) === undefined)
+      return { what: `a fill of ${dtype} with ${stmt.bits}, whose words differ` };
+  return undefined;
+}
+
+/**
+ * Returns the path of the points of a scatter, and the first dim of the rows that are written at once.
+ * `shared`: first dim of the rows that updates and output have in common.
+ */
+function pathOf(
+  { domain, write }: AccessMap,
+  dtype: DType,
+  inUb: boolean,
+  shared: number,
+): Pick<PtoScatter, "path" | "rowDim"> {
+  const rank = domain.length;
+  const isSet = write.combine === "set";
+  if (inUb && (isSet || isInteger(dtype))) return { path: "words", rowDim: rank };
+  if (isSet && shared < rank) return { path: "stores", rowDim: shared };
+  // Slots hold innermost rows.
+  return { path: "slots", rowDim: Math.max(shared, rank - 1) };
+}
+
+/** Returns the first part of a scatter that PTO-ISA kernels do not support; undefined if there is none. */
+function strangeIn({ write, reduced }: AccessMap, steps: readonly IndexStep[]): Strange | undefined {
   if (reduced !== undefined) return { what: "a scatter of sums" };
   if (write.duplicates === "error")
     return {
