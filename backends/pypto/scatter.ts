@@ -7,6 +7,7 @@
  */
 import { isOrderFree, isRead, type AccessMap, type Read } from "../../ir/access.js";
 import { canonicalMap } from "../../ir/canonical-map.js";
+import { defined } from "../../ir/defined.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { equalFunc } from "../../ir/equal.js";
 import { inputOf, inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
@@ -30,7 +31,8 @@ import { dataResidency } from "../../ir/tiling/residency.js";
 import { at, invariant, isInteger, type Shape, type TensorType } from "../../ir/types.js";
 import type { Expression } from "../../ir/values/expression.js";
 import { numberOf } from "../../ir/values/index.js";
-import { emitLoops, maxTileEntries, programText, viewText, type ViewOf } from "./program.js";
+import { emitLoops, maxTileEntries, programText, viewText, type KernelBody, type ViewOf } from "./program.js";
+import { pythonFloat } from "./python-float.js";
 
 /** Operators of PyPTO that write, each in place and as a copy. */
 const writeOps = ["scatter_update", "scatter", "index_add", "index_add_ub", "index_put_"] as const;
@@ -79,7 +81,7 @@ function numberIn(value: Expression): number | undefined {
 function callsFor(scatter: AccessFunc, inPlace: boolean): readonly WriteCall[] {
   const { write, value, reads } = scatter.map;
   const number = numberIn(value);
-  const given = number === undefined ? {} : { number };
+  const given = defined({ number });
   const dims = write.at.flatMap((coord, k) => (indicesOf(coord).length > 0 ? [k] : []));
   const suffix = inPlace ? "_" : "";
   const adds = dims.flatMap((dim): readonly WriteCall[] => [
@@ -203,86 +205,61 @@ export function emitPyptoScatter(scatter: AccessFunc, target: Target): string {
       }),
     ]);
   const call = callOf(scatter, target);
-  const refuse = (message: string, hint: string): never => {
-    throw new CompileError([error("TC505", message, { span, hint, notes: [pageOf(call.name)] })]);
-  };
-  if (scatter.symbolic !== undefined)
-    refuse(
-      `a PyPTO program states its shapes, and @${scatter.name} leaves sizes open`,
-      "give each size: --sizes n=8",
-    );
-  if (scatter.operands.some(({ type }) => type.shape.includes(0)))
-    refuse(
-      `pypto.${call.name} takes no empty tensors`,
-      "nothing is left to write: run it on reference, sim or webgpu",
-    );
-  const skips = call.op === "scatter_update";
-  for (const { outOfRange, excluded } of map.indices) {
-    if (excluded !== undefined)
-      refuse(
-        `pypto.${call.name} leaves out no index value, and this program leaves out ${excluded}`,
-        "write without but",
-      );
-    if (outOfRange !== "error" && outOfRange !== "unchecked" && !(skips && outOfRange === "skip"))
-      refuse(
-        `pypto.${call.name} takes indices inside their extent, and this program says oob = ${outOfRange}`,
-        `oob = ${skips ? "skip, " : ""}error or unchecked, for indices that are inside`,
-      );
-  }
-  if (map.write.duplicates === "error")
-    refuse(
-      `pypto.${call.name} reports no duplicates, and this program says duplicates = error`,
-      "duplicates = last, or unique where no two points write one element",
-    );
-  const { tile } = schedule;
-  if (tile.length > maxTileEntries)
-    refuse(
-      `the tile has ${tile.length} entries, and set_vec_tile_shapes takes at most ${maxTileEntries}`,
-      "merge dims that the index does not name, by a reshape before it",
-    );
   const fault =
+    sizeFault(scatter, call) ??
+    policyFault(map, call) ??
+    tileRankFault(schedule) ??
     memoryFault(scatter, schedule, call, target) ??
     tileFault(scatter, call) ??
     viewFault(scatter, call) ??
     ruleFault(scatter, schedule, call, target);
-  if (fault !== undefined) return refuse(fault.message, fault.hint);
-  return programText(scatter, target, notesOf(scatter, call), ({ out, names, pieces }) => {
-    out.line(`pypto.set_vec_tile_shapes(${tile.join(", ")})`);
+  if (fault !== undefined) {
+    const { message, hint } = fault;
+    throw new CompileError([error("TC505", message, { span, hint, notes: [pageOf(call.name)] })]);
+  }
+  return programText(scatter, target, notesOf(scatter, call), (kernel) => {
+    const { out } = kernel;
+    out.line(`pypto.set_vec_tile_shapes(${schedule.tile.join(", ")})`);
     // Slots are taken in the order of the index: the loops over it ascend, whatever the order of the
     // schedule.
-    const order = skips ? [...map.domain.keys()] : schedule.order;
+    const order = call.op === "scatter_update" ? [...map.domain.keys()] : schedule.order;
     const views = order.filter((d) => at(schedule.view, d) < at(map.domain, d));
     emitLoops(out, { extents: map.domain, view: schedule.view, views }, (sizes) => {
-      const taken = inputsOf(scatter).map((_, table): ViewOf =>
-        pieceOf({ scatter, call, views, sizes }, table),
-      );
-      const inputs = taken.map((entry, table) => {
-        const full = inputsOf(scatter).at(table)?.type.shape ?? [];
-        const isFull = entry.shape.every(
-          (extent, k) => extent === full[k] && entry.valid[k] === String(extent),
-        );
-        if (isFull) return at(names, table);
-        out.line(`${at(pieces, table)} = ${viewText(at(names, table), entry)}`);
-        return at(pieces, table);
-      });
-      const [input = "", ...others] = inputs;
-      const base = at(names, 0);
-      const text = `pypto.${call.name}(${[input, ...argumentsOf(scatter, call, others)].join(", ")})`;
-      const output = at(names, names.length - 1);
-      const offsets = at(taken, 0).offsets.join(", ");
-      if (call.op === "scatter_update") out.line(`${base}[:] = ${text}`);
-      else if (isInPlace(scatter)) {
-        out.line(text);
-        if (input !== base) out.line(`pypto.assemble(${input}, [${offsets}], ${base})`);
-      } else if (input === base) out.line(`${output}[:] = ${text}`);
-      else {
-        const piece = at(pieces, pieces.length - 1);
-        out.line(`${piece} = ${text}`);
-        out.line(`pypto.assemble(${piece}, [${offsets}], ${output})`);
-      }
+      emitCall(kernel, { scatter, call, views, sizes });
     });
   });
 }
+
+/** Emits the call for one view, and the copy of its result into the output. */
+function emitCall({ out, names, pieces }: KernelBody, viewed: ViewedScatter): void {
+  const { scatter, call } = viewed;
+  const operands = inputsOf(scatter);
+  const views = operands.map((_, table) => pieceOf(viewed, table));
+  const inputs = views.map((view, table) => {
+    if (isFullView(view, at(operands, table).type.shape)) return at(names, table);
+    out.line(`${at(pieces, table)} = ${viewText(at(names, table), view)}`);
+    return at(pieces, table);
+  });
+  const [input = "", ...others] = inputs;
+  const base = at(names, 0);
+  const text = `pypto.${call.name}(${[input, ...argumentsOf(scatter, call, others)].join(", ")})`;
+  const output = at(names, names.length - 1);
+  const offsets = at(views, 0).offsets.join(", ");
+  if (call.op === "scatter_update") out.line(`${base}[:] = ${text}`);
+  else if (isInPlace(scatter)) {
+    out.line(text);
+    if (input !== base) out.line(`pypto.assemble(${input}, [${offsets}], ${base})`);
+  } else if (input === base) out.line(`${output}[:] = ${text}`);
+  else {
+    const piece = at(pieces, pieces.length - 1);
+    out.line(`${piece} = ${text}`);
+    out.line(`pypto.assemble(${piece}, [${offsets}], ${output})`);
+  }
+}
+
+/** True if a view is all of a tensor of shape `full`. */
+const isFullView = ({ shape, valid }: ViewOf, full: Shape): boolean =>
+  shape.every((extent, k) => extent === full[k] && valid[k] === String(extent));
 
 /**
  * Returns the arguments that follow the first input in a PyPTO call, as Python text. `others`: Python names
@@ -316,14 +293,6 @@ function argumentsOf(
     }
   }
 }
-
-/** Returns the text of a number as a float of Python. */
-const pythonFloat = (value: number): string =>
-  Object.is(value, -0)
-    ? "-0.0"
-    : Number.isInteger(value) && Math.abs(value) < 1e21
-      ? `${value}.0`
-      : String(value);
 
 /**
  * Returns the comment lines on conditions that PyPTO does not check, and on cases in which PyPTO's bits may
@@ -380,6 +349,62 @@ function coordsOf({ map }: AccessFunc, table: number): readonly Linear[] {
     ...map.indices.flatMap(({ value }): readonly Read[] => (isRead(value) ? [value] : [])),
   ];
   return read.find((one) => one.table === table)?.at ?? [];
+}
+
+/**
+ * Returns the reason why a PyPTO call does not accept the program's sizes: a dynamic size, or an empty
+ * tensor. Undefined if the call accepts the sizes.
+ */
+function sizeFault({ name, symbolic, operands }: AccessFunc, call: WriteCall): Fault | undefined {
+  if (symbolic !== undefined)
+    return {
+      message: `a PyPTO program states its shapes, and @${name} leaves sizes open`,
+      hint: "give each size: --sizes n=8",
+    };
+  if (operands.some(({ type }) => type.shape.includes(0)))
+    return {
+      message: `pypto.${call.name} takes no empty tensors`,
+      hint: "nothing is left to write: run it on reference, sim or webgpu",
+    };
+  return undefined;
+}
+
+/**
+ * Returns the reason why a PyPTO call does not accept the policies of the index values or of duplicates.
+ * Undefined if the call accepts the policies.
+ */
+function policyFault({ indices, write }: AccessMap, { op, name }: WriteCall): Fault | undefined {
+  const skips = op === "scatter_update";
+  for (const { outOfRange, excluded } of indices) {
+    if (excluded !== undefined)
+      return {
+        message: `pypto.${name} leaves out no index value, and this program leaves out ${excluded}`,
+        hint: "write without but",
+      };
+    if (outOfRange !== "error" && outOfRange !== "unchecked" && !(skips && outOfRange === "skip"))
+      return {
+        message: `pypto.${name} takes indices inside their extent, and this program says oob = ${outOfRange}`,
+        hint: `oob = ${skips ? "skip, " : ""}error or unchecked, for indices that are inside`,
+      };
+  }
+  if (write.duplicates === "error")
+    return {
+      message: `pypto.${name} reports no duplicates, and this program says duplicates = error`,
+      hint: "duplicates = last, or unique where no two points write one element",
+    };
+  return undefined;
+}
+
+/**
+ * Returns the reason why PyPTO does not accept the number of entries of the schedule's tile; undefined if
+ * PyPTO accepts it.
+ */
+function tileRankFault({ tile }: ResolvedSchedule): Fault | undefined {
+  if (tile.length <= maxTileEntries) return undefined;
+  return {
+    message: `the tile has ${tile.length} entries, and set_vec_tile_shapes takes at most ${maxTileEntries}`,
+    hint: "merge dims that the index does not name, by a reshape before it",
+  };
 }
 
 /**

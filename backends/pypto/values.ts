@@ -9,6 +9,7 @@
  * pypto-reshape.md (static shapes), datatype/CastMode.md.
  */
 import { isRead, type AccessMap, type Read, type IndexOperand } from "../../ir/access.js";
+import { defined } from "../../ir/defined.js";
 import { inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
 import {
   isDim,
@@ -33,6 +34,7 @@ import { valueSteps } from "../../ir/values/steps.js";
 import type { VectorPlace, VectorStep } from "../../ir/values/vector-steps.js";
 import type { Diagnostic } from "../../ir/diagnostic.js";
 import type { Lines } from "../lines.js";
+import { pythonFloat } from "./python-float.js";
 import { typeNames } from "./type-names.js";
 
 /**
@@ -82,14 +84,21 @@ type RowLookup =
       readonly rowsOfPage: number;
     };
 
-/** An operand as the steps take it: its rows or not, and the shape that broadcasts to the output's. */
-interface ReadOperand {
-  readonly table: number;
-  readonly lookup?: RowLookup;
-  /** Shape of the operation's result where it is another than `shape`. */
+/** Shape of an operand as the steps take it, which broadcasts to the output's. */
+interface ReadShape {
+  /** True if the operation's result has another shape. */
   readonly reshaped: boolean;
   readonly shape: Shape;
 }
+
+/** Operand as the steps take it, and the operation that reads its rows, if index values name them. */
+interface ReadOperand extends ReadShape {
+  readonly table: number;
+  readonly lookup?: RowLookup;
+}
+
+/** Shape of an operand that only the other steps take: those of elements, or those of a reduction. */
+const unread: ReadShape = { reshaped: false, shape: [] };
 
 /** Names of vector steps that PyPTO's operations do not reach. */
 const stepNames: Readonly<
@@ -252,49 +261,67 @@ class ValueOperations {
     return piece;
   }
 
+  /** Returns a read as the steps take it. Refuses a read at another place than a row's. */
   private operandOf({ table, at: coords }: Read, inReduction: boolean): ReadOperand {
-    const { shape } = at(inputsOf(this.gather), table).type;
-    const [rows, columns] = [at(this.view, 0), at(this.view, 1)];
-    const count = this.map.reduced?.max ?? 1;
-    const lead = inReduction ? [rows, count] : [rows];
-    const [first] = coords;
+    const { name, type } = at(inputsOf(this.gather), table);
+    const [first, ...rest] = coords;
     const only = first === undefined ? undefined : soleAtom(first);
-    const rest = coords.slice(1);
-    const operand = `%${at(inputsOf(this.gather), table).name}, read at another place than a row's`;
-    const lookup =
-      only?.kind === "index" ? this.lookupOf(at(this.map.indices, only.index), table) : undefined;
-    if (only?.kind === "index" && lookup === undefined) throw new Refused(operand);
-    if (lookup?.op === "index_select" && lookup.inReduction && !inReduction)
-      return { table, reshaped: false, shape: [] };
-    const picked = lookup?.op === "index_select" && !lookup.inReduction && inReduction ? [rows, 1] : lead;
-    const withLookup = lookup === undefined ? {} : { lookup };
+    const entry = only?.kind === "index" ? at(this.map.indices, only.index) : undefined;
+    const lookup = entry && this.lookupOf(entry, table);
+    const isOfReduction = lookup?.op === "index_select" && lookup.inReduction;
+    if (isOfReduction && !inReduction) return { table, ...unread };
+    // Rows of an element are the same for all elements of its reduction.
+    const isShared = lookup?.op === "index_select" && inReduction && !isOfReduction;
+    const shaped =
+      lookup === undefined ? undefined : this.rowShape(rest, type.shape[1], inReduction, isShared);
+    const result = entry === undefined ? this.plainShape(coords, inReduction) : shaped;
+    if (result === undefined) throw new Refused(`%${name}, read at another place than a row's`);
+    return { table, ...defined({ lookup }), ...result };
+  }
+
+  /**
+   * Returns the shape of rows that index values name; undefined where PyPTO has no operation. `rest`:
+   * coordinates in a row. `width`: elements of a row of the table. `isShared`: true if all elements of a
+   * reduction have the same rows.
+   */
+  private rowShape(
+    rest: readonly Linear[],
+    width: number | undefined,
+    inReduction: boolean,
+    isShared: boolean,
+  ): ReadShape | undefined {
+    const { piece } = this;
+    const [rows, columns] = [at(this.view, 0), at(this.view, 1)];
+    const lead = !inReduction ? [rows] : isShared ? [rows, 1] : [rows, this.map.reduced?.max ?? 1];
+    const [coord, ...others] = rest;
+    if (others.length > 0) return undefined;
     // A row, whole or the part of the view.
-    if (lookup !== undefined && rest.length === 1 && isDim(rest[0], 1)) {
-      const piece = this.piece;
-      if (piece === undefined)
-        return { table, ...withLookup, reshaped: picked !== lead, shape: [...picked, columns] };
-      return { table, ...withLookup, reshaped: true, shape: [(rows * columns) / piece, piece] };
+    const isRow = coord !== undefined && isDim(coord, 1);
+    if (piece === undefined) {
+      if (isRow) return { reshaped: isShared, shape: [...lead, columns] };
+      const isSingle = coord === undefined || width === 1;
+      return isSingle ? { reshaped: coord === undefined || isShared, shape: [...lead, 1] } : undefined;
     }
-    const only1 = rest.length === 1 ? soleAtom(rest[0] ?? constant(0)) : undefined;
-    if (lookup !== undefined && this.piece !== undefined && only1?.kind === "div" && isDim(only1.of, 1)) {
-      if (at(shape, 1) !== columns / this.piece) throw new Refused(operand);
-      return { table, ...withLookup, reshaped: true, shape: [(rows * columns) / this.piece, 1] };
-    }
-    if (this.piece !== undefined) throw new Refused(operand);
-    if (lookup !== undefined && (rest.length === 0 || (at(shape, 1) === 1 && rest.length === 1)))
-      return { table, ...withLookup, reshaped: rest.length === 0 || picked !== lead, shape: [...picked, 1] };
-    if (lookup !== undefined) throw new Refused(operand);
-    const ones = (entry: Shape): Shape =>
-      inReduction ? [...entry.slice(0, 1), 1, ...entry.slice(1)] : entry;
-    if (coords.length === 2 && isDim(first, 0) && isDim(rest[0], 1))
-      return { table, reshaped: inReduction, shape: ones([rows, columns]) };
-    if (coords.length === 2 && isDim(first, 0) && isDim(rest[0], 2))
-      return inReduction
-        ? { table, reshaped: true, shape: [rows, count, 1] }
-        : { table, reshaped: false, shape: [] };
-    if (coords.length === 1 && isDim(first, 0)) return { table, reshaped: true, shape: ones([rows, 1]) };
-    if (coords.length === 1 && isDim(first, 1)) return { table, reshaped: true, shape: ones([1, columns]) };
-    throw new Refused(operand);
+    const pieces = (rows * columns) / piece;
+    if (isRow) return { reshaped: true, shape: [pieces, piece] };
+    const only = coord && soleAtom(coord);
+    const isOfPiece = only?.kind === "div" && isDim(only.of, 1) && width === columns / piece;
+    return isOfPiece ? { reshaped: true, shape: [pieces, 1] } : undefined;
+  }
+
+  /** Returns the shape of a read that no index value moves; undefined where PyPTO has no operation. */
+  private plainShape(coords: readonly Linear[], inReduction: boolean): ReadShape | undefined {
+    if (this.piece !== undefined) return undefined;
+    const [rows, columns] = [at(this.view, 0), at(this.view, 1)];
+    const middle = inReduction ? [1] : [];
+    const isAtDims = (...dims: readonly number[]): boolean =>
+      coords.length === dims.length && dims.every((d, k) => isDim(coords[k], d));
+    if (isAtDims(0, 1)) return { reshaped: inReduction, shape: [rows, ...middle, columns] };
+    if (isAtDims(0, 2))
+      return inReduction ? { reshaped: true, shape: [rows, this.map.reduced?.max ?? 1, 1] } : unread;
+    if (isAtDims(0)) return { reshaped: true, shape: [rows, ...middle, 1] };
+    if (isAtDims(1)) return { reshaped: true, shape: [1, ...middle, columns] };
+    return undefined;
   }
 
   /** Returns how an index value names rows of a table; undefined where PyPTO has no such operation. */
@@ -490,7 +517,5 @@ const keyOfPlace = (place: VectorPlace): string =>
 /** Returns a number of Python that is the one of these bits. */
 function numberText(word: "f32" | "i32", bits: number): string {
   const value = numberOf(word, bits);
-  if (word === "i32") return String(value);
-  if (Object.is(value, -0)) return "-0.0";
-  return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value}.0` : String(value);
+  return word === "i32" ? String(value) : pythonFloat(value);
 }

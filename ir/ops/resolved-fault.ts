@@ -32,16 +32,41 @@ export function resolvedFault(resolved: Resolved, inputs: readonly TensorType[])
  * `resolve`; undefined if there is none.
  */
 function faultIn(resolved: Partial<Resolved> | undefined, inputs: readonly TensorType[]): string | undefined {
-  const { operator, output, negative, oob, disputed } = resolved ?? {};
+  const { operator, output } = resolved ?? {};
   if (operator === undefined || !Object.hasOwn(kinds, operator.op))
     return `it resolves to no operator of ${Object.keys(kinds).join(", ")}`;
+  return (
+    wordFault(resolved ?? {}) ??
+    disputeFault(resolved?.disputed) ??
+    shapeFault(operator, output, inputs) ??
+    operatorFault(operator)
+  );
+}
+
+const isPolicy = (word: unknown): boolean => outOfBoundsPolicies.some((policy) => policy === word);
+
+/** Returns a sentence about a policy that is none; undefined if there is none. */
+function wordFault({ negative, oob }: Partial<Resolved>): string | undefined {
   if (negative === undefined || !Object.hasOwn(negatives, negative))
     return `negative is ${String(negative)}, and takes ${Object.keys(negatives).join(", ")}`;
-  const isPolicy = (word: unknown): boolean => outOfBoundsPolicies.some((policy) => policy === word);
-  if (!isPolicy(oob)) return `oob is ${String(oob)}, and takes ${outOfBoundsPolicies.join(", ")}`;
+  return isPolicy(oob) ? undefined : `oob is ${String(oob)}, and takes ${outOfBoundsPolicies.join(", ")}`;
+}
+
+/** Returns a sentence about a dispute that is no message with notes; undefined if there is none. */
+function disputeFault(disputed: Resolved["disputed"]): string | undefined {
   const { message, notes } = disputed ?? { message: "", notes: [] };
-  if (typeof message !== "string" || !Array.isArray(notes) || notes.some((note) => typeof note !== "string"))
-    return "disputed takes a message and a list of notes";
+  const isText = (value: unknown): boolean => typeof value === "string";
+  return isText(message) && Array.isArray(notes) && notes.every(isText)
+    ? undefined
+    : "disputed takes a message and a list of notes";
+}
+
+/** Returns a sentence about the first shape that does not fit the operator; undefined if there is none. */
+function shapeFault(
+  operator: Operator,
+  output: Shape | undefined,
+  inputs: readonly TensorType[],
+): string | undefined {
   const [expected, given] = [inputShapes(operator), inputs.map(({ shape }) => shape)];
   const result = outputShape(operator);
   const odd = [...expected, result, output].find((shape) => !isShape(shape));
@@ -50,16 +75,30 @@ function faultIn(resolved: Partial<Resolved> | undefined, inputs: readonly Tenso
   const packed = operator.op === "mapped" && operator.types !== undefined;
   if (expected.length !== given.length || (!packed && expected.some((shape, k) => !alike(shape, given[k]))))
     return `it reads inputs ${shown(expected)}, and is given ${shown(given)}`;
-  if (!alike(output, result))
-    return `its output is ${formatShape(output)}, and its operator gives ${formatShape(result)}`;
-  if (operator.op === "gather" || operator.op === "gather_elements") {
-    const { axis, data } = operator;
-    if (!Number.isSafeInteger(axis) || axis < 0 || axis >= data.length)
-      return `axis ${axis} is none of the dims of data ${formatShape(data)}`;
+  return alike(output, result)
+    ? undefined
+    : `its output is ${formatShape(output)}, and its operator gives ${formatShape(result)}`;
+}
+
+/** Returns a sentence about the axis or the index values of an operator; undefined if they have no fault. */
+function operatorFault(operator: Operator): string | undefined {
+  switch (operator.op) {
+    case "gather":
+    case "gather_elements": {
+      const { axis, data } = operator;
+      return Number.isSafeInteger(axis) && axis >= 0 && axis < data.length
+        ? undefined
+        : `axis ${axis} is none of the dims of data ${formatShape(data)}`;
+    }
+    case "gather_nd":
+      return undefined;
+    case "mapped": {
+      const wrong = operator.map.indices.find(
+        ({ outOfRange }) => outOfRange !== "any" && !isPolicy(outOfRange),
+      );
+      return wrong && `its map has an index value of policy ${wrong.outOfRange}`;
+    }
   }
-  if (operator.op !== "mapped") return undefined;
-  const wrong = operator.map.indices.find(({ outOfRange }) => outOfRange !== "any" && !isPolicy(outOfRange));
-  return wrong === undefined ? undefined : `its map has an index value of policy ${wrong.outOfRange}`;
 }
 
 const isShape = (shape: unknown): boolean =>
