@@ -1,6 +1,7 @@
 /** The report of a run from what it counted: the same for every executor. */
 import { elementsRead, gatheredTable, inputTile, walked } from "../../ir/access.js";
 import { cyclesOf, occupancyOf } from "../../ir/clock/index.js";
+import { defined } from "../../ir/defined.js";
 import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import { isParam } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
@@ -75,7 +76,7 @@ export function summarize(
     tasks,
     cores: Math.min(func.schedule.cores ?? target.cores, Math.max(1, tasks)),
     timing,
-    ...(indices === undefined ? {} : { locality: indexLocality(inputTensor(inputs, indices)) }),
+    ...defined({ locality: indices && indexLocality(inputTensor(inputs, indices)) }),
     gathers,
     syncs,
   };

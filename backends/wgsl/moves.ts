@@ -56,9 +56,9 @@ function scatterFigures(
     elements: group,
     [`%${bindings.find(({ access }) => access === "read_write")?.name ?? ""} bytes`]: 4 * width,
     writing,
-    ...(owners === undefined
-      ? {}
-      : { owners: isConstant(owners.entries) ? owners.entries.at : printLinear(owners.entries) }),
+    ...defined({
+      owners: owners && (isConstant(owners.entries) ? owners.entries.at : printLinear(owners.entries)),
+    }),
     steps: (scatter?.move.steps ?? []).map(({ kind }, k) => `${kind} ${dispatches[k] ?? ""}`).join(", "),
   };
 }
@@ -87,10 +87,10 @@ function gatherFigures(
     ...(unit.how === "packed"
       ? { "shared words": unit.shared.by }
       : { "indices resolved along": dimsText(resolved), "and shared along": dimsText(sharing) }),
-    ...(values?.plan.reduction === undefined
-      ? {}
-      : { "steps of a term": values.plan.reduction.steps.length }),
-    ...defined({ steps: values?.plan.steps.length }),
+    ...defined({
+      "steps of a term": values?.plan.reduction?.steps.length,
+      steps: values?.plan.steps.length,
+    }),
     ...(branchesOnFullTiles ? { "full tiles": "by a branch" } : {}),
     ...(page === undefined ? {} : { [`page of d${page.dim}`]: page.by }),
   };

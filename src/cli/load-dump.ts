@@ -95,7 +95,7 @@ function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, prof
       : undefined;
   const schedule: Schedule = {
     ...defined({ tile }),
-    ...(viewed === undefined ? {} : { view: indices.shape.with(viewed.dim, at(data.shape, viewed.dim)) }),
+    ...defined({ view: viewed && indices.shape.with(viewed.dim, at(data.shape, viewed.dim)) }),
     ...(inUb === true ? { residency: "ub" } : {}),
   };
   return {

@@ -1,4 +1,5 @@
 /** The programs that a model needs, as `plan` counts them. */
+import { defined } from "../../ir/index.js";
 import type { CompileOptions } from "../api/compile.js";
 import { listGathers } from "./list-model.js";
 import { loadModel, programsOf, withoutGather } from "./load-model.js";
@@ -36,7 +37,7 @@ export function loadNeededPrograms(
       name,
       diagnostics,
       ...(verdict === "legal" ? {} : { without: verdict }),
-      ...(kernel === undefined || loaded === undefined ? {} : { loaded }),
+      ...defined({ loaded: kernel && loaded }),
     })),
     warnings,
     refuse,

@@ -80,7 +80,7 @@ export const profiled = (
 ): LoadedProgram => ({
   ...loaded,
   func: withProfile(func, profile),
-  ...(unbound === undefined ? {} : { unbound: { ...unbound, func: withProfile(unbound.func, profile) } }),
+  ...defined({ unbound: unbound && { ...unbound, func: withProfile(unbound.func, profile) } }),
 });
 
 /**

@@ -1,5 +1,6 @@
 /** A program that the command line names, and what its flags make of it. */
 import {
+  defined,
   entryOf,
   inputsOf,
   keyOf,
@@ -76,7 +77,7 @@ export function withFlags(func: Func, flags: ProgramFlags): Func {
       return {
         ...scheduled,
         map: withPolicy(scheduled.map, oob),
-        ...(symbolic === undefined ? {} : { symbolic: { ...symbolic, map: withPolicy(symbolic.map, oob) } }),
+        ...defined({ symbolic: symbolic && { ...symbolic, map: withPolicy(symbolic.map, oob) } }),
       };
     }
     case "tile":

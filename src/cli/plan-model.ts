@@ -187,10 +187,11 @@ async function programOf(
   const symbols = kernel.access === undefined ? [] : dynamicSymbols(kernel.access);
   const requested = requestedBy(kernel);
   const weighed = listed.fold ?? listed.unfolded;
-  const fold =
-    weighed === undefined
-      ? {}
-      : { fold: { ...weighed, taken: listed.fold !== undefined, launch: kernel.target.launchCycles } };
+  const fold = weighed && {
+    ...weighed,
+    taken: listed.fold !== undefined,
+    launch: kernel.target.launchCycles,
+  };
   const said = [
     ...(symbols.length === 0
       ? []
@@ -211,9 +212,9 @@ async function programOf(
     verdict,
     ...defined({ bytes, floor }),
     cycles,
-    ...fold,
+    ...defined({ fold }),
     module: `${stemOf(loaded.func.name)}.js`,
-    ...(program === undefined ? {} : { best: { cycles: program.cycles, schedule: program.schedule } }),
+    ...defined({ best: program && { cycles: program.cycles, schedule: program.schedule } }),
     ...fixedIndices(listed),
   };
 }

@@ -147,7 +147,7 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
       target: one.task.target.name,
       objective: one.task.objective,
       best: figures(one.best),
-      ...(one.default === undefined ? {} : { default: figures(one.default) }),
+      ...defined({ default: one.default && figures(one.default) }),
       beatsDefault: one.beatsDefault,
       ...defined({ ratio: one.ratio }),
       devices: one.devices,

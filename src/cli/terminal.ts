@@ -52,7 +52,7 @@ export function printWarnings(diagnostics: readonly Diagnostic[]): void {
 const shown = ({ message, span, notes, hint, ...rest }: Diagnostic): Diagnostic => ({
   ...rest,
   message: visible(message),
-  ...(span === undefined ? {} : { span: { ...span, file: visible(span.file) } }),
+  ...defined({ span: span && { ...span, file: visible(span.file) } }),
   ...defined({ notes: notes?.map(visible) }),
   ...(hint === undefined ? {} : { hint: visible(hint) }),
 });

@@ -55,9 +55,10 @@ export async function loadProject(file: string, shown: string): Promise<Project>
     ...defined({ profile }),
     backends: backendsOf(config, file, shown, refuse),
     findTarget: (name) => named.get(name) ?? lookUpTarget(name),
-    ...(operators === undefined
-      ? {}
-      : { operators: refusing(refuse, "", () => operatorsWith(operators.map(withOrigin(file, shown)))) }),
+    ...defined({
+      operators:
+        operators && refusing(refuse, "", () => operatorsWith(operators.map(withOrigin(file, shown)))),
+    }),
     ...(pipeline === undefined
       ? {}
       : {

@@ -3,6 +3,7 @@
  * the document's rules are broken, an OutputTensor of another size or type included.
  */
 import {
+  defined,
   attrsFrom,
   CompileError,
   error,
@@ -150,7 +151,7 @@ function build<D extends OpDef>(
     attrs: attrsFrom(def, args),
     data: tensor(desc.InputTensor),
     indices: tensor(desc.IndicesTensor),
-    ...(desc.UpdatesTensor === undefined ? {} : { others: [tensor(desc.UpdatesTensor)] }),
+    ...defined({ others: desc.UpdatesTensor && [tensor(desc.UpdatesTensor)] }),
   });
   if (desc.OutputTensor !== undefined) {
     const [given, derived] = [tensor(desc.OutputTensor), outputOf(func).type];

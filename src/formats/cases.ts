@@ -187,12 +187,12 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
     ]);
   return {
     id,
-    ...(operator === undefined ? {} : { program: { ...operator.program, ...options } }),
+    ...defined({ program: operator && { ...operator.program, ...options } }),
     ...defined({ tir, operators }),
     options,
     inputs: operator?.inputs ?? inputs,
     ...defined({ bind, first, inout }),
-    ...(output === undefined ? {} : { output: readCaseTensor(output, `${where}: output`) }),
+    ...defined({ output: output && readCaseTensor(output, `${where}: output`) }),
     ...defined({ limits }),
     ...(expect === "ok" ? {} : { expectedError: expect.error }),
     ...(expect === "ok" || expect.code === undefined ? {} : { expectedCode: expect.code }),

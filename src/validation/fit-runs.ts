@@ -1,5 +1,6 @@
 /** Figures of a target fitted to a user's own runs of kernels that tilec emitted. */
 import {
+  defined,
   CompileError,
   cyclesOf,
   error,
@@ -218,7 +219,7 @@ export function fitRuns(
       microseconds: run.microseconds,
       before: run.factorOf(target),
       after: run.factorOf(proposed),
-      ...(figure === undefined ? {} : { figure }),
+      ...defined({ figure }),
     };
   });
   // The clock gives some pipes nothing to do that a kernel keeps busy for a moment.

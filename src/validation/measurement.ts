@@ -253,7 +253,7 @@ export function workOfMeasurement({
     stretches,
     cold: cold === true,
     ...defined({ blocks: launch?.blocks }),
-    ...(memory === undefined ? {} : { memory: memoryOf(memory, steps) }),
+    ...defined({ memory: memory && memoryOf(memory, steps) }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Runs of kernels as msprof lists them in `op_summary_*.csv`: one line for each launch, columns by name. */
-import { CompileError, error } from "../../ir/index.js";
+import { CompileError, defined, error } from "../../ir/index.js";
 
 /**
  * Column names in a profile file of msprof, for each quantity that tilec reads. Some quantities have several
@@ -159,7 +159,7 @@ export function parseProfile(text: string, file: string): readonly ProfiledKerne
     return {
       name: kernel,
       launches,
-      ...(only === undefined ? {} : { blocks: only }),
+      ...defined({ blocks: only }),
       microseconds: Object.fromEntries([...taken].map(([time, values]) => [time, median(values)])),
     };
   });

@@ -1,5 +1,6 @@
 /** Measurements beside what the clock says of them. */
 import {
+  defined,
   CompileError,
   error,
   favourable,
@@ -167,7 +168,7 @@ export function summaryOf(verdicts: readonly RowVerdict[]): readonly MachineSumm
       machine,
       rows: inside.length,
       mean: meanFactor(inside),
-      ...(worst === undefined ? {} : { worst: { id: worst.id, ratio: worst.ratio } }),
+      ...defined({ worst: worst && { id: worst.id, ratio: worst.ratio } }),
       outside: ofMachine.length - inside.length,
     };
   });

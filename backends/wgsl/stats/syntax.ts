@@ -2,6 +2,7 @@
  * Syntax of the WGSL that kernels are emitted in, and its parser: declarations, functions and statements,
  * without aliases and pointers.
  */
+import { defined } from "../../../ir/defined.js";
 import { InternalError } from "../../../ir/types.js";
 
 /** Component type of a WGSL value. */
@@ -253,11 +254,11 @@ class Parser {
       const builtin = this.attributes();
       const param = this.next();
       this.expect(":");
-      params.push({ name: param, type: this.type(), ...(builtin === undefined ? {} : { builtin }) });
+      params.push({ name: param, type: this.type(), ...defined({ builtin }) });
       this.take(",");
     }
     const result = this.take("->") ? this.type() : undefined;
-    return { name, params, ...(result === undefined ? {} : { result }), body: this.braced() };
+    return { name, params, ...defined({ result }), body: this.braced() };
   }
 
   private braced(): Statement[] {
@@ -314,7 +315,7 @@ class Parser {
     this.expect(";");
     const step = this.peek() === ")" ? undefined : this.simple();
     this.expect(")");
-    return { kind: "for", start, test, ...(step === undefined ? {} : { step }), body: this.braced() };
+    return { kind: "for", start, test, ...defined({ step }), body: this.braced() };
   }
 
   /** Parses a declaration, an assignment or a call. */

@@ -156,7 +156,7 @@ async function onGpu(kernel: Kernel, inputs: Hosts, options: BackendOptions, aga
   const device = kernel.forTarget(runner.target);
   const times = await launchTimes(runner, device, inputs);
   const clock = "from submission to completion, several launches at once";
-  return { ran: result, ...(times === undefined ? {} : { times: { ...times, clock } }) };
+  return { ran: result, ...defined({ times: times && { ...times, clock } }) };
 }
 
 /**

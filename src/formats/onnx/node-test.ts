@@ -5,6 +5,7 @@
  */
 import { checkApiArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
+import { defined } from "../../../ir/defined.js";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { readBytes } from "../files.js";
@@ -114,7 +115,7 @@ function toCase(id: string, model: OnnxModel, read: Tensors): Case {
     inputs: Object.fromEntries(
       Object.entries(fixedInputs(gather)).map(([key, value]) => [key, caseTensor(value)]),
     ),
-    ...(output === undefined ? {} : { output: caseTensor(output) }),
+    ...defined({ output: output && caseTensor(output) }),
   };
 }
 
