@@ -373,7 +373,7 @@ describe("random sums and products of floats", () => {
       "func @f(%x: tensor<4xf32>, %i: tensor<3xi32>, %u: tensor<3xf32>) -> tensor<4xf32> {\n" +
       "  %y = access.scatter %x, %i, %u (d0 < 3) -> (%i[d0]) yield %u[d0] {oob = skip, combine = add}\n" +
       "  return %y\n}\n";
-    const func = parseModule(text, "f.tir").module.funcs[0]!;
+    const func = parsed(text);
     const sum = compile(func, { target: targets.ascendA2, residency: "ub" });
     // Points write elements 1 and 3; the third is skipped.
     const met = (x: readonly number[], u: readonly number[]) =>
@@ -458,11 +458,10 @@ describe("what explain says of a scatter's bits on Ascend cores", () => {
       "func @f(%x: tensor<9xf32>, %i: tensor<4xi32>, %j: tensor<4xi32>, %u: tensor<5xf32>) -> tensor<9xf32> {\n" +
       "  %y = access.scatter %x, %i, %j, %u (d0 < 4) let t = zero(%j[d0] in 5) -> (%i[d0]) yield %u[t] {oob = error, combine = add, fill = 2139095039}\n" +
       "  return %y\n}\n";
-    const { module, diagnostics } = parseModule(text, "f.tir");
-    expect(diagnostics).toEqual([]);
-    const kernel = compile(module.funcs[0]!, { target: targets.ascendA2, residency: "ub" });
+    const func = parsed(text);
+    const kernel = compile(func, { target: targets.ascendA2, residency: "ub" });
     expect(() => kernel.pto()).toThrow("no form for an index value that only the written value needs");
-    expect(explain(module.funcs[0]!, { target: targets.ascendA2 }).ascend).toBeUndefined();
+    expect(explain(func, { target: targets.ascendA2 }).ascend).toBeUndefined();
   });
 });
 
