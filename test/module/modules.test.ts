@@ -160,11 +160,17 @@ describe("the errors of a module", () => {
     );
     await expect(made.run({ ...rows, data: new Float32Array(31) })).rejects.toMatchObject({
       code: "TC702",
-      message: "TC702: data is f32[8, 4], Float32Array of 128 bytes; got a list of 124",
-      data: { key: "data", bytes: 128, given: 124 },
+      message: "TC702: data is f32[8, 4], Float32Array of 32; got Float32Array of 31",
+      data: { key: "data", length: 32, given: 31 },
     });
     // JavaScript calls it without arguments, too.
-    await expect((made.run as () => Promise<unknown>)()).rejects.toThrow("bytes; got nothing");
+    await expect((made.run as () => Promise<unknown>)()).rejects.toThrow("Float32Array of 32; got nothing");
+    await expect(made.run(rows, null as never)).rejects.toMatchObject({ code: "TC601" });
+    expect(() => {
+      launch(own, (pass) => {
+        made.encode(pass, buffersOn(own), null as never);
+      });
+    }).not.toThrow();
     await expect(made.run(rows, { N: 3 })).rejects.toThrow("TC107: gather has no size N");
     made.dispose();
     await expect(made.run(rows)).rejects.toThrow("TC702: gather was disposed of");
@@ -299,6 +305,55 @@ export async function app(device: GPUDevice, pass: GPUComputePassEncoder, buffer
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+});
+
+describe("a call of a module for WebAssembly with other arguments than it takes", () => {
+  const load = async (kernel: Kernel) => (await loadModule(kernel, "module-cpu")).create();
+  const fixed = compile(gather({ data: ["f32", [8, 4]], indices: ["i32", [2]], axis: 0 }));
+  const rows = () => ({ data: new Float32Array(32), indices: Int32Array.of(0, 1) });
+  /** The array without its buffer, which is transferred to another thread. */
+  function transferred<T extends ArrayBufferView>(array: T): T {
+    structuredClone(array.buffer, { transfer: [array.buffer as ArrayBuffer] });
+    return array;
+  }
+
+  it.each<readonly [string, object | null, string]>([
+    ["nothing", null, "data is f32[8, 4], Float32Array of 32; got nothing"],
+    ["no array", { ...rows(), data: null }, "data is f32[8, 4], Float32Array of 32; got nothing"],
+    [
+      "a short array",
+      { ...rows(), data: new Float32Array(31) },
+      "data is f32[8, 4], Float32Array of 32; got Float32Array of 31",
+    ],
+    [
+      "an array of another type",
+      { ...rows(), data: new Int32Array(32) },
+      "data is f32[8, 4], Float32Array of 32; got Int32Array of 32",
+    ],
+    [
+      "an array whose buffer was transferred",
+      { ...rows(), data: transferred(new Float32Array(32)) },
+      "data is f32[8, 4], Float32Array of 32; got Float32Array of 0",
+    ],
+  ])("is told what it has: %s", async (_, given, message) => {
+    const made = await load(fixed);
+    await expect(made.run(given as never)).rejects.toMatchObject({
+      name: "GatherError",
+      message: `TC702: ${message}`,
+    });
+  });
+
+  it("takes no sizes for none, and an array without elements whose buffer was transferred", async () => {
+    const none = compile(gather({ data: ["f32", [8, 4]], indices: ["i32", [0]], axis: 0 }));
+    const [made, empty] = [await load(fixed), await load(none)];
+    expect((await made.run(rows(), null as never)).outputs).toEqual({ output: new Float32Array(8) });
+    const given = { data: new Float32Array(32), indices: transferred(new Int32Array(0)) };
+    expect((await empty.run(given)).outputs).toEqual({ output: new Float32Array(0) });
+    const dynamic = await load(compile(parsed(openRows("f32", 8)), { target: targets.cpu }));
+    await expect(dynamic.run({}, null as never)).rejects.toThrow(
+      /^TC107: size [NV] is undefined, and takes /,
+    );
   });
 });
 

@@ -9,8 +9,9 @@ import type { ModulePlan } from "./plan.js";
  * Throws a GatherError (TC107) if a size is missing, unknown or invalid, or if a size of 0 leaves an operand
  * empty although the output has elements.
  */
-export function sizedAt(plan: ModulePlan, sizes: Numbers = {}): Sized {
+export function sizedAt(plan: ModulePlan, stated: Numbers | null | undefined): Sized {
   const { name, symbols = [], numbers = () => ({}) } = plan;
+  const sizes = stated ?? {};
   for (const given of Object.keys(sizes)) {
     if (!symbols.some((symbol) => symbol.name === given))
       throw new GatherError("TC107", `${name} has no size ${given}`, { given });

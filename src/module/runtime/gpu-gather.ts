@@ -67,9 +67,9 @@ export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: La
     if (isDisposed) throw new GatherError("TC702", `${plan.name} was disposed of`);
     work.lifetime.check();
   };
-  const launchOf = (sizes: Numbers = {}): Launch => {
+  const launchOf = (sizes: Numbers | null | undefined): Launch => {
     checkUsable();
-    return launchAt(sizes);
+    return launchAt(sizes ?? {});
   };
 
   return {

@@ -116,9 +116,9 @@ export async function createScatter(
     if (isDisposed) throw new GatherError("TC702", `${plan.name} was disposed of`);
     work.lifetime.check();
   };
-  const launchOf = (sizes: Numbers = {}): ScatterLaunch => {
+  const launchOf = (sizes: Numbers | null | undefined): ScatterLaunch => {
     checkUsable();
-    return launchAt(sizes);
+    return launchAt(sizes ?? {});
   };
 
   /** Resolves to the bytes of the output of a launch whose inputs have the bytes `given`. */

@@ -52,11 +52,14 @@ export interface HostBytes {
  * Converts the inputs of a call to bytes, in the order of the operands. Throws a GatherError (TC702) for a
  * missing input, or for an input of the wrong type or length. Without `inputs`, all are missing.
  */
-export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, HostArray>> = {}): HostBytes {
+export function bytesOf(
+  { operands }: Sized,
+  inputs: Readonly<Record<string, HostArray>> | null | undefined,
+): HostBytes {
   const strings = [""];
   const taken = operands.slice(0, -1);
   const bytes = taken.map((operand) => {
-    const given = entryCalled(inputs, operand, taken);
+    const given = entryCalled(inputs ?? {}, operand, taken);
     const { elements, bits, array } = operand;
     if (operand.dtype === "string" && Array.isArray(given) && given.length === elements) {
       const texts = given as readonly string[];
@@ -66,9 +69,11 @@ export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, Hos
     }
     if (ArrayBuffer.isView(given)) {
       const kind = (given as unknown as Readonly<Record<symbol, string>>)[Symbol.toStringTag];
-      const view = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
-      if (view.length === operand.bytes && (kind === array || kind === "Uint8Array")) return view;
-      if (bits < 8 && view.length === elements && /^U?int8Array$/i.test(String(kind)))
+      // An array whose buffer was transferred has no bytes, and takes no view.
+      const { buffer, byteOffset, byteLength } = given;
+      const view = byteLength ? new Uint8Array(buffer, byteOffset, byteLength) : new Uint8Array();
+      if (byteLength === operand.bytes && (kind === array || kind === "Uint8Array")) return view;
+      if (bits < 8 && byteLength === elements && /^U?int8Array$/i.test(kind as string))
         return packed(operand, view);
     }
     throw refused(operand, given);
@@ -77,15 +82,16 @@ export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, Hos
 }
 
 /**
- * Returns an error (TC702) for an input that is missing or has the wrong type or length. `given` is the input
- * that the caller passed, if any.
+ * Returns an error (TC702) for an input that is missing or has the wrong type or length, with the lengths of
+ * both arrays. `given` is the input that the caller passed, if any.
  */
 function refused(operand: SizedOperand, given: HostArray | undefined): GatherError {
   const { key, type, bytes, elements, array } = operand;
-  const has = ArrayBuffer.isView(given) ? given.byteLength : given?.length;
-  const wanted = type.dtype === "string" ? `${elements} strings` : `${array} of ${bytes} bytes`;
-  const message = `${key} is ${type.dtype}${formatShape(type.shape)}, ${wanted}; got ${has === undefined ? "nothing" : `a list of ${has}`}`;
-  return new GatherError("TC702", message, { key, bytes, given: has });
+  const isString = type.dtype === "string";
+  const length = isString ? elements : bytes / arrayOf(array).BYTES_PER_ELEMENT;
+  const has = (given as ArrayLike<unknown> | null | undefined)?.length;
+  const message = `${key} is ${type.dtype}${formatShape(type.shape)}, ${isString ? "Array" : array} of ${length}; got ${given ? `${given.constructor.name} of ${has}` : "nothing"}`;
+  return new GatherError("TC702", message, { key, length, given: has });
 }
 
 /**
@@ -116,10 +122,10 @@ export function outputOf(
   const { buffer } = bytes;
   if (dtype === "string")
     return Array.from(new Uint32Array(buffer, 0, output.elements), (handle) => strings[handle] ?? "");
-  const ArrayType = (globalThis as unknown as Readonly<Record<string, Uint8ArrayConstructor>>)[array];
-  return new (ArrayType as Uint8ArrayConstructor)(
-    buffer,
-    0,
-    output.bytes / (ArrayType as Uint8ArrayConstructor).BYTES_PER_ELEMENT,
-  );
+  const ArrayType = arrayOf(array);
+  return new ArrayType(buffer, 0, output.bytes / ArrayType.BYTES_PER_ELEMENT);
 }
+
+/** Returns the typed-array class with the given name. */
+const arrayOf = (name: string): Uint8ArrayConstructor =>
+  (globalThis as unknown as Readonly<Record<string, unknown>>)[name] as Uint8ArrayConstructor;
