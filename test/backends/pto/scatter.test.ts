@@ -1,7 +1,7 @@
 /** Scatters as PTO-ISA kernels on the judge: the oracle's bits, its bad index with nothing written in place, or a refusal by name. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { byteCount, inputsOf, parseModule, type Schedule } from "../../../ir/index.js";
+import { byteCount, inputsOf, type Schedule } from "../../../ir/index.js";
 import {
   compile,
   meets,
