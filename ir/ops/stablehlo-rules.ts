@@ -120,9 +120,6 @@ export interface Constraint<Operation> {
   readonly broken: (operation: Operation) => string | undefined;
 }
 
-/** Constraints by their numbers in the specification, in the order of their messages. */
-export type Constraints<Operation> = Readonly<Record<`C${number}`, Constraint<Operation>>>;
-
 /** Returns `message` if `holds` is false; undefined if `holds` is true. */
 export const unless = (holds: boolean, message: string): string | undefined => (holds ? undefined : message);
 
@@ -180,7 +177,7 @@ const constraint = (code: RuleCode, broken: Constraint<Windows>["broken"]): Cons
 });
 
 /** Constraints on the lists of dims of both operations. */
-export const windowRules = {
+const windowRules = {
   vectorDimInRange: constraint("TC101", ({ indexVectorDim, indices: { length } }) =>
     unless(
       indexVectorDim >= 0 && indexVectorDim <= length,
@@ -232,17 +229,26 @@ function sameBatchExtents({ operand, indices, batch, indexBatch }: Windows): str
 }
 
 /**
+ * Constraints by their numbers in the specification, in the order of their messages. A word names a
+ * constraint that both operations have.
+ */
+export type Constraints<Operation> = Readonly<
+  Record<`C${number}`, keyof typeof windowRules | Constraint<Operation>>
+>;
+
+/**
  * Throws a RuleError with one diagnostic for each constraint that an operation breaks. `who`: the operation's
  * name in messages.
  */
-export function checkConstraints<Operation>(
+export function checkConstraints<Operation extends Windows>(
   inputs: OpInputs,
   who: string,
   constraints: Constraints<Operation>,
   operation: Operation,
 ): void {
-  const broken = Object.entries<Constraint<Operation>>(constraints).flatMap(
-    ([number, { code, broken: judge }]) => {
+  const broken = Object.entries<Constraints<Operation>[`C${number}`]>(constraints).flatMap(
+    ([number, rule]) => {
+      const { code, broken: judge } = typeof rule === "string" ? windowRules[rule] : rule;
       const message = judge(operation);
       return message === undefined
         ? []
