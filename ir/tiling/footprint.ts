@@ -231,5 +231,5 @@ export function withAdded({ parts, ...need }: Footprint, adds: readonly Added[])
     const entry = footprintEntry({ part: name, dtype: "u8", tile: [bytes] }, "added", bytes, need.rule);
     return need.rule === "full" ? entry : { ...entry, counted: 0 };
   });
-  return footprintWith([...kept, ...added], need.written, need);
+  return { ...need, ...footprintWith([...kept, ...added], need.written, need) };
 }
