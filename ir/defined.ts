@@ -9,5 +9,8 @@ export type Defined<T> = { readonly [K in keyof T as undefined extends T[K] ? ne
 };
 
 /** Returns an object with the properties of `members` that are not undefined, in unchanged order. */
-export const defined = <T extends object>(members: T): Defined<T> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
+export function defined<T extends object>(members: T): Defined<T> {
+  const kept: Record<string, unknown> = {};
+  for (const name in members) if (members[name] !== undefined) kept[name] = members[name];
+  return kept as Defined<T>;
+}

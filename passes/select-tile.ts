@@ -318,22 +318,20 @@ function decideResidency(
     return func.schedule.tile === undefined ? undefined : spokenOf(func, options, target);
   const name = ({ tiling }: Weighed): string => formatEntry(tiling.schedule.residency);
   const first = formatEntry(options[0]);
-  const against = legal
-    .filter((other) => other !== chosen)
-    .map((other) => {
-      const isDefault = !auto && name(other) === first;
-      const whose = isDefault ? `${name(other)}, the default of ${target.name}` : name(other);
-      return `${whose}: ${other.lost ? "lower bound" : "estimated"} ${withCommas(other.cycles)} cycles`;
-    })
-    .join("; ");
+  const others = legal.filter((other) => other !== chosen);
+  const cyclesOf = (other: Weighed): string => {
+    const isDefault = !auto && name(other) === first;
+    const whose = isDefault ? `${name(other)}, the default of ${target.name}` : name(other);
+    return `${whose}: ${other.lost ? "lower bound" : "estimated"} ${withCommas(other.cycles)} cycles`;
+  };
   const say = (reason: string): void => {
     const message = `residency ${auto ? "auto: " : ""}${name(chosen)}, ${reason}`;
     report(hintDiagnostic("TC907", message, { span: func.opSpan }));
   };
   if (auto && chosen.tiling.residency === "gm" && !legal.some(({ tiling }) => tiling.residency === "ub"))
     say(`because ${whyNoFullLoad(loaded)}`);
-  else if (against !== "" && (auto || name(chosen) !== first))
-    say(`estimated ${withCommas(chosen.cycles)} cycles; ${against}`);
+  else if (others.length > 0 && (auto || name(chosen) !== first))
+    say(`estimated ${withCommas(chosen.cycles)} cycles; ${others.map(cyclesOf).join("; ")}`);
   return chosen.tiling;
 }
 

@@ -38,19 +38,29 @@ export interface Ranges {
  * variable without a range is unbounded.
  */
 export function rangeOf(form: Linear, ranges: Partial<Ranges>): Interval {
-  const scope = { ...ranges, rounded: new Map<RoundedAtom, Interval>() };
+  const scope = scopeOf(ranges);
   return [boundIn(form, scope, "least"), boundIn(form, scope, "most")];
 }
 
 /** Returns the lower or upper bound of a linear expression: one end of {@link rangeOf}. */
 export const boundOf = (form: Linear, ranges: Partial<Ranges>, end: End): number =>
-  boundIn(form, { ...ranges, rounded: new Map() }, end);
+  boundIn(form, scopeOf(ranges), end);
 
 /** Ranges of variables, and of the quotients and remainders whose ranges are already computed. */
-interface Scope extends Partial<Ranges> {
+interface Scope extends Required<Ranges> {
   /** A nested remainder needs both bounds of its form: without the cache, each level doubles the work. */
-  readonly rounded: Map<RoundedAtom, Interval>;
+  rounded: Map<RoundedAtom, Interval> | undefined;
 }
+
+const scopeOf = ({ dims = [], indices = [], symbols = noSizes, loops = [] }: Partial<Ranges>): Scope => ({
+  dims,
+  indices,
+  symbols,
+  loops,
+  rounded: undefined,
+});
+
+const noSizes: ReadonlyMap<string, Interval> = new Map();
 
 /** One end of an interval. */
 export type End = "least" | "most";
@@ -103,20 +113,21 @@ const isRounded = (term: Term): term is Term & { readonly of: RoundedAtom } =>
 
 /** Returns an interval that contains all values of a quotient or remainder. */
 function roundedRange(of: RoundedAtom, scope: Scope): Interval {
-  const cached = scope.rounded.get(of);
+  const rounded = (scope.rounded ??= new Map());
+  const cached = rounded.get(of);
   if (cached !== undefined) return cached;
   const [least, max] = [boundIn(of.of, scope, "least"), boundIn(of.of, scope, "most")];
   const periods = [quotient(least, of.by), quotient(max, of.by)] as const;
   const onePeriod = periods[0] === periods[1] && Number.isFinite(least);
   const remainders: Interval = onePeriod ? [remainder(least, of.by), remainder(max, of.by)] : [0, of.by - 1];
   const range = of.kind === "div" ? periods : remainders;
-  scope.rounded.set(of, range);
+  rounded.set(of, range);
   return range;
 }
 
 /** Returns the lower or upper bound of a linear expression without div, mod and min. */
 function affineBound(form: Linear, scope: Scope, end: End): number {
-  const { loops = [] } = scope;
+  const { loops } = scope;
   const depth = loops.findLastIndex(({ iv }) => form.terms.some(({ of }) => variesWith(of, iv)));
   const term = form.terms.find(({ of }) => variesWith(of, loops[depth]?.iv));
   if (depth === -1 || term === undefined) {
@@ -126,7 +137,7 @@ function affineBound(form: Linear, scope: Scope, end: End): number {
     );
   }
   const loop = at(loops, depth);
-  const outer = { ...scope, loops: loops.slice(0, depth), rounded: new Map() };
+  const outer = scopeOf({ ...scope, loops: loops.slice(0, depth) });
   const rest = without(form, term);
   const put = (value: Linear): number => boundIn(add(rest, scale(value, term.by)), outer, end);
   if (term.by > 0 === (end === "least")) return put(loop.lower);
@@ -140,11 +151,11 @@ const unbounded: Interval = [-Infinity, Infinity];
 function rangeOfVariable(of: Atom, { dims, indices, symbols }: Scope): Interval {
   const range =
     of.kind === "dim"
-      ? dims?.[of.dim]
+      ? dims[of.dim]
       : of.kind === "index"
-        ? indices?.[of.index]
+        ? indices[of.index]
         : of.kind === "symbol"
-          ? symbols?.get(of.name)
+          ? symbols.get(of.name)
           : undefined;
   return range ?? unbounded;
 }

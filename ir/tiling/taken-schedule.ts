@@ -34,7 +34,9 @@ export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "til
  * scatters may have, become the full extents of the domain.
  */
 export function takenSchedule<S extends Schedule>(gather: AccessFunc, schedule: S): S {
-  const domain = gather.map.domain;
+  const { domain } = gather.map;
+  const isFull = ({ length }: Shape = domain): boolean => length === domain.length;
+  if (isFull(schedule.tile) && isFull(schedule.view)) return schedule;
   if (isLongerTile(gather, schedule)) return { ...schedule, tile: schedule.tile.slice(0, domain.length) };
   const filled = (["tile", "view"] as const).filter((name) => isShorterTile(gather, schedule, name));
   return filled.reduce<S>((taken, name) => {

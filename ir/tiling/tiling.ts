@@ -27,6 +27,7 @@ import { entryLimits, tiledOperands, type TiledGather, type TiledOperand } from 
 import { trafficOf, type Traffic } from "./traffic.js";
 
 interface Derived {
+  cut?: Shape;
   operands?: readonly TiledOperand[];
   need?: Footprint;
   loops?: readonly Loop[];
@@ -45,7 +46,6 @@ interface Derived {
 export class Tiling implements TiledGather {
   readonly extents: Shape;
   readonly tile: Shape;
-  readonly cut: Shape;
   readonly reductionTile: number;
   /** Residency of the data. */
   readonly residency: Residency;
@@ -67,11 +67,17 @@ export class Tiling implements TiledGather {
     const { tile, view } = schedule;
     this.schedule = schedule;
     this.extents = gather.map.domain;
-    this.cut = entryLimits(gather).map((limit, d) => Math.min(at(tile, d), at(view, d), limit));
-    this.tile = this.cut.map((entry, d) => Math.min(entry, at(this.extents, d)));
+    this.tile = this.extents.map((extent, d) => Math.min(at(tile, d), at(view, d), extent));
     const { max } = gather.map.reduced ?? { max: 0 };
     this.reductionTile = Math.min(tile[this.extents.length] ?? max, max);
     this.residency = dataResidency(gather, schedule);
+  }
+
+  get cut(): Shape {
+    const { tile, view } = this.schedule;
+    return (this.derived.cut ??= entryLimits(this.gather).map((limit, d) =>
+      Math.min(at(tile, d), at(view, d), limit),
+    ));
   }
 
   /** Tiling of a scatter; undefined for a gather. */

@@ -33,8 +33,14 @@ function positionsFit({ operands }: AccessFunc): RuleVerdict {
   const elements = ({ type }: Operand): number => elementCount(type.shape);
   const largest = operands.reduce((max, operand) => (elements(operand) > elements(max) ? operand : max));
   const pass = elements(largest) < maxElements;
-  const detail = `${keyOf(largest)} has ${elements(largest)} elements ${pass ? "<" : ">="} 2^31: positions in a kernel are 32-bit integers`;
-  return { rule: "element-positions", pass, detail, source: "gpuweb/gpuweb: WGSL, i32 (section 6.2.2)" };
+  return {
+    rule: "element-positions",
+    pass,
+    get detail() {
+      return `${keyOf(largest)} has ${elements(largest)} elements ${pass ? "<" : ">="} 2^31: positions in a kernel are 32-bit integers`;
+    },
+    source: "gpuweb/gpuweb: WGSL, i32 (section 6.2.2)",
+  };
 }
 
 /**
