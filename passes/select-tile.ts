@@ -82,7 +82,7 @@ export const selectTile = definePass({
       return func;
     }
     const chosen =
-      options.length === 1 ? complete(plain) : decideResidency(func, options, target, context.report);
+      options.length === 1 ? complete(plain) : decideResidency(plain, options, context.report);
     if (chosen === undefined) {
       // A view that cuts the gather dim is at fault before any byte is.
       const least = smallestInView(attempted());
@@ -282,13 +282,14 @@ interface Weighed {
  * (TC907) if the choice needs an explanation.
  */
 function decideResidency(
-  func: AccessFunc,
+  first: Tiling,
   options: readonly [Residencies, ...Residencies[]],
-  target: Target,
   report: (diagnostic: Diagnostic) => void,
 ): Tiling | undefined {
+  const { gather: func, target } = first;
   const auto = (func.schedule.residency ?? target.defaultResidency) === "auto";
-  const tilings = options.map((residency) => withDefaults(func, residency, target));
+  const others = options.slice(1).map((residency) => withDefaults(func, residency, target));
+  const tilings = [first, ...others];
   const loaded = tilings.find(({ residency }) => residency === "ub") ?? at(tilings, 0);
   const lowerBounds = tilings.map((tiling) => lowerBoundsOf(tiling).any());
   const weighed: (Weighed | undefined)[] = tilings.map(() => undefined);
@@ -317,10 +318,10 @@ function decideResidency(
   if (chosen === undefined)
     return func.schedule.tile === undefined ? undefined : spokenOf(func, options, target);
   const name = ({ tiling }: Weighed): string => formatEntry(tiling.schedule.residency);
-  const first = formatEntry(options[0]);
-  const others = legal.filter((other) => other !== chosen);
+  const preferred = formatEntry(options[0]);
+  const rest = legal.filter((other) => other !== chosen);
   const cyclesOf = (other: Weighed): string => {
-    const isDefault = !auto && name(other) === first;
+    const isDefault = !auto && name(other) === preferred;
     const whose = isDefault ? `${name(other)}, the default of ${target.name}` : name(other);
     return `${whose}: ${other.lost ? "lower bound" : "estimated"} ${withCommas(other.cycles)} cycles`;
   };
@@ -330,8 +331,8 @@ function decideResidency(
   };
   if (auto && chosen.tiling.residency === "gm" && !legal.some(({ tiling }) => tiling.residency === "ub"))
     say(`because ${whyNoFullLoad(loaded)}`);
-  else if (others.length > 0 && (auto || name(chosen) !== first))
-    say(`estimated ${withCommas(chosen.cycles)} cycles; ${others.map(cyclesOf).join("; ")}`);
+  else if (rest.length > 0 && (auto || name(chosen) !== preferred))
+    say(`estimated ${withCommas(chosen.cycles)} cycles; ${rest.map(cyclesOf).join("; ")}`);
   return chosen.tiling;
 }
 

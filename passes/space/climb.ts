@@ -43,6 +43,8 @@ export interface TileCost {
 export interface Weighed {
   readonly tiling: Tiling;
   readonly cost: number;
+  /** Number of its tile: tiles of one search have different numbers. */
+  readonly key: number;
 }
 
 /**
@@ -85,7 +87,7 @@ class Climb {
   private weigh(tile: Shape): readonly Weighed[] | undefined {
     const key = this.numberOf(tile);
     if (this.weighed.has(key)) return this.weighed.get(key);
-    const weighed = this.weighedOf(tile);
+    const weighed = this.weighedOf(tile, key);
     this.remember(key, weighed);
     return weighed;
   }
@@ -94,7 +96,7 @@ class Climb {
     this.weighed.set(key, weighed);
     const [best] = weighed ?? [];
     if (best === undefined || best.cost > (this.leaders[leading - 1]?.cost ?? Infinity)) return;
-    const others = this.leaders.filter(({ tiling }) => this.numberOf(tiling.schedule.tile) !== key);
+    const others = this.leaders.filter((leader) => leader.key !== key);
     this.leaders = [...others, best].sort(byCost).slice(0, leading);
   }
 
@@ -106,12 +108,12 @@ class Climb {
     return number;
   }
 
-  private weighedOf(tile: Shape): readonly Weighed[] | undefined {
+  private weighedOf(tile: Shape, key: number): readonly Weighed[] | undefined {
     const lowerBound = this.cost.lowerBound(tile);
     if (lowerBound > this.worthwhile()) return [];
     const tiling = this.space.start.with({ tile });
     if (!this.space.mayFit(tiling)) return undefined;
-    return this.bestTwo(this.space.schedules(tiling), lowerBound);
+    return this.bestTwo(this.space.schedules(tiling), key, lowerBound);
   }
 
   /**
@@ -160,9 +162,9 @@ class Climb {
     const next = (): readonly Shape[] | undefined => {
       const leader = this.leaders
         .slice(0, reordering)
-        .find(({ tiling }) => !around.has(this.numberOf(tiling.schedule.tile)));
+        .find(({ key }) => !around.has(key));
       if (leader === undefined) return undefined;
-      around.add(this.numberOf(leader.tiling.schedule.tile));
+      around.add(leader.key);
       return [...this.along(leader), ...this.space.traded(leader.tiling.schedule.tile)];
     };
     lookAround(next, (tile) => {
@@ -184,19 +186,22 @@ class Climb {
     if (lowerBound > this.worthwhile()) return Infinity;
     const nests = orders.map((order) => this.space.start.with({ tile, order }));
     const fitting = nests.filter((nest) => this.space.fits(nest));
+    const key = this.numberOf(tile);
     const weighed = this.bestTwo(
       fitting.flatMap((nest) => this.space.schedules(nest)),
+      key,
       lowerBound,
     );
-    const key = this.numberOf(tile);
     this.remember(key, firstTwo([...(this.weighed.get(key) ?? []), ...weighed]));
     return weighed[0]?.cost ?? Infinity;
   }
 
   /** Returns the best two of the schedules of one tile. */
-  private bestTwo(schedules: readonly Tiling[], lowerBound: number): readonly Weighed[] {
+  private bestTwo(schedules: readonly Tiling[], key: number, lowerBound: number): readonly Weighed[] {
     const costOf = this.cost.ofTile();
-    return firstTwo(schedules.map((tiling) => ({ tiling, cost: Math.max(lowerBound, costOf(tiling)) })));
+    return firstTwo(
+      schedules.map((tiling) => ({ tiling, cost: Math.max(lowerBound, costOf(tiling)), key })),
+    );
   }
 
   /**
@@ -272,7 +277,8 @@ function lookAround(next: () => readonly Shape[] | undefined, look: (tile: Shape
 
 const byCost = (a: Weighed, b: Weighed): number => a.cost - b.cost;
 
-const firstTwo = (weighed: readonly Weighed[]): readonly Weighed[] => [...weighed].sort(byCost).slice(0, 2);
+const firstTwo = (weighed: readonly Weighed[]): readonly Weighed[] =>
+  weighed.length === 1 ? weighed : weighed.toSorted(byCost).slice(0, 2);
 
 /**
  * Returns up to three different orders of the free dims (dims that a tile may split), in which a search
