@@ -16,7 +16,6 @@ import {
   type Term,
 } from "../linear.js";
 import type { ForStmt } from "../tile.js";
-import { at } from "../types.js";
 
 /** Closed interval of integers, with inclusive ends. */
 export type Interval = readonly [least: number, most: number];
@@ -68,6 +67,7 @@ export type End = "least" | "most";
 /** Returns the lower or upper bound of a linear expression. `end`: selects the bound. */
 function boundIn(unjoined: Linear, scope: Scope, end: End): number {
   const form = rejoined(unjoined);
+  if (form.terms.every(isVariable)) return affineBound(form, scope, end);
   const rounded = form.terms.find(isRounded);
   if (rounded !== undefined) {
     const bound = endOf(roundedRange(rounded.of, scope), rounded.by, end);
@@ -105,6 +105,9 @@ const without = ({ at: constantTerm, terms }: Linear, term: Term): Linear => ({
   terms: terms.filter((other) => other !== term),
 });
 
+/** True if a term is a variable times a number. */
+const isVariable = ({ of }: Term): boolean => of.kind !== "div" && of.kind !== "mod" && of.kind !== "min";
+
 /** Quotient or remainder by a constant. */
 type RoundedAtom = Extract<Atom, { readonly kind: "div" | "mod" }>;
 
@@ -113,7 +116,7 @@ const isRounded = (term: Term): term is Term & { readonly of: RoundedAtom } =>
 
 /** Returns an interval that contains all values of a quotient or remainder. */
 function roundedRange(of: RoundedAtom, scope: Scope): Interval {
-  const rounded = (scope.rounded ??= new Map());
+  const rounded = (scope.rounded ??= new Map<RoundedAtom, Interval>());
   const cached = rounded.get(of);
   if (cached !== undefined) return cached;
   const [least, max] = [boundIn(of.of, scope, "least"), boundIn(of.of, scope, "most")];
@@ -129,14 +132,14 @@ function roundedRange(of: RoundedAtom, scope: Scope): Interval {
 function affineBound(form: Linear, scope: Scope, end: End): number {
   const { loops } = scope;
   const depth = loops.findLastIndex(({ iv }) => form.terms.some(({ of }) => variesWith(of, iv)));
-  const term = form.terms.find(({ of }) => variesWith(of, loops[depth]?.iv));
-  if (depth === -1 || term === undefined) {
+  const loop = loops[depth];
+  const term = loop && form.terms.find(({ of }) => variesWith(of, loop.iv));
+  if (loop === undefined || term === undefined) {
     return form.terms.reduce(
       (sum, { by, of }) => sum + by * endOf(rangeOfVariable(of, scope), by, end),
       form.at,
     );
   }
-  const loop = at(loops, depth);
   const outer = scopeOf({ ...scope, loops: loops.slice(0, depth) });
   const rest = without(form, term);
   const put = (value: Linear): number => boundIn(add(rest, scale(value, term.by)), outer, end);
@@ -161,7 +164,7 @@ function rangeOfVariable(of: Atom, { dims, indices, symbols }: Scope): Interval 
 }
 
 /** True if an atom is the loop variable of a name. A symbol is the variable of the loop over its sizes. */
-const variesWith = (of: Atom, name: string | undefined): boolean =>
+const variesWith = (of: Atom, name: string): boolean =>
   (of.kind === "iv" || of.kind === "symbol") && of.name === name;
 
 /**
