@@ -81,8 +81,7 @@ export const selectTile = definePass({
       broken.forEach(context.report);
       return func;
     }
-    const chosen =
-      options.length === 1 ? complete(plain) : decideResidency(plain, options, context.report);
+    const chosen = options.length === 1 ? complete(plain) : decideResidency(plain, options, context.report);
     if (chosen === undefined) {
       // A view that cuts the gather dim is at fault before any byte is.
       const least = smallestInView(attempted());

@@ -160,9 +160,7 @@ class Climb {
     if (orders.size === 0) return;
     const [around, visited] = [new Set<number>(), new Set<number>()];
     const next = (): readonly Shape[] | undefined => {
-      const leader = this.leaders
-        .slice(0, reordering)
-        .find(({ key }) => !around.has(key));
+      const leader = this.leaders.slice(0, reordering).find(({ key }) => !around.has(key));
       if (leader === undefined) return undefined;
       around.add(leader.key);
       return [...this.along(leader), ...this.space.traded(leader.tiling.schedule.tile)];
@@ -199,9 +197,7 @@ class Climb {
   /** Returns the best two of the schedules of one tile. */
   private bestTwo(schedules: readonly Tiling[], key: number, lowerBound: number): readonly Weighed[] {
     const costOf = this.cost.ofTile();
-    return firstTwo(
-      schedules.map((tiling) => ({ tiling, cost: Math.max(lowerBound, costOf(tiling)), key })),
-    );
+    return firstTwo(schedules.map((tiling) => ({ tiling, cost: Math.max(lowerBound, costOf(tiling)), key })));
   }
 
   /**
