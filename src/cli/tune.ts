@@ -7,9 +7,11 @@ import {
   defined,
   cyclesOf,
   error,
+  formatEntry,
   formatShape,
   formatRoofline,
   hasErrors,
+  hint,
   inputsOf,
   printSchedule,
   ratesOf,
@@ -40,7 +42,7 @@ import { costKeys, entryKeys, figureLabels, figureTexts, tileKeys } from "../rep
 import { table } from "../report/table.js";
 import { gpuMeasurer } from "../tune/gpu-measurer.js";
 import { defaultBudget, defaultSeed, type TuneOptions } from "../tune/options.js";
-import { marksOf } from "../tune/marks.js";
+import { baselineMark, marksOf } from "../tune/marks.js";
 import { cachedCandidates } from "../tune/records/cached.js";
 import {
   candidateRecord,
@@ -188,7 +190,7 @@ function tuneRow(result: TuneResult): RowFacts {
   const { best, default: standard, objective, counts } = result;
   const costOf = (candidate: Candidate): number | undefined =>
     objective === "ms" ? (candidate.status === "measured" ? candidate.ms : undefined) : candidate[objective];
-  const diagnostics = faults(result, []);
+  const diagnostics = [...faults(result, []), ...missingDefault(result)];
   const [cost, ofDefault] = [costOf(best), costOf(standard)];
   const wrong = counts.wrong > 0 ? "different" : hasErrors(diagnostics) ? "failed" : "legal";
   return {
@@ -515,6 +517,7 @@ function report(
   const diagnostics = [
     ...faults(result, failed),
     ...warnings,
+    ...missingDefault(result),
     ...defaultHint(result),
     ...bestAboveSafe(result),
   ];
@@ -530,7 +533,10 @@ function report(
       ...defined({ backend }),
       seed,
       best: figures(result.best),
-      default: figures(result.default),
+      default: {
+        ...figures(result.default),
+        ...(result.refusal === undefined ? {} : { needs: "--residency auto" }),
+      },
       beatsDefault,
       verdict,
       counts,
@@ -562,6 +568,26 @@ function tileCounts(program: Func, options: CompileOptions, { gather, target }: 
     ? (["strict", "pages"] as const).map((profile) => countUnder(profile, program, options))
     : [];
 }
+
+/**
+ * Returns a hint (TC907) that a program has no default, because the compiler refuses it without a residency,
+ * and that the best schedule is compared with the one under residency `auto`. The list is empty for all other
+ * programs.
+ */
+const missingDefault = ({ refusal, gather, default: standard }: TuneResult): Diagnostic[] =>
+  refusal === undefined
+    ? []
+    : [
+        hint(
+          "TC907",
+          `no default: without a residency the program is refused, and "auto" is the choice of --residency auto`,
+          {
+            span: gather.opSpan,
+            notes: [`${refusal.code}: ${refusal.message}`],
+            hint: `--residency ${formatEntry(standard.schedule.residency)}`,
+          },
+        ),
+      ];
 
 /**
  * Returns a hint if another residency would be faster than the default one; no hint if the project defines
@@ -651,7 +677,7 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
   const estimates = targetFacts[target.kind].dmaEngine;
   for (const [label, candidate] of [
     ["best", best],
-    ["default", standard],
+    [baselineMark(result), standard],
   ] as const) {
     printReport(`${label.padEnd(8)}${printSchedule(candidate.schedule)}`);
     if (objective !== "ms" && candidate.status === "error") printReport("        refused by the passes");

@@ -19,7 +19,7 @@ export function otherKernel(
     const message = `@${program.name} is a tile program: its schedule is chosen, and there is no other to compare`;
     throw new CompileError([error("TC702", message, { hint: "give the source or access program" })]);
   }
-  if (written === "default") return defaultKernel(unscheduled(program), options);
+  if (written === "default") return defaultKernel(unscheduled(program), options).kernel;
   const { schedule, diagnostics } = parseSchedule(written, "--compare");
   if (diagnostics.length > 0) throw new CompileError(diagnostics.map((one) => ({ hint: example, ...one })));
   return compile({ ...program, schedule }, options);

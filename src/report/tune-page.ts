@@ -16,7 +16,7 @@ import {
   withCommas,
 } from "../../ir/index.js";
 import { clockOf } from "../../passes/index.js";
-import { marksOf } from "../tune/marks.js";
+import { baselineMark, baselineText, marksOf } from "../tune/marks.js";
 import { candidateStatuses, type Candidate, type Objective, type TuneResult } from "../tune/result.js";
 import { escapeMarkup, figureOf, htmlTable, legendMark, pageOf, sentenceOf, type Row } from "./page.js";
 import { figureLabels, figureTexts } from "./figures.js";
@@ -103,10 +103,12 @@ const shapes = {
 
 const key = (shape: keyof typeof shapes): string => legendMark(shapes[shape]);
 
-const markKeys = ({ best, default: standard }: TuneResult): string =>
-  best.id === standard.id
-    ? `${key("star")} best, the default.`
-    : `${key("star")} best, ${key("diamond")} default.`;
+function markKeys(result: TuneResult): string {
+  const isOne = result.best.id === result.default.id;
+  return isOne
+    ? `${key("star")} best, ${baselineText(result)}.`
+    : `${key("star")} best, ${key("diamond")} ${baselineMark(result)}.`;
+}
 
 /** Returns the heat map of a search as HTML: chart, legend, and the residencies without a legal tile. */
 function mapFigure({ map, legend, cells }: HeatMap, result: TuneResult): string {

@@ -1,5 +1,6 @@
 /** SVG image of a search result, for places that show only images. */
 import { checkApiArgument } from "../api/argument-kinds.js";
+import { baselineMark, baselineText } from "../tune/marks.js";
 import type { TuneResult } from "../tune/result.js";
 import { escapeMarkup, imageOf } from "./page.js";
 import { timedSchedules } from "./timed-schedules.js";
@@ -37,7 +38,9 @@ export function tuneSvg(result: TuneResult): string {
   const width = Math.max(chartWidth, ...charts.map(([, chart]) => sizeOf(chart, "width"))) + 2 * margin;
   const height = y + margin;
   const marks =
-    result.best.id === result.default.id ? "star: best, the default" : "star: best; diamond: default";
+    result.best.id === result.default.id
+      ? `star: best, ${baselineText(result)}`
+      : `star: best; diamond: ${baselineMark(result)}`;
   return imageOf(
     width,
     height,

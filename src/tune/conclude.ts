@@ -14,6 +14,7 @@ import {
 import { compareCandidates } from "./cost.js";
 import { defaultSeed, type Search } from "./options.js";
 import type { Candidate, CandidateStatus, Objective, PrunedCandidate, RunOff, TuneResult } from "./result.js";
+import { baselineText } from "./marks.js";
 import { modelLimit } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
 
@@ -23,7 +24,7 @@ import type { SpaceEntry } from "./space.js";
  * reason, or a CompileError (TC702).
  */
 export function concluded(
-  { task, space, defaultId, options }: Search,
+  { task, space, defaultId, options, refusal }: Search,
   costed: readonly Candidate[],
   end: { readonly complete: boolean; readonly race?: RunOff; readonly listed?: readonly SpaceEntry[] },
 ): TuneResult {
@@ -56,6 +57,7 @@ export function concluded(
       : figureOf(front, objective) < figureOf(chosen, objective);
   const winner = race === undefined ? front : (candidates.find(({ id }) => id === race.order[0]) ?? front);
   const best = beatsDefault || (objective !== "ms" && hasFigure(winner)) ? winner : chosen;
+  const compared = { best, default: chosen, ...defined({ refusal }) };
   const counts: Record<CandidateStatus, number> = {
     measured: 0,
     estimated: 0,
@@ -74,10 +76,9 @@ export function concluded(
     objective,
     ...defined({ passes: passes?.map((pass) => pass.name), backend }),
     seed,
-    best,
-    default: chosen,
+    ...compared,
     beatsDefault,
-    verdict: verdictOf(best, chosen, objective, beatsDefault, race),
+    verdict: verdictOf(compared, objective, beatsDefault, race),
     counts,
     candidates,
     pruned,
@@ -143,28 +144,33 @@ const beatsByTime = (race: RunOff | undefined, chosen: Candidate, front: Candida
   chosen.status === "measured" ? race?.significant === true : front.status === "measured";
 
 /**
- * Returns one sentence that compares the best candidate with the default schedule: costs, gain in percent,
- * and rounds won in the run-off (final round-robin comparison).
+ * Returns one sentence that compares the best candidate with the default schedule, or with that under
+ * residency `auto` for a program without a default: costs, gain in percent, and rounds won in the run-off
+ * (final round-robin comparison).
  */
 function verdictOf(
-  best: Candidate,
-  chosen: Candidate,
+  compared: Compared,
   objective: Objective,
   beats: boolean,
   race: RunOff | undefined,
 ): string {
+  const { best, default: chosen } = compared;
   const against = race !== undefined && race.order[0] !== chosen.id;
   const rounds = against ? ` (the fastest won ${race.won} of ${race.rounds} rounds against it)` : "";
   const shown = shownDifference(best, chosen);
+  const other = baselineText(compared);
   if (!beats) {
-    const none = `no schedule beats the default, ${figure(chosen, objective)}${rounds}`;
+    const none = `no schedule beats ${other}, ${figure(chosen, objective)}${rounds}`;
     return best.id === chosen.id ? none : `${none}; ${shown} ties with it, and is better in what breaks ties`;
   }
   if (objective !== "ms" && !hasFigure(chosen))
-    return `${shown}: ${figure(best, objective)}; the passes refuse the default`;
+    return `${shown}: ${figure(best, objective)}; the passes refuse ${other}`;
   const gain = 1 - figureOf(best, objective) / figureOf(chosen, objective);
-  return `${shown}: ${figure(best, objective)}, ${(100 * gain).toFixed(1)} % less than the default's ${figure(chosen, objective)}${rounds}`;
+  return `${shown}: ${figure(best, objective)}, ${(100 * gain).toFixed(1)} % less than ${compared.refusal === undefined ? "the default's" : `${other},`} ${figure(chosen, objective)}${rounds}`;
 }
+
+/** The best candidate of a search, and the candidate with which it is compared. */
+type Compared = Pick<TuneResult, "best" | "default" | "refusal">;
 
 /** True if a candidate is costed by an exact objective: no pass refuses it. */
 const hasFigure = ({ status }: Candidate): boolean => status === "estimated";

@@ -1,6 +1,13 @@
 /** Options of a search, and the state that its parts share. */
 import type { HostInputs } from "../../backends/index.js";
-import { formatEntry, type AccessFunc, type Func, type LowerBound, type Target } from "../../ir/index.js";
+import {
+  formatEntry,
+  type AccessFunc,
+  type Diagnostic,
+  type Func,
+  type LowerBound,
+  type Target,
+} from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
 import type { CompileOptions, Kernel } from "../api/compile.js";
 import type { Cost } from "./cost.js";
@@ -102,6 +109,8 @@ export interface Search {
   /** Id of the default schedule. */
   readonly defaultId: string;
   readonly kernel: Kernel;
+  /** Error by which the compiler refuses the program without a residency; absent if it does not. */
+  readonly refusal?: Diagnostic;
   readonly lowerBound: LowerBound;
   readonly options: TuneOptions;
 }

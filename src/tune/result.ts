@@ -5,6 +5,7 @@
 import type {
   AccessFunc,
   Code,
+  Diagnostic,
   Func,
   ResolvedSchedule,
   SearchedEntry,
@@ -167,8 +168,13 @@ export interface TuneResult {
   readonly seed: number;
   /** The default itself where nothing beats it. */
   readonly best: Candidate;
-  /** Candidate that the compiler chooses without a search. */
+  /** Candidate that the compiler chooses without a search; with `refusal`, under residency `auto`. */
   readonly default: Candidate;
+  /**
+   * Error by which the compiler refuses the program without a residency: the program has no default then.
+   * Absent if the compiler does not refuse it.
+   */
+  readonly refusal?: Diagnostic;
   /** True if `best` is better than `default`; by milliseconds, significantly better. */
   readonly beatsDefault: boolean;
   /** One sentence: what was found, against the default. */

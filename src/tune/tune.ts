@@ -22,14 +22,8 @@ import { accessOf } from "../api/access.js";
 import { callable, isObject, oneOf, integer, type Fields } from "../../backends/index.js";
 import { simulateLongFields } from "../../backends/sim/options.js";
 import { checkOptions, checkProgram } from "../api/check-options.js";
-import {
-  compileFields,
-  resolveTargetOf,
-  tryCompile,
-  type CompileOptions,
-  type Kernel,
-} from "../api/compile.js";
-import { defaultKernel } from "../api/default-kernel.js";
+import { compileFields, resolveTargetOf, tryCompile, type CompileOptions } from "../api/compile.js";
+import { defaultKernel, type DefaultKernel } from "../api/default-kernel.js";
 import { maxSeed } from "../formats/lcg.js";
 import type { Search, TuneOptions, TuneTask } from "./options.js";
 import { objectives, type TuneResult } from "./result.js";
@@ -49,7 +43,7 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
   const task = taskOf(program, options);
   const { gather, target, objective } = task;
   const { findTarget } = options;
-  const { kernel, schedule } = defaultOf(
+  const { kernel, schedule, refusal } = defaultOf(
     task,
     findTarget === undefined ? { target } : { target, findTarget },
   );
@@ -66,6 +60,7 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
     space,
     defaultId: idOf(schedule),
     kernel,
+    ...defined({ refusal }),
     lowerBound: programLowerBound(start),
     options,
   };
@@ -82,11 +77,11 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
 function defaultOf(
   { gather, passes }: TuneTask,
   options: Pick<CompileOptions, "target" | "findTarget">,
-): { readonly kernel: Kernel; readonly schedule: Schedule } {
-  const builtIn = (): Kernel => defaultKernel(gather, options);
+): DefaultKernel & { readonly schedule: Schedule } {
+  const builtIn = (): DefaultKernel => defaultKernel(gather, options);
   if (passes === undefined) {
-    const kernel = builtIn();
-    return { kernel, schedule: kernel.tile.schedule };
+    const standard = builtIn();
+    return { ...standard, schedule: standard.kernel.tile.schedule };
   }
   let chosen: Schedule = gather.schedule;
   const afterPass: CompileOptions["afterPass"] = (_, before, after) => {
@@ -95,8 +90,8 @@ function defaultOf(
   const compileOptions = { ...options, passes, afterPass };
   const compiled = tryCompile(gather, compileOptions);
   if (compiled.ok) return { kernel: compiled.kernel, schedule: chosen };
-  if (isResolved(chosen)) return { kernel: builtIn(), schedule: chosen };
-  return { kernel: defaultKernel(gather, compileOptions), schedule: chosen };
+  if (isResolved(chosen)) return { ...builtIn(), schedule: chosen };
+  return { ...defaultKernel(gather, compileOptions), schedule: chosen };
 }
 
 const within = (value: unknown, low: number, high: number): boolean =>

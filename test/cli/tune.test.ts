@@ -92,6 +92,20 @@ const candidatesIn = (name: string): number =>
     .filter((line) => line.includes('"record":"candidate"') && line.endsWith("}")).length;
 
 describe("tune", () => {
+  it("prints no default where the compiler refuses the program, and what it compares with", async () => {
+    const long = ["--op", "gather", "--data", "f32[50257,64]", "--indices", "i32[16]", "--budget", "2"];
+    const { stdout, stderr } = await tilec("tune", ...long, "--no-config");
+    expect(stdout).toMatch(/ that of residency auto, /);
+    expect(stdout).not.toContain("default");
+    expect(stderr).toContain("hint[TC907]: no default: without a residency the program is refused");
+    expect(stderr).toContain("= hint: --residency gm");
+    const found = JSON.parse((await tilec("tune", ...long, "--no-config", "--json")).stdout) as object;
+    expect(found).toMatchObject({
+      default: { needs: "--residency auto" },
+      diagnostics: [{ code: "TC907", hint: "--residency gm" }],
+    });
+  });
+
   it("prints the best, the default and what became of every candidate", async () => {
     const found = await json(...tune, "--budget", "20");
     expect(found.schema).toBe(1);

@@ -44,6 +44,7 @@ const commands: readonly (readonly [SchemaName, ...string[]])[] = [
   ["legal", ...op],
   ["legal", ...op, "--ub-bytes", "32"],
   ["tune", ...op, "--budget", "4"],
+  ["tune", "--op", "gather", "--data", "f32[50257,64]", "--indices", "i32[16]", "--budget", "2"],
   ["tune", ...op, "--budget", "2", "--sweep", "cores=24,48"],
   ["tune", join(folder, "rows.tir"), "--budget", "2", "--sizes", "N=1,64"],
   ["tune", ...op, "--budget", "4", "--records", join(folder, "r.jsonl")],

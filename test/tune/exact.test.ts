@@ -5,6 +5,7 @@ import { accessOf } from "../../src/api/access.js";
 import { compile, tryCompile } from "../../src/api/compile.js";
 import { onnx, pypto, tune, type SourceFunc } from "../../src/index.js";
 import type { Candidate, TuneOptions } from "../../src/tune/index.js";
+import { marksOf } from "../../src/tune/marks.js";
 
 const target = targets.ascendA2;
 const rows = onnx.gather({ data: ["f32", [14, 40]], indices: ["i32", [24]], axis: 0 });
@@ -131,6 +132,28 @@ describe("a search by what is exact", () => {
     expect(tryCompile(table, { target }).ok).toBe(false);
     const found = await tune(table, { target, budget: 10 });
     expect(found.best.schedule.residency).toBe("gm");
+  });
+
+  it.each<readonly [string, SourceFunc]>([
+    ["rows of a table", onnx.gather({ data: ["f32", [50257, 64]], indices: ["i32", [16]], axis: 0 })],
+    [
+      "pypto.scatter",
+      pypto.scatter({
+        ...{ input: ["f32", [60_000, 8]], index: ["i64", [4, 8]], src: ["f32", [4, 8]] },
+        ...{ dim: 0, reduce: "none" },
+      }),
+    ],
+  ])("names no default where the compiler refuses the program: %s", async (_, func) => {
+    const refused = tryCompile(func, { target });
+    const found = await tune(func, { target, budget: 3 });
+    expect(refused.ok ? [] : refused.diagnostics.map(({ code }) => code)).toEqual(["TC402"]);
+    expect(found.refusal?.code).toBe("TC402");
+    expect(found.default.schedule).toEqual(compile(func, { target, residency: "auto" }).tile.schedule);
+    expect(found.verdict).toMatch(/ that of residency auto, /);
+    expect(found.verdict).not.toContain("default");
+    expect(marksOf(found.default, found)).toContain("auto");
+    const stated = await tune(func, { target, budget: 3, residency: "auto" });
+    expect([stated.refusal, stated.verdict.includes("the default")]).toEqual([undefined, true]);
   });
 
   it("refuses what has no legal tile, and tile programs", async () => {
