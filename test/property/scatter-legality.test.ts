@@ -84,6 +84,7 @@ const options = fc.record(
     profile: fc.constantFrom(...profiles),
     ubBytes: fc.integer({ min: 1, max: 40 }).map((blocks) => 32 * blocks),
     view: fc.tuple(extent, extent),
+    buffers: fc.constantFrom(1 as const, 2 as const),
   },
   { requiredKeys: ["target"] },
 );
