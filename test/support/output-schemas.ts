@@ -9,7 +9,7 @@ export const commandFiles = {
   compile: ["compile"],
   opt: ["opt"],
   diff: ["diff"],
-  run: ["run"],
+  run: ["run/run-one", "run/run-model"],
   explain: ["explain"],
   legal: ["legal"],
   plan: ["plan"],
