@@ -12,6 +12,7 @@ import { table } from "../src/report/table.js";
 import { tune } from "../src/tune/index.js";
 import { countOf, parseFlags } from "./flags.js";
 import { boundTo, budget, families, target, tunedFamily, type SizeCosts } from "./families-table.js";
+import { geometricMean } from "./statistics.js";
 
 const flags = parseFlags(
   "bench:families",
@@ -53,9 +54,8 @@ for (const family of families) {
   }
   const spread = (key: "table" | "plain"): string => {
     const ratios = others.map((row) => row[key] / row.best);
-    const mean = Math.exp(ratios.reduce((sum, r) => sum + Math.log(r), 0) / ratios.length);
     const worst = others.reduce((a, b) => (b[key] / b.best > a[key] / a.best ? b : a));
-    return `at worst ${ratio(worst[key], worst.best)} (N = ${worst.size}), ${mean.toFixed(3)} in the mean`;
+    return `at worst ${ratio(worst[key], worst.best)} (N = ${worst.size}), ${geometricMean(ratios).toFixed(3)} in the mean`;
   };
   console.log(`${others.length} random sizes between: table ${spread("table")}; without ${spread("plain")}`);
 }

@@ -3,7 +3,7 @@
  * as a process of its own.
  */
 import { text } from "node:stream/consumers";
-import { acquireGpu } from "../src/device/index.js";
+import { openGpu } from "./open-gpu.js";
 
 interface NamedText {
   readonly name: string;
@@ -11,9 +11,7 @@ interface NamedText {
 }
 
 const kernels = JSON.parse(await text(process.stdin)) as readonly NamedText[];
-const found = await acquireGpu({ toggles: ["dump_shaders"] });
-if (!found.ok) throw new Error(found.problem.message);
-const { device } = found.gpu;
+const { device } = await openGpu({ toggles: ["dump_shaders"] });
 for (const { name, code } of kernels) {
   console.log(`@@@@ ${name}`);
   const module = device.createShaderModule({ code });

@@ -36,6 +36,18 @@ export interface OnnxRuntime {
 export type FoundOnnxRuntime =
   { readonly ok: true; readonly ort: OnnxRuntime } | { readonly ok: false; readonly reason: string };
 
+/** Resolves to a session of a model on the CPU, with `threads` threads. */
+export const sessionOf = (
+  { InferenceSession }: OnnxRuntime,
+  model: Uint8Array,
+  threads: number,
+): ReturnType<OnnxRuntime["InferenceSession"]["create"]> =>
+  InferenceSession.create(model, {
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    executionMode: "sequential",
+  });
+
 /** Loads onnxruntime-node and resolves to the module, or to the reason why the package cannot be loaded. */
 export async function findOnnxRuntime(): Promise<FoundOnnxRuntime> {
   try {

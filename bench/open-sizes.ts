@@ -10,11 +10,12 @@
 import { simulate } from "../backends/sim/index.js";
 import { createRunner } from "../backends/webgpu/index.js";
 import { targets, type Target } from "../ir/index.js";
-import { acquireGpu } from "../src/device/index.js";
 import { compile, type Kernel } from "../src/index.js";
 import { table } from "../src/report/table.js";
+import { median } from "../src/tune/median.js";
 import { parseFlags, shared } from "./flags.js";
 import { parsed } from "../test/support/parsed.js";
+import { openGpu } from "./open-gpu.js";
 
 const flags = parseFlags("bench:sizes", "what a new size of a program over symbols costs, in milliseconds", {
   json: shared.json,
@@ -50,17 +51,14 @@ const fast: Subject = {
  * Rejects if no device is available.
  */
 async function device(): Promise<Subject> {
-  const found = await acquireGpu();
-  if (!found.ok) throw new Error(found.problem.message);
-  const runner = await createRunner(found.gpu.device);
+  const gpu = await openGpu();
+  const runner = await createRunner(gpu.device);
   return {
-    name: found.gpu.description,
+    name: gpu.description,
     target: runner.target,
     call: async (kernel, inputs) => (await runner.run(kernel, inputs)).outputs.output as Float32Array,
   };
 }
-
-const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[list.length >> 1] ?? NaN;
 
 async function timed<T>(action: () => T | Promise<T>): Promise<readonly [value: T, milliseconds: number]> {
   const start = performance.now();

@@ -4,7 +4,7 @@ import { compile } from "../src/index.js";
 import { onnxTypes } from "../test/support/onnx-bytes.js";
 import { download, storageBuffer, timed } from "./gpu-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
-import { bytesOf, programOf, scatterModel, type Numbers, type Scatter } from "./scatters.js";
+import { bytesOf, javascript, type Numbers, programOf, type Scatter, scatterModel } from "./scatters.js";
 import { onnxRuntimeWebModel, tensorFlowSubject } from "./web-subjects.js";
 import { messageOf } from "../ir/faults.js";
 
@@ -40,9 +40,7 @@ export async function scatterRows(device: GPUDevice, scatter: Scatter, rounds: n
       leftOut.push({ workload, subject, why: messageOf(thrown) });
     }
   }
-  const rows = await measure(workload, subjects, expected, rounds);
-  for (const subject of subjects) await subject.close?.();
-  return { rows, leftOut };
+  return { rows: await measure(workload, subjects, expected, rounds), leftOut };
 }
 
 /** Resolves to a {@link Subject} (implementation to measure): tilec's kernel on the device. */
@@ -76,23 +74,6 @@ async function tilec(device: GPUDevice, scatter: Scatter): Promise<Subject> {
     },
   };
 }
-
-/**
- * Returns a {@link Subject} (implementation to measure): the loop on arrays, whose time is a mean of calls.
- */
-const javascript = (scatter: Scatter, out: Numbers): Subject => ({
-  subject: "javascript",
-  threads: 1,
-  run() {
-    const start = performance.now();
-    for (let k = 0; k < scatter.calls; k++) {
-      if (!scatter.inPlace) out.set(scatter.base);
-      scatter.loop(out);
-    }
-    return (performance.now() - start) / scatter.calls;
-  },
-  output: () => bytesOf(out),
-});
 
 /** Columns of a row of 32-bit words: two elements of f16 are one, since no library takes 16 bits here. */
 const wordColumns = ({ dtype, shape: [, columns] }: Scatter): number =>

@@ -51,7 +51,6 @@ export async function valueRows(
     subjects.push(await onnxRuntimeWebModel(onnx.model, Object.fromEntries(given), launches));
   }
   const rows = await measure(name, subjects, expected, rounds);
-  for (const subject of subjects) await subject.close?.();
   for (const buffer of Object.values(buffers)) buffer.destroy();
   return rows;
 }

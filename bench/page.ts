@@ -54,7 +54,6 @@ async function run(name: string, rounds: number, launches: number): Promise<read
     }
   }
   const rows = await measure(workload.name, subjects, expected, rounds);
-  for (const subject of subjects) await subject.close?.();
   resident.destroy();
   return rows;
 }

@@ -12,14 +12,14 @@ import { FastExecutor } from "../backends/sim/index.js";
 import { createRunner } from "../backends/webgpu/index.js";
 import { targets, type Target } from "../ir/index.js";
 import { lcg } from "../src/formats/lcg.js";
-import { acquireGpu } from "../src/device/index.js";
 import { compile, onnx, type Kernel } from "../src/index.js";
 import { table } from "../src/report/table.js";
 import { parseFlags, shared } from "./flags.js";
-import { download } from "./gpu-subjects.js";
+import { download, statusBuffer, storageBuffer, timed } from "./gpu-subjects.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import { geometricMean } from "./statistics.js";
 import { parsed } from "../test/support/parsed.js";
+import { openGpu } from "./open-gpu.js";
 
 const flags = parseFlags(
   "bench:paged",
@@ -153,21 +153,13 @@ function onExecutor(workload: Paged, inputs: Inputs): readonly Subject[] {
  */
 async function onDevice(device: GPUDevice, workload: Paged, inputs: Inputs): Promise<readonly Subject[]> {
   const runner = await createRunner(device);
-  const usage = 4 | 8 | 128;
-  const made: GPUBuffer[] = [];
-  const buffer = (bytes: Uint8Array): GPUBuffer => {
-    const own = device.createBuffer({ size: bytes.byteLength, usage });
-    device.queue.writeBuffer(own, 0, bytes as Uint8Array<ArrayBuffer>);
-    made.push(own);
-    return own;
-  };
-  const kv = buffer(inputs.kv);
-  const output = buffer(new Uint8Array(inputs.expected.byteLength));
-  const status = buffer(new Uint8Array(4).fill(0xff));
-  const [topk, bt, indices] = [tokens, tokens / workload.page, tokens].map((n) =>
-    buffer(new Uint8Array(4 * n)),
-  );
-  if (topk === undefined || bt === undefined || indices === undefined) throw new Error("three buffers");
+  const kv = storageBuffer(device, inputs.kv.byteLength, inputs.kv);
+  const output = storageBuffer(device, inputs.expected.byteLength);
+  const status = statusBuffer(device);
+  const topk = storageBuffer(device, 4 * tokens);
+  const bt = storageBuffer(device, (4 * tokens) / workload.page);
+  const indices = storageBuffer(device, 4 * tokens);
+  const made = [kv, output, status, topk, bt, indices];
   const index = new Int32Array(tokens);
   const subject = (
     name: string,
@@ -179,12 +171,9 @@ async function onDevice(device: GPUDevice, workload: Paged, inputs: Inputs): Pro
     threads: 1,
     async run() {
       prepare();
-      const encoder = device.createCommandEncoder();
-      const pass = encoder.beginComputePass();
-      runner.encode(pass, kernel, buffers);
-      pass.end();
-      device.queue.submit([encoder.finish()]);
-      await device.queue.onSubmittedWorkDone();
+      await timed(device, 1, (pass) => {
+        runner.encode(pass, kernel, buffers);
+      });
       return undefined;
     },
     output: () => download(device, output, inputs.expected.byteLength),
@@ -217,22 +206,17 @@ async function onDevice(device: GPUDevice, workload: Paged, inputs: Inputs): Pro
   ];
 }
 
-const found = flags.webgpu ? await acquireGpu() : undefined;
-if (found?.ok === false) throw new Error(found.problem.message);
-const device = found?.gpu.device;
-console.error(
-  found === undefined ? "the fast executor, one thread" : `${found.gpu.description}, Dawn in Node`,
-);
+const gpu = flags.webgpu ? await openGpu() : undefined;
+console.error(gpu === undefined ? "the fast executor, one thread" : `${gpu.description}, Dawn in Node`);
 const rows: Row[] = [];
 for (const workload of workloads) {
   console.error(workload.name);
   const inputs = inputsOf(workload);
   const subjects =
-    device === undefined ? onExecutor(workload, inputs) : await onDevice(device, workload, inputs);
+    gpu === undefined ? onExecutor(workload, inputs) : await onDevice(gpu.device, workload, inputs);
   rows.push(...(await measure(workload.name, subjects, inputs.expected, rounds)));
-  for (const subject of subjects) await subject.close?.();
 }
-device?.destroy();
+gpu?.device.destroy();
 
 const ms = (name: string, subject: string): number =>
   rows.find((row) => row.workload === name && row.subject === subject)?.medianMs ?? NaN;

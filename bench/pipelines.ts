@@ -5,7 +5,6 @@
  * Milliseconds from the text to the pipeline, medians of 9 devices: a device keeps what it has made.
  */
 import { createRunner } from "../backends/webgpu/index.js";
-import { acquireGpu } from "../src/device/index.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { table } from "../src/report/table.js";
 import { median } from "../src/tune/median.js";
@@ -15,6 +14,7 @@ import { handWritten } from "./hand-written.js";
 import { kernelOf } from "./kernels.js";
 import { geometricMean } from "./statistics.js";
 import { describe } from "./workloads.js";
+import { openGpu } from "./open-gpu.js";
 
 const { json, only } = parseFlags(
   "bench:pipelines",
@@ -46,9 +46,7 @@ function timed(device: GPUDevice, code: string): number {
  * with the hand-written kernel. Rejects if no device is available.
  */
 async function onNewDevice(): Promise<Timed[]> {
-  const found = await acquireGpu();
-  if (!found.ok) throw new Error(found.problem.message);
-  const { device } = found.gpu;
+  const { device } = await openGpu();
   const runner = await createRunner(device);
   timed(device, "@compute @workgroup_size(1) fn main() {}");
   const rows = chosen.flatMap((workload) => {

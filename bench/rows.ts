@@ -36,7 +36,7 @@ export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
 /**
  * Measures implementations (`subjects`) in rounds and resolves to one row of times for each. Outputs are
  * compared with `expected` before the first round. Each implementation is warmed up for `warmUpMs`
- * milliseconds.
+ * milliseconds, and closed after the last round.
  */
 export async function measure(
   workload: string,
@@ -61,6 +61,7 @@ export async function measure(
       times[k]?.push(own ?? performance.now() - start);
     }
   }
+  for (const subject of subjects) await subject.close?.();
   return subjects.map(({ subject, threads }, k) => ({
     workload,
     threads,

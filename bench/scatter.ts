@@ -17,11 +17,20 @@ import { onnxTypes } from "../test/support/onnx-bytes.js";
 import { openBenchPage, pagePeers } from "./chromium.js";
 import { parseFlags, shared } from "./flags.js";
 import { compileC, inputFiles, loopSubjects, type Compiled } from "./loop-process.js";
-import { findOnnxRuntime } from "./onnxruntime.js";
+import { findOnnxRuntime, sessionOf } from "./onnxruntime.js";
 import { requirePeers } from "./peers.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import type { ScatterRows } from "./page-scatters.js";
-import { bytesOf, programOf, scatterModel, scatters, type Numbers, type Scatter } from "./scatters.js";
+import {
+  bytesOf,
+  javascript,
+  type Numbers,
+  programOf,
+  repeated,
+  type Scatter,
+  scatterModel,
+  scatters,
+} from "./scatters.js";
 
 const { json, web } = parseFlags("bench:scatter", "writes through an index, on one thread", {
   json: shared.json,
@@ -33,18 +42,6 @@ const webRounds = 5;
 
 /** Compiles a benchmark scatter for one CPU core. */
 const kernelOf = (scatter: Scatter): Kernel => compile(programOf(scatter), { target: targets.cpu, cores: 1 });
-
-/** Returns a subject whose milliseconds are the mean of some calls. */
-const repeated = (subject: string, calls: number, call: () => void, result: () => Numbers): Subject => ({
-  subject,
-  threads: 1,
-  run() {
-    const start = performance.now();
-    for (let k = 0; k < calls; k++) call();
-    return (performance.now() - start) / calls;
-  },
-  output: () => Uint8Array.from(bytesOf(result())),
-});
 
 /**
  * Returns the implementations of a scatter to measure ({@link Subject}) that need no npm package. These are
@@ -63,7 +60,6 @@ function own(scatter: Scatter, expected: Uint8Array, binary: Compiled | undefine
     ["u", u],
   ] as const)
     executor.inputs[key]?.bytes.set(new Uint8Array(data.buffer));
-  const out = base.slice();
   return [
     repeated(
       "tilec",
@@ -81,15 +77,7 @@ function own(scatter: Scatter, expected: Uint8Array, binary: Compiled | undefine
       },
       () => executor.array("output") as Numbers,
     ),
-    repeated(
-      "javascript",
-      calls,
-      () => {
-        if (!inPlace) out.set(base);
-        scatter.loop(out);
-      },
-      () => out,
-    ),
+    javascript(scatter, base.slice()),
     ...inC(scatter, expected, binary),
   ];
 }
@@ -142,13 +130,9 @@ async function onnxruntime({
     console.error(`onnxruntime-node is left out: ${found.reason}`);
     return [];
   }
-  const { InferenceSession, Tensor } = found.ort;
+  const { Tensor } = found.ort;
   const bytes = scatterModel(onnx, onnxTypes.f32, shape, points);
-  const session = await InferenceSession.create(bytes, {
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    executionMode: "sequential",
-  });
+  const session = await sessionOf(found.ort, bytes, 1);
   const feeds = {
     x: new Tensor("float32", base, shape),
     i: new Tensor("int64", indices, onnx.indices),
@@ -181,7 +165,6 @@ async function onCpu(): Promise<ScatterRows> {
     const expected = bytesOf(out);
     const subjects = [...own(scatter, expected, binary), ...(await onnxruntime(scatter))];
     rows.push(...(await measure(scatter.name, subjects, expected, rounds, 200)));
-    for (const subject of subjects) await subject.close?.();
   }
   binary?.remove();
   return { rows, leftOut: [] };

@@ -12,6 +12,7 @@ import {
   text,
 } from "../test/support/onnx-bytes.js";
 import { parsed } from "../test/support/parsed.js";
+import { type Subject } from "./rows.js";
 
 const next = lcg(1);
 const draw = (limit: number): number => Math.floor(next() * limit);
@@ -198,3 +199,35 @@ export const scatterModel = (
 /** Returns the bytes of a list, without a copy. */
 export const bytesOf = ({ buffer, byteLength, byteOffset }: ArrayBufferView): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
+
+/** Returns a subject whose milliseconds are the mean of some calls. */
+export const repeated = (
+  subject: string,
+  calls: number,
+  call: () => void,
+  result: () => Numbers,
+): Subject => ({
+  subject,
+  threads: 1,
+  run() {
+    const start = performance.now();
+    for (let k = 0; k < calls; k++) call();
+    return (performance.now() - start) / calls;
+  },
+  output: () => Uint8Array.from(bytesOf(result())),
+});
+
+/**
+ * Returns a {@link Subject} (implementation to measure): the loop of a scatter in JavaScript, which writes
+ * `out`.
+ */
+export const javascript = (scatter: Scatter, out: Numbers): Subject =>
+  repeated(
+    "javascript",
+    scatter.calls,
+    () => {
+      if (!scatter.inPlace) out.set(scatter.base);
+      scatter.loop(out);
+    },
+    () => out,
+  );

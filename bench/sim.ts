@@ -112,7 +112,6 @@ async function once(): Promise<Row[]> {
       limit(expected),
     ];
     rows.push(...(await measure(workload.name, subjects, expected, rounds, warmUpMs)));
-    for (const subject of subjects) await subject.close?.();
     files.remove();
   }
   compiled?.remove();

@@ -4,7 +4,7 @@ import { packageFile } from "../src/device/package-files.js";
 import { jaxGather, type Jax } from "./jax.js";
 import { loopSubjects, type InputFiles } from "./loop-process.js";
 import { onnxModel } from "./onnx-model.js";
-import type { OnnxRuntime, OnnxTensor } from "./onnxruntime.js";
+import { sessionOf, type OnnxRuntime, type OnnxTensor } from "./onnxruntime.js";
 import { importPeer } from "./peers.js";
 import type { Subject } from "./rows.js";
 import { bytesOf, count, outputBytes, plainGather, type Inputs, type Workload } from "./workloads.js";
@@ -23,11 +23,7 @@ export async function onnxRuntime(
   preallocated: boolean,
 ): Promise<Subject> {
   const { model, wide } = onnxModel(workload);
-  const session = await ort.InferenceSession.create(model, {
-    intraOpNumThreads: threads,
-    interOpNumThreads: 1,
-    executionMode: "sequential",
-  });
+  const session = await sessionOf(ort, model, threads);
   const dtype = ortDtypes[workload.dtype];
   const arrayOf = (bytes: Uint8Array) =>
     workload.dtype === "f32"

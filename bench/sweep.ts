@@ -14,7 +14,6 @@ import { clockOf, lowered } from "../passes/index.js";
 import { accessOf } from "../src/api/access.js";
 import { definedOutput } from "../src/api/against.js";
 import { compile, targets, type SourceFunc } from "../src/index.js";
-import { acquireGpu } from "../src/device/index.js";
 import { table } from "../src/report/table.js";
 import { randomInputs } from "../src/testing/random.js";
 import { gpuMeasurer, localMeasurer, type OpenMeasurer } from "../src/tune/index.js";
@@ -23,6 +22,7 @@ import { countOf, parseFlags, shared } from "./flags.js";
 import { grid, residenciesOf, shown } from "./grid.js";
 import { geometricMean, spearman } from "./statistics.js";
 import { sweeps } from "./sweeps.js";
+import { openGpu } from "./open-gpu.js";
 
 const flags = parseFlags("bench:sweep", "measured times of schedules beside the cycles of the cost model", {
   json: shared.json,
@@ -50,10 +50,9 @@ interface Device {
 }
 
 async function openWebgpu(): Promise<Device> {
-  const found = await acquireGpu();
-  if (!found.ok) throw new Error(found.problem.message);
-  const runner = await createRunner(found.gpu.device);
-  return { target: runner.target, open: (task) => gpuMeasurer(runner, found.gpu.description, task) };
+  const gpu = await openGpu();
+  const runner = await createRunner(gpu.device);
+  return { target: runner.target, open: (task) => gpuMeasurer(runner, gpu.description, task) };
 }
 
 /**

@@ -18,7 +18,7 @@ import { openBenchPage, pagePeers } from "./chromium.js";
 import { parseFlags, shared } from "./flags.js";
 import { compileC, inputFiles, loopSubjects, type InputFiles } from "./loop-process.js";
 import { tilec, tilecCall } from "./own-subjects.js";
-import { findOnnxRuntime, type OnnxRuntime } from "./onnxruntime.js";
+import { findOnnxRuntime, sessionOf, type OnnxRuntime } from "./onnxruntime.js";
 import { requirePeers } from "./peers.js";
 import { report } from "./print-rows.js";
 import { measure, type Row, type Subject } from "./rows.js";
@@ -68,11 +68,7 @@ async function onnxRuntime(
   { model: file, tensors }: Peer,
   threads: number,
 ): Promise<Subject> {
-  const session = await ort.InferenceSession.create(file, {
-    intraOpNumThreads: threads,
-    interOpNumThreads: 1,
-    executionMode: "sequential",
-  });
+  const session = await sessionOf(ort, file, threads);
   const feeds = Object.fromEntries(
     Object.entries(tensors).flatMap(([name, [type, shape]]) => {
       const list = inputs[name];
@@ -125,7 +121,6 @@ async function once(): Promise<Row[]> {
       ...(compiled === undefined ? [] : plainC(workload, compiled.binary, files)),
     ];
     rows.push(...(await measure(workload.name, subjects, expected, 21)));
-    for (const subject of subjects) await subject.close?.();
     files.remove();
   }
   compiled?.remove();

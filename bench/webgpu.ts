@@ -8,7 +8,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { createRunner } from "../backends/webgpu/index.js";
-import { acquireGpu, type NodeGpu } from "../src/device/index.js";
+import { type NodeGpu } from "../src/device/index.js";
 import { packageFile } from "../src/device/package-files.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { compareBuilds } from "./against.js";
@@ -28,6 +28,7 @@ import { measure, type Row } from "./rows.js";
 import { rowsOfRuns } from "./runs.js";
 import type { Side } from "./side.js";
 import { describe, expectedOf, inputsOf } from "./workloads.js";
+import { openGpu } from "./open-gpu.js";
 
 const { json, node, gpu, folds, ...flags } = parseFlags(
   "bench:webgpu",
@@ -58,10 +59,9 @@ const library: GpuLibrary = { compile, onnx, program, targets, createRunner };
 
 /** Returns a device of Dawn in this process, which is named on stderr. */
 async function openDawn(): Promise<NodeGpu> {
-  const found = await acquireGpu();
-  if (!found.ok) throw new Error(found.problem.message);
-  console.error(`${found.gpu.description}, Dawn in Node`);
-  return found.gpu;
+  const gpu = await openGpu();
+  console.error(`${gpu.description}, Dawn in Node`);
+  return gpu;
 }
 
 async function foldsOnDawn(): Promise<readonly Row[]> {
@@ -85,7 +85,6 @@ async function onDawn(): Promise<Row[]> {
     const resident = upload(device, workload, inputs);
     const subjects = await gpuSubjects(library, device, workload, resident);
     rows.push(...(await measure(workload.name, subjects, expected, rounds)));
-    for (const subject of subjects) await subject.close?.();
     resident.destroy();
   }
   device.destroy();
