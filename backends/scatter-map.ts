@@ -17,7 +17,3 @@ export const scatterMapOf = derivedOnce((tile: TileFunc): AccessMap => {
     error("TC505", message, { span: tile.span, hint: "run it with the checked executor" }),
   ]);
 });
-
-/** True if a tile program writes the output in the memory of an input. */
-export const isInPlace = ({ operands }: Pick<TileFunc, "operands">): boolean =>
-  operands.some(({ inout }) => inout === true);

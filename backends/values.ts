@@ -3,7 +3,7 @@ import { dtypeMeant } from "../ir/element-type-names.js";
 import { checkArgument } from "../ir/argument.js";
 import { CompileError, error } from "../ir/diagnostic.js";
 import { entryOf } from "../ir/entry-of.js";
-import { givenFor, inputsOf, keyOf, outputOf, type Func, type Operand } from "../ir/func.js";
+import { givenFor, inputsOf, keyOf, outputOf, inoutOf, type Func, type Operand } from "../ir/func.js";
 import {
   at,
   byteCount,
@@ -204,7 +204,7 @@ export function outputData(
   hosts: Readonly<Record<string, HostValue>>,
   bytes: Uint8Array,
 ): TensorData {
-  const inPlace = inputsOf(func).find(({ inout }) => inout === true);
+  const inPlace = inoutOf(func);
   const given = inPlace === undefined ? undefined : givenFor(func, inPlace, arrays);
   const isWritten =
     ArrayBuffer.isView(given) && given.buffer === bytes.buffer && given.byteOffset === bytes.byteOffset;
@@ -286,7 +286,7 @@ export function checkTensors(
  * Throws a CompileError (TC702) if an input shares memory with the input that the program writes in place.
  */
 function checkOverlap(func: Pick<Func, "operands">, tensors: HostInputs): void {
-  const written = inputsOf(func).find(({ inout }) => inout === true);
+  const written = inoutOf(func);
   const place = written === undefined ? undefined : entryOf(tensors, keyOf(written))?.bytes;
   if (written === undefined || place === undefined) return;
   for (const operand of inputsOf(func)) {

@@ -193,6 +193,11 @@ export function outputOf(func: HasOperands): Operand {
   checkArgument("outputOf", "program", func);
   return at(func.operands, outputPlace(func));
 }
+/** Returns the input that a program writes in place; undefined for an output with memory of its own. */
+export const inoutOf = ({ operands }: HasOperands): Operand | undefined =>
+  operands.find(({ inout }) => inout === true);
+/** True if a program writes the output in the memory of an input. */
+export const isInPlace = (func: HasOperands): boolean => inoutOf(func) !== undefined;
 /**
  * Splits a list with one entry for each operand into the entries of the inputs and the entry of the output.
  */

@@ -5,12 +5,11 @@
  */
 import { walked, type AccessMap } from "../ir/access.js";
 import { defined } from "../ir/defined.js";
-import { inputsOf, outputOf, outputPlace, type TileFunc } from "../ir/func.js";
+import { inputsOf, isInPlace, outputOf, outputPlace, type TileFunc } from "../ir/func.js";
 import { add, constant, equalLinear, isConstant, iv, min, scale, sub, type Linear } from "../ir/linear.js";
 import { domainOver, extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
 import {
   baseOf,
-  isInPlace,
   isTable,
   tileScatter,
   type BaseCopy,

@@ -2,7 +2,7 @@
  * A call of a scatter: all of its index values are looked at before anything that the caller holds is
  * written.
  */
-import { outputBytes, outputOf, type TileFunc } from "../../ir/func.js";
+import { outputBytes, outputOf, isInPlace, type TileFunc } from "../../ir/func.js";
 import { RunError } from "../../ir/diagnostic.js";
 import { outOfRange } from "../../ir/policy.js";
 import { elementCount } from "../../ir/types.js";
@@ -11,7 +11,6 @@ import { mapAddresses } from "../map-addresses.js";
 import { coordinates, inputTensor, unitsAt, unitsOf, type HostInputs } from "../memory.js";
 import { baseBytes, pointByPoint } from "../point-by-point.js";
 import { badIndexAt, type MappedInputs } from "../resolved-indices.js";
-import { isInPlace } from "../scatter-map.js";
 import { blockRows, type AddressOffsets, type Block } from "./block.js";
 import { combineRows } from "./combine-rows.js";
 import type { RowArray } from "./move-rows.js";

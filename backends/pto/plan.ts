@@ -7,7 +7,15 @@ import { gatheredTable, isMove } from "../../ir/access.js";
 import { gatherAddresses } from "../../ir/addressing.js";
 import { programLowering } from "../../ir/clock/index.js";
 import { CompileError, type Diagnostic } from "../../ir/diagnostic.js";
-import { inputsOf, operandNamed, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
+import {
+  inputsOf,
+  operandNamed,
+  outputOf,
+  isInPlace,
+  inoutOf,
+  type Operand,
+  type TileFunc,
+} from "../../ir/func.js";
 import type { IndexRule } from "../../ir/policy.js";
 import { pipeOf, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
@@ -25,7 +33,6 @@ import {
 import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.js";
 import { ascendAnswer, type ElementCondition } from "../ascend-answer.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
-import { isInPlace } from "../scatter-map.js";
 import { writtenBy } from "../plan/written.js";
 import { eventIds, eventsOfProgram } from "./events.js";
 import type { PtoBuffer, PtoParam } from "./kernel.js";
@@ -121,7 +128,7 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
   return {
     func,
     target,
-    names: withSlots(isInPlace(func) ? namesInPlace(func, names) : names, slots),
+    names: withSlots(namesInPlace(func, names), slots),
     nest,
     blocks:
       stmt === undefined && scatter === undefined
@@ -208,12 +215,9 @@ function placed(adds: readonly Added[], scratch: readonly UbBuffer[], peak: numb
   return { added, end };
 }
 
-/**
- * Returns the identifiers of a program that writes in place: the output has that of the input whose memory it
- * is.
- */
+/** Returns the identifiers of a program. An output in place has that of the input whose memory it is. */
 function namesInPlace(func: TileFunc, names: PtoNames): PtoNames {
-  const base = inputsOf(func).find(({ inout }) => inout === true)?.name;
+  const base = inoutOf(func)?.name;
   const output = outputOf(func).name;
   return { ...names, buffer: (name) => names.buffer(name === output ? (base ?? name) : name) };
 }

@@ -6,7 +6,7 @@ import { isMove, isOrderFree, isRead, type AccessMap } from "../../ir/access.js"
 import { addressOf } from "../../ir/addressing.js";
 import { defined } from "../../ir/defined.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
-import { inputsOf, operandNamed, outputOf, type TileFunc } from "../../ir/func.js";
+import { inputsOf, operandNamed, outputOf, isInPlace, type TileFunc } from "../../ir/func.js";
 import { rangesOf } from "../../ir/intervals/intervals.js";
 import type { Ranges } from "../../ir/intervals/range.js";
 import { constant, dimsOf, equalLinear, isDim, type Linear } from "../../ir/linear.js";
@@ -37,7 +37,6 @@ import { evaluator, valuePlan } from "../../ir/values/index.js";
 import { combinationAnswer, computesValues, type ElementCondition } from "../ascend-answer.js";
 import { indexSteps, type IndexStep } from "../index-walk.js";
 import { maxSizesOf } from "../plan/gather.js";
-import { isInPlace } from "../scatter-map.js";
 
 /**
  * Value that a point writes: an element that is read from `region`, or a constant with the unsigned bits

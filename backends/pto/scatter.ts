@@ -6,9 +6,8 @@
  * of MTE3 stands between them, so that the later one stays.
  */
 import { add, constant, scale } from "../../ir/linear.js";
-import { outputOf } from "../../ir/func.js";
+import { outputOf, isInPlace } from "../../ir/func.js";
 import type { FillStmt } from "../../ir/tile.js";
-import { isInPlace } from "../scatter-map.js";
 import { assertNever, InternalError, invariant, strides } from "../../ir/types.js";
 import { fixed, type PtoContext } from "./context.js";
 import type { Coordinate } from "./forms.js";

@@ -2,11 +2,11 @@
  * The parts of a PyPTO program that gathers and scatters share: its head and parameters, the loops over
  * views, and the views.
  */
-import { inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
+import { inputsOf, outputOf, inoutOf, type AccessFunc } from "../../ir/func.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import type { Target } from "../../ir/target.js";
 import { printSchedule } from "../../ir/text/print.js";
-import { isInPlace, judge, Tiling } from "../../ir/tiling/index.js";
+import { judge, Tiling } from "../../ir/tiling/index.js";
 import { at, formatShape, invariant, type Shape } from "../../ir/types.js";
 import { Lines } from "../lines.js";
 import { Identifiers } from "../names.js";
@@ -38,12 +38,9 @@ export function programText(
 ): string {
   const { schedule } = func;
   invariant(isResolved(schedule), "the schedule of a kernel is chosen");
-  const inPlace = isInPlace(func);
-  const [base] = inputsOf(func);
-  const params = inPlace ? inputsOf(func) : func.operands;
-  const shown = func.operands.map((operand) =>
-    inPlace && operand === outputOf(func) && base !== undefined ? base : operand,
-  );
+  const base = inoutOf(func);
+  const params = base === undefined ? func.operands : inputsOf(func);
+  const shown = func.operands.map((operand) => (operand === outputOf(func) ? (base ?? operand) : operand));
   const identifiers = new Identifiers();
   const unique = new Map(params.map((operand) => [operand, identifiers.next("gm", operand.name)]));
   const pieceNames = new Map(params.map((operand) => [operand, identifiers.next("view", operand.name)]));

@@ -10,7 +10,7 @@ import { canonicalMap } from "../../ir/canonical-map.js";
 import { defined } from "../../ir/defined.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { equalFunc } from "../../ir/equal.js";
-import { inputOf, inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
+import { inputOf, inputsOf, outputOf, isInPlace, type AccessFunc } from "../../ir/func.js";
 import { indicesOf, soleAtom, type Linear } from "../../ir/linear.js";
 import { accessMap } from "../../ir/operator.js";
 import { resolveSource } from "../../ir/ops/registry.js";
@@ -20,7 +20,6 @@ import type { Target } from "../../ir/target.js";
 import {
   anyLegal,
   frameworkMemory,
-  isInPlace,
   judge,
   nearestLegal,
   suggestionText,

@@ -22,6 +22,7 @@ import {
   operandNamed,
   outputBytes,
   outputOf,
+  inoutOf,
   type TileFunc,
 } from "../../ir/func.js";
 import { constant, evaluate, isAffine, loopForm, indicesOf, type Linear } from "../../ir/linear.js";
@@ -338,7 +339,7 @@ class Machine {
     this.buffers = ubBuffers(func);
     this.accesses = accessLookup(func);
     this.counters = newCounters(func, target);
-    const inout = func.operands.find((operand) => operand.inout === true);
+    const inout = inoutOf(func);
     this.inPlace = inout === undefined ? undefined : inputTensor(inputs, inout).bytes;
     if (this.inPlace !== undefined) this.output.set(this.inPlace);
     const stmt = computationIn(func.body);

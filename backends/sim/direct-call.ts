@@ -1,5 +1,5 @@
 /** A call of the fast executor that reads the caller's arrays where they are. */
-import { keyOf, outputOf, type Operand } from "../../ir/func.js";
+import { keyOf, outputOf, isInPlace, type Operand } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { hasScatter } from "../../ir/tile.js";
 import { byteCount, elementCount } from "../../ir/types.js";
@@ -9,7 +9,6 @@ import { scatterPlanOf, type ScatterPlan } from "../direct/scatter-plan.js";
 import { emptyOutputSteps } from "../empty-output.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import { allocateArray, inputTensor, type HostInputs, type HostTensor } from "../memory.js";
-import { isInPlace } from "../scatter-map.js";
 import { checkTensors } from "../values.js";
 import type { FastOptions } from "../wasm/executor.js";
 import { hasScatterCode } from "../wasm/scatter-plan.js";

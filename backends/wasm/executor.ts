@@ -5,7 +5,7 @@
  */
 import { defined } from "../../ir/defined.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
-import { ofEach, inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
+import { ofEach, inputsOf, keyOf, inoutOf, type TileFunc } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { computationIn } from "../../ir/tile.js";
 import { at, byteCount, invariant } from "../../ir/types.js";
@@ -347,7 +347,7 @@ export class FastExecutor {
       if (stmt.op === "scatter") throw badIndexAt(this.mapped(), coordinates(bad, stmt.map.domain));
       throw indexOutOfRange({ map: stmt.map, operands: tile.operands, tile, inputs }, bad);
     }
-    const inPlace = inputsOf(this.func).find(({ inout }) => inout === true);
+    const inPlace = inoutOf(this.func);
     if (inPlace !== undefined) {
       const { bytes } = inputTensor(given, inPlace);
       if (bytes.buffer !== this.output.buffer) bytes.set(this.output);

@@ -2,8 +2,7 @@
 import "../platform.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
 import { entryOf } from "../../ir/entry-of.js";
-import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
-import { isInPlace } from "../scatter-map.js";
+import { inputsOf, keyOf, outputOf, isInPlace, type Operand, type TileFunc } from "../../ir/func.js";
 import { isObject, shownValue } from "../fields.js";
 import { keysWith, type WgslBinding } from "../wgsl/index.js";
 import { copyDstUsage, copySrcUsage, mapReadUsage, storageUsage, uniformUsage } from "./usage.js";

@@ -10,7 +10,7 @@ import { derivedOnce } from "../../ir/derived-once.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { entryOf } from "../../ir/entry-of.js";
-import { inputsOf, keyOf, outputOf, type DynamicTile, type TileFunc } from "../../ir/func.js";
+import { keyOf, outputOf, inoutOf, type DynamicTile, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { isScatter, writtenIndices } from "../../ir/access.js";
 import { mayReject } from "../../ir/policy.js";
@@ -608,7 +608,7 @@ const unwrittenSteps = (tile: TileFunc, inputs: HostInputs): Generator<number, v
 
 /** Returns the memory of the input that a program writes in place; undefined where it writes none. */
 function writtenInput(tile: TileFunc, inputs: HostInputs): Uint8Array | undefined {
-  const written = inputsOf(tile).find(({ inout }) => inout === true);
+  const written = inoutOf(tile);
   return written === undefined ? undefined : inputTensor(inputs, written).bytes;
 }
 

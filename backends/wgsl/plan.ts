@@ -8,7 +8,7 @@
 import { gatheredTable } from "../../ir/access.js";
 import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
 import { singleCopies } from "../moves.js";
-import { inputOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
+import { inputOf, keyOf, outputOf, isInPlace, type TileFunc } from "../../ir/func.js";
 import { evaluate, isConstant, type Env } from "../../ir/linear.js";
 import { runtimeParamNames } from "../../ir/symbols/dynamic.js";
 import { readsAlone, webgpu, type Target } from "../../ir/target.js";
@@ -35,7 +35,6 @@ import {
 } from "../../ir/types.js";
 import { defaultLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
 import { namesOf, type Names } from "../names.js";
-import { isInPlace } from "../scatter-map.js";
 import { joinRuns } from "../plan/join-runs.js";
 import { gatherMove, type GatherMove, type AccessWords } from "./gather-move.js";
 import { dispatchOf, isFolded, type WorkgroupGrid } from "./grid.js";

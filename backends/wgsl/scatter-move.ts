@@ -18,6 +18,7 @@ import {
   outputBytes,
   outputOf,
   outputPlace,
+  isInPlace,
   type TileFunc,
 } from "../../ir/func.js";
 import { dimRanges, reductionLength } from "../../ir/intervals/intervals.js";
@@ -44,7 +45,7 @@ import { typeOf, valuePlan, type Combination } from "../../ir/values/index.js";
 import { tellingPoints } from "../check-points.js";
 import { combinedValue } from "../plan/combined-value.js";
 import { planGather } from "../plan/gather.js";
-import { isInPlace, scatterMapOf } from "../scatter-map.js";
+import { scatterMapOf } from "../scatter-map.js";
 import type { Arithmetic } from "./arithmetic.js";
 import {
   needsInt128,

@@ -2,8 +2,7 @@
  * The least cycles of a scatter, whatever its schedule: what is moved at least, and the work of its points on
  * as many cores as can share it.
  */
-import { outputPlace } from "../func.js";
-import { isInPlace } from "../tiling/scatter-tiling.js";
+import { outputPlace, isInPlace } from "../func.js";
 import type { ScatterTiling } from "../tiling/scatter-tiling.js";
 import { compulsoryElements } from "../tiling/scatter-traffic.js";
 import type { Target } from "../target.js";

@@ -66,7 +66,7 @@ export {
 export { compulsoryBytes, type OperandTraffic, type Traffic } from "./traffic.js";
 export { entryLimits, soleDim, type TiledOperand } from "./tiled.js";
 export { isLongerTile, takenSchedule } from "./taken-schedule.js";
-export { isInPlace, type ScatterTiling } from "./scatter-tiling.js";
+export type { ScatterTiling } from "./scatter-tiling.js";
 export { compulsoryElements } from "./scatter-traffic.js";
 export { frameworkMemory, slotsOf, unequalBlocks, writeRulesOf } from "./pypto-writes.js";
 export { honoured, Tiling, Tilings } from "./tiling.js";

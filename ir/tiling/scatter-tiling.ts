@@ -10,7 +10,16 @@
  */
 import { baseFill, gatheredTable, inputTile, readsOf, walked, type AccessMap } from "../access.js";
 import { entryOf } from "../entry-of.js";
-import { inputOf, inputsOf, keyOf, outputOf, outputPlace, type AccessFunc, type Operand } from "../func.js";
+import {
+  inputOf,
+  inputsOf,
+  keyOf,
+  outputOf,
+  outputPlace,
+  isInPlace,
+  type AccessFunc,
+  type Operand,
+} from "../func.js";
 import { dimsOf, soleAtom } from "../linear.js";
 import type { Residency, ResolvedSchedule } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
@@ -76,13 +85,6 @@ export interface BaseCopy extends ScatterTile {
   /** Dims along which the region lies beyond the domain. */
   readonly after: readonly number[];
 }
-
-/**
- * True if a scatter writes in place: the output occupies the memory of the base (the tensor with the initial
- * elements).
- */
-export const isInPlace = ({ operands }: Pick<AccessFunc, "operands">): boolean =>
-  operands.some(({ inout }) => inout === true);
 
 /**
  * Returns the dims of a scatter's domain whose tiles can be parallel tasks, each with its output dim. Such a

@@ -4,10 +4,10 @@
  * is skipped moves none.
  */
 import { cutBy, elementsRead, gatheredTable, indexed, inputTile, walked, type AccessMap } from "../access.js";
-import { keyOf, outputOf, type Operand } from "../func.js";
+import { keyOf, outputOf, isInPlace, type Operand } from "../func.js";
 import { soleAtom } from "../linear.js";
 import { at, bytesFor, contiguousRun, elementCount, meanBytes, type Shape } from "../types.js";
-import { baseOf, isInPlace, isTable, type BaseCopy, type ScatterTiling } from "./scatter-tiling.js";
+import { baseOf, isTable, type BaseCopy, type ScatterTiling } from "./scatter-tiling.js";
 import type { OperandTraffic, Traffic } from "./traffic.js";
 
 /**

@@ -1,5 +1,5 @@
 /** The types of a module, for its caller. */
-import { inputsOf, keyOf, outputOf, type Operand } from "../../ir/func.js";
+import { inputsOf, keyOf, outputOf, inoutOf, type Operand } from "../../ir/func.js";
 import { elementTypes, isPacked } from "../../ir/types.js";
 import { printKey, type ModuleProgram } from "./module-facts.js";
 
@@ -23,7 +23,7 @@ const fields = (operands: readonly Operand[], typeOf: (operand: Operand) => stri
  * Returns the text of the TypeScript declaration file of a module. `head`: comment at the top of the file.
  */
 export function printDeclarations(program: ModuleProgram, kind: ModuleKind, head: string): string {
-  const written = inputsOf(program).find(({ inout }) => inout === true);
+  const written = inoutOf(program);
   const symbols = program.symbolic?.symbols ?? [];
   const sizes = symbols.length === 0 ? "" : ", sizes: Sizes";
   const gpu = kind === "module";

@@ -11,6 +11,7 @@ import {
   keyOf,
   dynamicSymbols,
   outputOf,
+  isInPlace,
   type DynamicTile,
   type TileFunc,
 } from "../../ir/func.js";
@@ -30,7 +31,7 @@ import { at, bitsOf, elementTypes, isPacked, isSigned, maxElements, type Shape }
 import { hasScatter } from "../../ir/tile.js";
 import { promisesUnique } from "../../ir/verify/write-rules.js";
 import { tellingPoints } from "../../backends/check-points.js";
-import { isInPlace, scatterMapOf } from "../../backends/scatter-map.js";
+import { scatterMapOf } from "../../backends/scatter-map.js";
 import { pickedBy } from "../../backends/resolved-indices.js";
 import { tensorSteps } from "../../backends/index-walk.js";
 import type { Kernel } from "../api/compile.js";

@@ -12,6 +12,7 @@ import {
   type Diagnostic,
   type Func,
 } from "../../ir/index.js";
+import { isInPlace } from "../../ir/func.js";
 import {
   isObject,
   toHosts,
@@ -181,7 +182,7 @@ export async function compareDraw(
   const value = (bytes: Uint8Array) => fromOutput(type, bytes, inputs);
   // The kernel may write in its inputs, and so may its definition, even where the other does not.
   const programs = [kernel.tile, kernel.access, kernel.source, definition];
-  const writes = programs.some((func) => func?.operands.some(({ inout }) => inout === true));
+  const writes = programs.some((func) => func !== undefined && isInPlace(func));
   const given = () => (writes ? copies(inputs) : inputs);
   const expected = await outcomeOf(() =>
     definition === undefined

@@ -18,6 +18,7 @@ import {
   type Func,
   type Operand,
 } from "../../ir/index.js";
+import { isInPlace } from "../../ir/func.js";
 import {
   coordinates,
   resolvedIndices,
@@ -25,7 +26,6 @@ import {
   type HostInputs,
   type HostValue,
 } from "../../backends/index.js";
-import { isInPlace } from "../../backends/scatter-map.js";
 import { mapOfOperator } from "../../backends/reference/defined-map.js";
 import { checkDefinition } from "../api/check-definition.js";
 import type { Kernel } from "../api/compile.js";

@@ -9,7 +9,8 @@ import { buffersOf, bufferUsage } from "../../backends/webgpu/buffers.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { deviceFaults } from "../../backends/webgpu/errors.js";
 import { resourcesOn } from "../../backends/webgpu/work.js";
-import { alignUp, byteCount, hasScatter, inputsOf, outputOf, type TileFunc } from "../../ir/index.js";
+import { alignUp, byteCount, hasScatter, outputOf, type TileFunc } from "../../ir/index.js";
+import { inoutOf } from "../../ir/func.js";
 import { failedMeasurement } from "./local-measurer.js";
 import type { MeasuredTask, Measurer } from "./measurer.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
@@ -28,7 +29,7 @@ export function gpuMeasurer(runner: Runner, device: string, task: MeasuredTask):
   const aligned = (bytes: number): number => Math.max(4, alignUp(bytes, 4));
   const upload = (bytes: Uint8Array): GPUBuffer => resources.buffer(aligned(bytes.byteLength), usage, bytes);
   const bytes = byteCount(outputOf(kernel.tile).type);
-  const inPlace = inputsOf(kernel.tile).find(({ inout }) => inout === true);
+  const inPlace = inoutOf(kernel.tile);
   const untouched =
     inPlace === undefined
       ? upload(new Uint8Array(aligned(bytes)).fill(poisonByte))

@@ -4,14 +4,14 @@
  * sectors of memory. Index values are in range and at random; segments have the same length.
  */
 import { gatheredTable, isScatter, type AccessMap } from "../../../ir/access.js";
-import { inputsOf, outputBytes, outputPlace, type TileFunc } from "../../../ir/func.js";
+import { inputsOf, outputBytes, outputPlace, isInPlace, type TileFunc } from "../../../ir/func.js";
 import { taskOfTile } from "../../../ir/task/index.js";
 import { at, elementCount, isIndexDType, meanBytes, strides, type DType } from "../../../ir/types.js";
 import { hasScatter } from "../../../ir/tile.js";
 import { tellingPoints } from "../../check-points.js";
 import { indexSteps, type IndexStep } from "../../index-walk.js";
 import { coordinates } from "../../memory.js";
-import { isInPlace, scatterMapOf } from "../../scatter-map.js";
+import { scatterMapOf } from "../../scatter-map.js";
 import type { KernelStep, WgslKernel } from "../kernel.js";
 import { LaneRunner, type LaneAccess, type LaneCounts } from "./lane.js";
 import { parseKernel, type BufferSyntax } from "./syntax.js";

@@ -4,7 +4,7 @@
  */
 import { isScatter } from "../../access.js";
 import { withCommas } from "../../counted.js";
-import type { AccessFunc } from "../../func.js";
+import { isInPlace, type AccessFunc } from "../../func.js";
 import { inputsOf, keyOf, outputOf, type Operand } from "../../func.js";
 import { mayReport } from "../../policy.js";
 import { deviceLimits as limitsOf, targetFacts, type Target } from "../../target.js";
@@ -53,7 +53,7 @@ export function boundBuffers(func: AccessFunc): StorageBuffers {
   const hasElements = elementCount(type.shape) > 0;
   const owner = isScatter(func.map) && needsOwners(write, bytesOf(byteAligned(type.dtype)));
   return storageBuffersOf(inputsOf(func).length, {
-    output: !inputsOf(func).some(({ inout }) => inout === true),
+    output: !isInPlace(func),
     status: hasElements && (mayReport(func.map) || write.duplicates === "error"),
     owner: hasElements && owner,
   });
