@@ -65,7 +65,6 @@ import {
   allocateArray,
   copyBytes,
   indexReader,
-  packedBits,
   inputTensor,
   shiftPacked,
   type HostInputs,
@@ -87,7 +86,7 @@ import { emptyOutputSteps } from "../empty-output.js";
 import { indexInputs } from "../index-inputs.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
-import { readBits, writeBits } from "./bits.js";
+import { writeBits, elementBits, type Memory } from "./memory.js";
 import { BurstRun } from "./counter.js";
 import { execution } from "../../ir/clock/execution.js";
 import { counterOf, newCounters, summarize, type Counters, type Counts } from "./summary.js";
@@ -140,21 +139,6 @@ export function countScatter(func: TileFunc, inputs: HostInputs, target: Target)
   const machine = new Machine(func, Object.fromEntries(placed), target);
   for (const _ of machine.executed()) continue;
   return machine.counts();
-}
-
-/** A memory: its bytes, and where its first element lies in them. */
-interface Memory {
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
-  readonly first: number;
-  /** The byte behind its last one. */
-  readonly end: number;
-  readonly dtype: DType;
-  /** Bytes of an element; less than one where several share a byte. */
-  readonly elementBytes: number;
-  readonly name: string;
-  /** Absent for global memory. */
-  readonly ub?: UbBuffer;
 }
 
 /** An address of a gather, as one iteration of the loops makes it: elements from the start of a memory. */
@@ -596,7 +580,7 @@ class Machine {
     invariant(scattered !== undefined, "a program with a scatter notes what it writes");
     const toOutput = this.placeInOutput(stmt);
     const runs: BurstRun[] = [];
-    const steps = scatterSteps<Memory>(
+    const steps = scatterSteps(
       {
         func,
         env,
@@ -833,12 +817,9 @@ class Machine {
   ): number {
     const element = this.at(form, elementOf(form, point), point, indices);
     const place = memory.first + element * memory.elementBytes;
-    const byte = Math.floor(place);
-    this.check(memory, byte, Math.ceil(memory.elementBytes), stmt, false);
+    this.check(memory, Math.floor(place), Math.ceil(memory.elementBytes), stmt, false);
     counted?.(place, element);
-    return isPacked(memory.dtype)
-      ? packedBits(memory.bytes, memory.dtype, element, memory.first)
-      : readBits(memory.view, byte, memory.elementBytes);
+    return elementBits(memory, element);
   }
 
   /**

@@ -7,8 +7,8 @@ import { addressOf, type Place } from "../../ir/addressing.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
 import { evaluate, type Env, type Linear } from "../../ir/linear.js";
 import { fillValue, noElement, outOfRange } from "../../ir/policy.js";
-import { firstTable, type Region, type ScatterStmt, type UbBuffer } from "../../ir/tile.js";
-import { at, invariant, isPacked, type DType } from "../../ir/types.js";
+import { firstTable, type Region, type ScatterStmt } from "../../ir/tile.js";
+import { at, invariant } from "../../ir/types.js";
 import {
   combination,
   evaluator,
@@ -18,22 +18,9 @@ import {
   type ValueType,
 } from "../../ir/values/index.js";
 import { IndexWalk, indexSteps, reductionRange, type IndexStep } from "../index-walk.js";
-import { copyBytes, indexReader, packedBits } from "../memory.js";
+import { copyBytes, indexReader } from "../memory.js";
 import { pointsOf } from "../region-points.js";
-import { readBits, writeBits } from "./bits.js";
-
-/**
- * Memory that a scatter accesses: a tensor in global memory, or a buffer in the unified buffer (UB). `first`:
- * byte offset of the first element in `bytes`. `ub`: the buffer; undefined for global memory.
- */
-export interface PointMemory {
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
-  readonly first: number;
-  readonly dtype: DType;
-  readonly elementBytes: number;
-  readonly ub?: UbBuffer;
-}
+import { readBits, writeBits, elementBits, type Memory } from "./memory.js";
 
 /**
  * Callback that counts an access to an element of global memory. `byte`: byte offset of the element in the
@@ -45,13 +32,13 @@ export type CountElement = (byte: number, element: number) => void;
  * Functions of the simulated machine that the execution of a scatter uses: environment, memories, checks and
  * counters.
  */
-export interface ScatterMachine<M extends PointMemory> {
+export interface ScatterMachine {
   readonly func: TileFunc;
   readonly env: Env;
   placeOf(region: Region): Place;
-  memoryOf(name: string): M;
+  memoryOf(name: string): Memory;
   /** Throws a RunError for bytes outside the memory, and for a read of bytes that were never written. */
-  check(memory: M, start: number, length: number, stmt: ScatterStmt, write: boolean): void;
+  check(memory: Memory, start: number, length: number, stmt: ScatterStmt, write: boolean): void;
   /** Returns the function that counts the accesses to operand number `operand` in global memory. */
   counting(operand: number): CountElement;
   /** Notes a point with an index out of range. */
@@ -67,10 +54,7 @@ const pointsAtOnce = 2 ** 12;
  * Executes a scatter statement for all its points in row-major order. Yields the number of points
  * since the last yield, {@link pointsAtOnce} at most.
  */
-export function* scatterSteps<M extends PointMemory>(
-  machine: ScatterMachine<M>,
-  stmt: ScatterStmt,
-): Generator<number> {
+export function* scatterSteps(machine: ScatterMachine, stmt: ScatterStmt): Generator<number> {
   const { func, env } = machine;
   const { write } = stmt.map;
   const reads = new PointReads(machine, stmt);
@@ -116,8 +100,8 @@ export function* scatterSteps<M extends PointMemory>(
 /**
  * Input of a scatter that its points read. `reader`: returns index values by position; undefined for data.
  */
-interface PointTable<M> {
-  readonly memory: M;
+interface PointTable {
+  readonly memory: Memory;
   readonly reader: ReturnType<typeof indexReader> | undefined;
   /** Undefined for a buffer in the unified buffer (UB). */
   readonly count: CountElement | undefined;
@@ -126,16 +110,16 @@ interface PointTable<M> {
 /**
  * Checked and counted reads of index values and elements at one point of a scatter's domain after another.
  */
-class PointReads<M extends PointMemory> {
+class PointReads {
   private dims: readonly number[] = [];
   private readonly walk: IndexWalk;
   /** By input; undefined for an input without a region. */
-  private readonly tables: readonly (PointTable<M> | undefined)[];
+  private readonly tables: readonly (PointTable | undefined)[];
   /** Element numbers of the reads. */
   private readonly elements: readonly Linear[];
 
   constructor(
-    private readonly machine: ScatterMachine<M>,
+    private readonly machine: ScatterMachine,
     private readonly stmt: ScatterStmt,
   ) {
     const { func } = machine;
@@ -199,7 +183,7 @@ class PointReads<M extends PointMemory> {
   }
 
   /** Returns the element of a read: its memory, its number in the region, and the byte at which it begins. */
-  elementOf(read: number): { readonly memory: M; readonly element: number; readonly from: number } {
+  elementOf(read: number): { readonly memory: Memory; readonly element: number; readonly from: number } {
     const { table } = at(this.stmt.map.reads, read);
     const element = this.evaluate(at(this.elements, read));
     return { memory: this.tableOf(table).memory, element, from: this.touch(table, element) };
@@ -207,13 +191,11 @@ class PointReads<M extends PointMemory> {
 
   /** Returns the bits of the element of a read. */
   bitsAt(read: number): number {
-    const { memory, element, from } = this.elementOf(read);
-    return isPacked(memory.dtype)
-      ? packedBits(memory.bytes, memory.dtype, element, memory.first)
-      : readBits(memory.view, from, memory.elementBytes);
+    const { memory, element } = this.elementOf(read);
+    return elementBits(memory, element);
   }
 
-  private tableOf(table: number): PointTable<M> {
+  private tableOf(table: number): PointTable {
     const result = this.tables[table];
     invariant(result !== undefined, `input ${table} has a region`);
     return result;
@@ -257,7 +239,7 @@ interface PointWrites {
 function pointValue(
   func: TileFunc,
   { map }: ScatterStmt,
-  reads: PointReads<PointMemory>,
+  reads: PointReads,
   { move, old, put, fill: putFill }: PointWrites,
 ): (byte: number, isFill: boolean) => number {
   const { dtype } = outputOf(func).type;
