@@ -23,6 +23,12 @@ export interface Extent {
   readonly fixed: boolean;
 }
 
+/** Loop of a variable from 0 to `end`, exclusive, in C++. */
+interface CountedLoop {
+  readonly name: string;
+  readonly end: string;
+}
+
 /** Returns a product of words, or of what stands in parentheses, so many times. */
 const timesText = (text: string, by: number): string => (by === 1 ? text : `${text} * ${by}`);
 
@@ -76,6 +82,18 @@ export class PtoContext {
     this.tiles = new Map(outer);
     this.out.block(head, body);
     this.tiles = outer;
+  }
+
+  /** Emits nested loops, outermost first. The variable of each goes from 0 to `end`, exclusive. */
+  nest([loop, ...inner]: readonly CountedLoop[], body: () => void): void {
+    if (loop === undefined) {
+      body();
+      return;
+    }
+    const { name, end } = loop;
+    this.scope(`for (int32_t ${name} = 0; ${name} < ${end}; ${name}++)`, () => {
+      this.nest(inner, body);
+    });
   }
 
   tileOf(buffer: string): string | undefined {
@@ -294,6 +312,12 @@ export class PtoContext {
       if (k > 0) this.barrier();
       this.out.line(`${instruction};`);
     });
+  }
+
+  /** Emits an instruction of V after a barrier, so that it follows everything V was given before. */
+  vectorInOrder(instruction: string): void {
+    this.barrier();
+    this.out.line(`${instruction};`);
   }
 
   barrier(): void {

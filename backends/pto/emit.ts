@@ -6,15 +6,7 @@ import { constant, equalLinear, isConstant, loopVariables, sub } from "../../ir/
 import type { Target } from "../../ir/target.js";
 import type { AddedName } from "../../ir/tiling/flat-program.js";
 import { printStmtHead } from "../../ir/text/print.js";
-import {
-  regionsOf,
-  flatten,
-  type ForStmt,
-  type LoadStmt,
-  type Stmt,
-  type StoreStmt,
-  type SyncStmt,
-} from "../../ir/tile.js";
+import { regionsOf, flatten, type ForStmt, type Stmt, type SyncStmt, type Region } from "../../ir/tile.js";
 import { assertNever, at, InternalError, invariant, strides } from "../../ir/types.js";
 import { PtoContext } from "./context.js";
 import { emitMgather, emitRowCopy, emitRowFetch } from "./gather-rows.js";
@@ -298,10 +290,10 @@ function emitStmts(context: PtoContext, body: readonly Stmt[], isCheck: boolean)
         emitFor(context, stmt, isCheck);
         break;
       case "load":
-        emitLoad(context, stmt);
+        emitCopy(context, "load", stmt.to, stmt.from);
         break;
       case "store":
-        emitStore(context, stmt);
+        emitCopy(context, "store", stmt.from, stmt.to);
         break;
       case "gather":
         emitGather(context);
@@ -341,44 +333,26 @@ function emitFor(context: PtoContext, stmt: ForStmt, isCheck: boolean): void {
 }
 
 /**
- * Emits a load from global memory into a buffer in the unified buffer (UB). A double buffer first switches to
- * the copy that is not in use.
+ * Emits a load of a region of a tensor into a buffer in the unified buffer (UB), or a store from the buffer. A
+ * load into a double buffer first switches to the copy that is not in use.
  */
-function emitLoad(context: PtoContext, stmt: LoadStmt): void {
-  const buffer = context.plan.buffers.get(stmt.to);
-  const operand = operandNamed(context.plan.func, stmt.from.buffer);
-  invariant(buffer !== undefined && operand !== undefined, "a load fills a tile from a tensor");
-  context.switchCopy(buffer);
+function emitCopy(context: PtoContext, what: "load" | "store", name: string, region: Region): void {
+  const buffer = context.plan.buffers.get(name);
+  const operand = operandNamed(context.plan.func, region.buffer);
+  invariant(buffer !== undefined && operand !== undefined, `a ${what} is of a tile and a tensor`);
+  if (what === "load") context.switchCopy(buffer);
   const inGm = strides(operand.type.shape);
   const tile = emitTransfer(context, {
-    what: "load",
+    what,
     operand: operand.name,
-    start: startOf({ offsets: stmt.from.offsets, strides: inGm }),
+    start: startOf({ offsets: region.offsets, strides: inGm }),
     strides: inGm,
     buffer,
     shape: buffer.shape,
     address: context.address(buffer),
-    sizes: stmt.from.sizes,
+    sizes: region.sizes,
   });
-  if (tile !== undefined) context.setTile(buffer, tile);
-}
-
-/** Emits a store to global memory from a buffer in the unified buffer (UB). */
-function emitStore(context: PtoContext, stmt: StoreStmt): void {
-  const buffer = context.plan.buffers.get(stmt.from);
-  const operand = operandNamed(context.plan.func, stmt.to.buffer);
-  invariant(buffer !== undefined && operand !== undefined, "a store empties a tile into a tensor");
-  const inGm = strides(operand.type.shape);
-  emitTransfer(context, {
-    what: "store",
-    operand: operand.name,
-    start: startOf({ offsets: stmt.to.offsets, strides: inGm }),
-    strides: inGm,
-    buffer,
-    shape: buffer.shape,
-    address: context.address(buffer),
-    sizes: stmt.to.sizes,
-  });
+  if (what === "load" && tile !== undefined) context.setTile(buffer, tile);
 }
 
 /** Emits the instructions of the program's gather, according to the lowering. */

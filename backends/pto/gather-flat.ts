@@ -243,7 +243,7 @@ export function emitFlat(context: PtoContext, gather: PtoGather): void {
       const { text, max: rows } = at(sizes, d);
       if (rows === 1) nest(d + 1, [...dims, 0]);
       else
-        context.scope(`for (int32_t ${name} = 0; ${name} < ${text}; ${name}++)`, () => {
+        context.nest([{ name, end: text }], () => {
           nest(d + 1, [...dims, name]);
         });
       return;
@@ -451,7 +451,6 @@ function emitSee(
   const columns = at(dims, dims.length - 1);
   const inTile: ChunkDim | undefined = dims[dims.length - 2];
   const outer = dims.slice(0, -2);
-  const names = outer.map((_, k) => `m${k}`);
   const shape = {
     word: i32,
     rows: inTile === undefined ? 1 : inTile.extent * inTile.each,
@@ -459,22 +458,12 @@ function emitSee(
       inTile?.stride ?? alignUp(columns.extent * columns.each, context.plan.target.blockBytes / i32.bytes),
     valid: [inTile === undefined ? fixed(1) : valid(inTile), valid(columns)] as const,
   };
-  const nest = (k: number): void => {
-    const loop = outer[k];
-    if (loop === undefined) {
-      const shift = names.map((name, n) => ` + ${name} * ${4 * at(outer, n).stride}`).join("");
-      const [flags, flagsBefore] = [context.fresh("row"), context.fresh("row")];
-      context.tile(flagsBefore, "Seen", shape, `seen_ub${shift}`);
-      context.tile(flags, "Seen", shape, rows.address(mark) + shift);
-      context.out.line(`TOR(${flagsBefore}, ${flagsBefore}, ${flags});`);
-      return;
-    }
-    context.scope(
-      `for (int32_t ${names[k] ?? ""} = 0; ${names[k] ?? ""} < ${valid(loop).text}; ${names[k] ?? ""}++)`,
-      () => {
-        nest(k + 1);
-      },
-    );
-  };
-  nest(0);
+  const loops = outer.map((dim, k) => ({ name: `m${k}`, end: valid(dim).text }));
+  context.nest(loops, () => {
+    const shift = loops.map(({ name }, n) => ` + ${name} * ${4 * at(outer, n).stride}`).join("");
+    const [flags, flagsBefore] = [context.fresh("row"), context.fresh("row")];
+    context.tile(flagsBefore, "Seen", shape, `seen_ub${shift}`);
+    context.tile(flags, "Seen", shape, rows.address(mark) + shift);
+    context.out.line(`TOR(${flagsBefore}, ${flagsBefore}, ${flags});`);
+  });
 }

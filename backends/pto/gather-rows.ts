@@ -39,20 +39,12 @@ export function overDims(
   const dims = extents.map(({ fixed: isFixed, max }, d): Coordinate =>
     d >= upTo || (isFixed && max === 1) ? 0 : `d${d}`,
   );
-  const nest = (d: number): void => {
-    if (d === upTo) {
-      body(dims);
-      return;
-    }
-    if (dims[d] === 0) {
-      nest(d + 1);
-      return;
-    }
-    context.scope(`for (int32_t d${d} = 0; d${d} < ${at(extents, d).text}; d${d}++)`, () => {
-      nest(d + 1);
-    });
-  };
-  nest(0);
+  const loops = dims.flatMap((name, d) =>
+    typeof name === "string" ? [{ name, end: at(extents, d).text }] : [],
+  );
+  context.nest(loops, () => {
+    body(dims);
+  });
 }
 
 /** Emits a gather with the lowering `mgather`: one MGATHER instruction fetches rows from global memory. */

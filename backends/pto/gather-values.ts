@@ -20,16 +20,17 @@ import {
   readsOfSteps,
   type ReadForm,
 } from "../../ir/tiling/value-rows.js";
-import { alignUp, assertNever, at, invariant } from "../../ir/types.js";
+import { assertNever, at, invariant } from "../../ir/types.js";
 import { numberOf } from "../../ir/values/index.js";
 import type { Reduction } from "../../ir/values/expression.js";
 import type { VectorPlace, VectorProgram, VectorStep, VectorWord } from "../../ir/values/vector-steps.js";
 import { fixed, type Extent, type PtoContext } from "./context.js";
-import { overDims } from "./gather-rows.js";
+import { overDims, readerOf } from "./gather-rows.js";
 import { outputBuffer, type PtoGather } from "./plan.js";
 import { emitIndexSteps, type Reader } from "./indices.js";
 import { emitTransfer } from "./transfer.js";
 import { conversionText, dataWord, numberWord, type Word } from "./words.js";
+import { RowTiles } from "./row-tiles.js";
 
 /**
  * Emits a gather whose output elements are computed (by casts, arithmetic or a reduction), not only copied.
@@ -52,8 +53,8 @@ class ValueRows {
   private readonly slots: readonly UbBuffer[];
   private readonly sum: UbBuffer | undefined;
   private readonly readers = new Map<number, Reader>();
-  /** Tiles that are declared for the whole statement, by buffer and word. */
-  private readonly tiles = new Map<string, string>();
+  /** Tiles of rows; those of buffers are declared for the whole statement. */
+  private readonly rows: RowTiles;
 
   constructor(
     private readonly context: PtoContext,
@@ -66,6 +67,7 @@ class ValueRows {
     this.byRow = computedByRow(map);
     const last = map.domain.length - 1;
     this.columns = this.byRow ? context.extent(at(to.sizes, last), at(this.output.shape, last)) : fixed(1);
+    this.rows = new RowTiles(context, this.columns);
     const buffers = scratch.map((name) => {
       const buffer = plan.buffers.get(name);
       invariant(buffer !== undefined, `%${name} is a tile of the value`);
@@ -84,7 +86,8 @@ class ValueRows {
     const { map, to } = gather.stmt;
     this.hand(gather.pipe, ["S", "V", "MTE2"]);
     context.switchCopy(output);
-    for (const table of this.tablesRead()) this.readers.set(table, this.readerOf(table));
+    for (const table of this.tablesRead()) 
+      this.readers.set(table, readerOf(context, at(gather.stmt.from, table)));
     if (!this.byRow) context.bufferTile(output, to.sizes);
     this.declareTiles();
     const upTo = this.byRow ? map.domain.length - 1 : map.domain.length;
@@ -123,15 +126,6 @@ class ValueRows {
     return form.kind === "row" && !this.inTile(table);
   }
 
-  private readerOf(table: number): Reader {
-    const { context, gather } = this;
-    const { buffer, sizes } = at(gather.stmt.from, table);
-    const declared = context.plan.buffers.get(buffer);
-    if (declared === undefined) return (place) => `${context.plan.names.buffer(buffer)}[${place}]`;
-    const tile = context.bufferTile(declared, sizes);
-    return (place) => `${tile}.GetValue(${place})`;
-  }
-
   private reader(table: number): Reader {
     const reader = this.readers.get(table);
     invariant(reader !== undefined, `table ${table} is read by the scalar unit`);
@@ -165,7 +159,7 @@ class ValueRows {
     context.scope("else", () => {
       const word = dataWord(this.output.dtype, false);
       const fill = `(${word.name})${signedFill(gather.fill)}`;
-      if (this.byRow) this.vector(`TEXPANDS(${this.outputRow(word, dims)}, ${fill})`);
+      if (this.byRow) this.context.vectorInOrder(`TEXPANDS(${this.outputRow(word, dims)}, ${fill})`);
       else out.line(`${this.elementOf(dims)}, ${fill});`);
     });
   }
@@ -194,7 +188,7 @@ class ValueRows {
     invariant(reduction !== undefined && map.reduced !== undefined, "an element has terms");
     const sum = this.tileOf({ kind: "sum" }, numberWord("i32"), { dims, indices: names });
     const word = gather.values?.reduction?.type === "f32" ? "f32" : "i32";
-    this.vector(`TEXPANDS(${sum}, (int32_t)${startOf(reduction.how, word)})`);
+    this.context.vectorInOrder(`TEXPANDS(${sum}, (int32_t)${startOf(reduction.how, word)})`);
     const starts = reduction.how !== "fold";
     if (starts) out.line("bool any = false;");
     const { max, segment } = map.reduced;
@@ -228,7 +222,7 @@ class ValueRows {
     });
     if (starts) {
       context.scope("if (!any)", () => {
-        this.vector(`TEXPANDS(${sum}, (int32_t)0)`);
+        this.context.vectorInOrder(`TEXPANDS(${sum}, (int32_t)0)`);
       });
     }
   }
@@ -249,8 +243,8 @@ class ValueRows {
       if (this.isLoaded(form, table)) continue;
       switch (form.kind) {
         case "still":
-          this.vector(
-            `TEXPANDS(${this.rowTile(to, dataWord(to.dtype, false))}, ${this.element(read, point)})`,
+          this.context.vectorInOrder(
+            `TEXPANDS(${this.rows.of(to, dataWord(to.dtype, false))}, ${this.element(read, point)})`,
           );
           break;
         case "pieces":
@@ -305,7 +299,7 @@ class ValueRows {
     const quotient = atomsOf(at(gather.addresses.reads, read)).find((atom) => isQuotientOf(atom, last));
     if (quotient?.kind !== "div") {
       // A dim of one piece has no address.
-      this.vector(`TEXPANDS(${this.rowTile(to, word)}, ${this.element(read, point)})`);
+      this.context.vectorInOrder(`TEXPANDS(${this.rows.of(to, word)}, ${this.element(read, point)})`);
       return;
     }
     context.scope(`for (int32_t end = ${this.columns.text}; end > 0;)`, () => {
@@ -314,8 +308,8 @@ class ValueRows {
       out.line("const int32_t column = end - 1;");
       const piece = context.fresh("row");
       const upTo: Extent = { text: "end", max: this.columns.max, fixed: false };
-      context.tile(piece, "Row", { ...this.shape(word), valid: [fixed(1), upTo] }, context.address(to));
-      this.vector(`TEXPANDS(${piece}, ${this.element(read, { ...point, dims })})`);
+      context.tile(piece, "Row", { ...this.rows.shape(word), valid: [fixed(1), upTo] }, context.address(to));
+      this.context.vectorInOrder(`TEXPANDS(${piece}, ${this.element(read, { ...point, dims })})`);
       out.line(
         `end = column - (int32_t)${context.form(mod(quotient.of, quotient.by), dims, point.indices)};`,
       );
@@ -324,16 +318,16 @@ class ValueRows {
 
   private copy(read: number, to: UbBuffer, point: NamedPoint): void {
     const { context } = this;
-    const tile = this.rowTile(to, dataWord(to.dtype, false));
+    const tile = this.rows.of(to, dataWord(to.dtype, false));
     context.wait("V", "S");
-    context.scope(`for (int32_t column = 0; column < ${this.columns.text}; column++)`, () => {
+    context.nest([{ name: "column", end: this.columns.text }], () => {
       context.out.line(`${tile}.SetValue(column, ${this.element(read, point, "column")});`);
     });
     context.wait("S", "V");
   }
 
   private emitSteps(steps: readonly VectorStep[], point: NamedPoint): void {
-    for (const step of steps) this.vector(this.instruction(step, point));
+    for (const step of steps) this.context.vectorInOrder(this.instruction(step, point));
   }
 
   private instruction(step: VectorStep, point: NamedPoint): string {
@@ -373,32 +367,26 @@ class ValueRows {
     }
   }
 
-  /** Emits an instruction of V after a barrier, so that it follows everything V was given before. */
-  private vector(instruction: string): void {
-    this.context.barrier();
-    this.context.out.line(`${instruction};`);
-  }
-
   /** Returns the tile of a place as words. */
   private tileOf(place: VectorPlace, word: Word, point: NamedPoint): string {
     switch (place.kind) {
       case "slot":
-        return this.rowTile(at(this.slots, place.slot), word);
+        return this.rows.of(at(this.slots, place.slot), word);
       case "sum":
         invariant(this.sum !== undefined, "terms have a sum");
-        return this.rowTile(this.sum, word);
+        return this.rows.of(this.sum, word);
       case "output":
         return this.byRow
           ? this.outputRow(word, point.dims)
-          : this.rowTile(at(this.slots, this.slots.length - 1), word);
+          : this.rows.of(at(this.slots, this.slots.length - 1), word);
       case "read": {
         const gathered = this.gathered[place.read];
-        if (gathered !== undefined) return this.rowTile(gathered, word);
+        if (gathered !== undefined) return this.rows.of(gathered, word);
         const { map, from } = this.gather.stmt;
         const buffer = this.context.plan.buffers.get(at(from, at(map.reads, place.read).table).buffer);
         invariant(buffer !== undefined, "what lies in a tile is in UB");
         const address = at(this.gather.addresses.reads, place.read);
-        return this.declared(word, this.context.within(buffer, address, point.dims, point.indices));
+        return this.rows.declare(this.context.within(buffer, address, point.dims, point.indices), word);
       }
       default:
         return assertNever(place);
@@ -406,28 +394,7 @@ class ValueRows {
   }
 
   private outputRow(word: Word, dims: readonly Coordinate[]): string {
-    return this.declared(word, this.context.within(this.output, this.gather.addresses.output, dims));
-  }
-
-  private declared(word: Word, address: string): string {
-    const tile = this.context.fresh("row");
-    this.context.tile(tile, "Row", this.shape(word), address);
-    return tile;
-  }
-
-  /** Returns a tile that stands for a row of the value's own. */
-  private rowTile(buffer: UbBuffer, word: Word): string {
-    const key = `${buffer.name} ${word.name}`;
-    const existing = this.tiles.get(key);
-    if (existing !== undefined) return existing;
-    const tile = this.declared(word, this.context.address(buffer));
-    this.tiles.set(key, tile);
-    return tile;
-  }
-
-  private shape(word: Word) {
-    const columns = alignUp(this.columns.max * word.bytes, this.context.plan.target.blockBytes) / word.bytes;
-    return { word, rows: 1, columns, valid: [fixed(1), this.columns] as const };
+    return this.rows.declare(this.context.within(this.output, this.gather.addresses.output, dims), word);
   }
 
   /** Declares the tiles of all that is no part of an operand, before any loop. */
@@ -444,9 +411,9 @@ class ValueRows {
     };
     for (const [read, to] of this.gathered.entries()) {
       if (to !== undefined && !this.isLoaded(readForm(map, at(map.reads, read)), at(map.reads, read).table))
-        this.rowTile(to, dataWord(to.dtype, false));
+        this.rows.of(to, dataWord(to.dtype, false));
     }
-    if (this.sum !== undefined) this.rowTile(this.sum, numberWord("i32"));
+    if (this.sum !== undefined) this.rows.of(this.sum, numberWord("i32"));
     for (const step of [...(reduction?.steps ?? []), ...element]) {
       for (const [place, word] of wordsOf(step)) declare(place, word);
     }

@@ -3,20 +3,18 @@ import type { Coordinate } from "./forms.js";
 import { inputOf } from "../../ir/func.js";
 import { indicesOf } from "../../ir/linear.js";
 import type { Outside } from "../../ir/policy.js";
-import { at, bitsOf, isSigned, type DType } from "../../ir/types.js";
+import { at } from "../../ir/types.js";
 import type { IndexStep } from "../index-walk.js";
 import type { PtoContext } from "./context.js";
 import { otherwise } from "./outside.js";
 import type { PtoGather, PtoPlan } from "./plan.js";
+import { integerName } from "./words.js";
 
 /**
  * Function that returns the C++ expression for the index value at a position. `place`: C++ expression for the
  * position, in elements.
  */
 export type Reader = (place: string) => string;
-
-/** Returns the type in which an index is compared. */
-const compared = (dtype: DType): string => `${isSigned(dtype) ? "" : "u"}int${bitsOf(dtype)}_t`;
 
 /** Rules of the index operands of a gather or scatter. */
 type IndexRules = Pick<PtoGather, "rules">;
@@ -90,7 +88,7 @@ export function emitIndexSteps(
   let mayBeOutside = false;
   out.line(`bool ${inside} = true;`);
   for (const { index, table, form, rule, wrapNegativeBy, ends } of steps) {
-    const type = table === undefined ? "int64_t" : compared(inputOf(plan.func, table).type.dtype);
+    const type = table === undefined ? "int64_t" : integerName(inputOf(plan.func, table).type.dtype);
     const value =
       table === undefined
         ? context.wideForm(form, dims, names)

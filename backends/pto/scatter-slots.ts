@@ -12,7 +12,7 @@
 import { outputOf, type Operand } from "../../ir/func.js";
 import type { Pipe, UbBuffer } from "../../ir/tile.js";
 import type { SlotName } from "../../ir/tiling/scatter-slots.js";
-import { alignUp, at, invariant, isInteger } from "../../ir/types.js";
+import { at, invariant, isInteger } from "../../ir/types.js";
 import type { Combination } from "../../ir/values/combine.js";
 import { isValueType } from "../../ir/values/expression.js";
 import { isFloatValue, type FloatValueType } from "../../ir/values/index.js";
@@ -23,6 +23,7 @@ import type { PtoScatter } from "./scatter-plan.js";
 import { emitWord, valueWords, type PointWriter } from "./scatter-words.js";
 import { emitTransfer } from "./transfer.js";
 import { conversionText, dataWord, float, numberWord, type Word } from "./words.js";
+import { RowTiles } from "./row-tiles.js";
 
 /** Returns a function that emits the write of one row or element through slots. */
 export function slotWriter(context: PtoContext, scatter: PtoScatter): PointWriter {
@@ -40,8 +41,7 @@ class SlotWriter {
   /** Words of a row. */
   private readonly columns: Extent;
   private readonly valueOf: ReturnType<typeof valueWords>;
-  /** Tiles of slots, by slot and word. */
-  private readonly tiles = new Map<string, string>();
+  private readonly rows: RowTiles;
 
   constructor(
     private readonly context: PtoContext,
@@ -54,6 +54,7 @@ class SlotWriter {
     this.columns = this.isSingle
       ? fixed(this.word.each)
       : context.extent(at(stmt.sizes, rowDim), at(maxSizes, rowDim));
+    this.rows = new RowTiles(context, this.columns);
     this.valueOf = valueWords(context, scatter, this.word);
   }
 
@@ -97,12 +98,7 @@ class SlotWriter {
 
   /** Returns the tile of a slot as words. */
   private slotTile(name: SlotName, word: Word): string {
-    const key = `${name} ${word.name}`;
-    const existing = this.tiles.get(key);
-    if (existing !== undefined) return existing;
-    const tile = this.rowTile(this.context.address(this.slot(name)), word);
-    this.tiles.set(key, tile);
-    return tile;
+    return this.rows.of(this.slot(name), word);
   }
 
   private writtenBuffer(): UbBuffer {
@@ -113,15 +109,6 @@ class SlotWriter {
 
   private writtenTile(): string {
     return this.context.bufferTile(this.writtenBuffer(), this.scatter.stmt.to.sizes);
-  }
-
-  /** Declares a tile of one row at a byte address. */
-  private rowTile(address: string, word: Word): string {
-    const { context, columns } = this;
-    const tile = context.fresh("row");
-    const width = alignUp(columns.max * word.bytes, context.plan.target.blockBytes) / word.bytes;
-    context.tile(tile, "Row", { word, rows: 1, columns: width, valid: [fixed(1), columns] }, address);
-    return tile;
   }
 
   /** Emits the words of a point's value into a slot. */
@@ -174,7 +161,7 @@ class SlotWriter {
     };
     if (isSingle) emit("0", dims);
     else
-      context.scope(`for (int32_t column = 0; column < ${columns.text}; column++)`, () => {
+      context.nest([{ name: "column", end: columns.text }], () => {
         emit("column", dims.with(scatter.rowDim, "column"));
       });
   }
@@ -192,21 +179,21 @@ class SlotWriter {
     const [element, value] = [this.elementRow(point, word), this.valueRow(point, word)];
     const step = (to: string, of: string): string => `${tileForms[combine]}(${to}, ${to}, ${of})`;
     if (dtype === "f32") {
-      this.vector(step(element, value));
+      context.vectorInOrder(step(element, value));
       return;
     }
     const [wide, operand] = [this.slotTile("wide", float), this.slotTile("wideOperand", float)];
-    this.vector(conversionText(wide, element, conversion(dtype, "f32")));
-    this.vector(conversionText(operand, value, conversion(dtype, "f32")));
-    this.vector(step(wide, operand));
-    this.vector(conversionText(element, wide, conversion("f32", dtype)));
+    context.vectorInOrder(conversionText(wide, element, conversion(dtype, "f32")));
+    context.vectorInOrder(conversionText(operand, value, conversion(dtype, "f32")));
+    context.vectorInOrder(step(wide, operand));
+    context.vectorInOrder(conversionText(element, wide, conversion("f32", dtype)));
   }
 
   /** Returns the tile of the row that is combined: a slot, or a row of the written tile. */
   private elementRow({ dims, indices }: NamedPoint, word: Word): string {
     const { context, scatter } = this;
     if (scatter.slots.has("element")) return this.slotTile("element", word);
-    return this.rowTile(context.within(this.writtenBuffer(), scatter.written, dims, indices), word);
+    return this.rows.declare(context.within(this.writtenBuffer(), scatter.written, dims, indices), word);
   }
 
   /** Returns the tile of the row of values: a slot, or a row of the update tile. */
@@ -216,13 +203,7 @@ class SlotWriter {
     if (scatter.slots.has("operand")) return this.slotTile("operand", word);
     const buffer = value.kind === "read" ? context.plan.buffers.get(value.region.buffer) : undefined;
     invariant(value.kind === "read" && buffer !== undefined, "rows of values are in UB");
-    return this.rowTile(context.within(buffer, value.address, dims, indices), word);
-  }
-
-  /** Emits an instruction of V after a barrier, so that it follows everything V was given before. */
-  private vector(instruction: string): void {
-    this.context.barrier();
-    this.context.out.line(`${instruction};`);
+    return this.rows.declare(context.within(buffer, value.address, dims, indices), word);
   }
 }
 

@@ -2,12 +2,12 @@
 import type { Combine } from "../../ir/access.js";
 import { outputOf } from "../../ir/func.js";
 import { add, constant, scale } from "../../ir/linear.js";
-import { assertNever, bitsOf, isSigned } from "../../ir/types.js";
+import { assertNever } from "../../ir/types.js";
 import type { PtoContext } from "./context.js";
 import type { Coordinate } from "./forms.js";
 import { readerOf } from "./gather-rows.js";
 import type { PtoScatter } from "./scatter-plan.js";
-import type { Word } from "./words.js";
+import { integerName, type Word } from "./words.js";
 
 /** Function that emits the write of one row or element, given the names of its dims and index values. */
 export type PointWriter = (dims: readonly Coordinate[], indices: readonly string[]) => void;
@@ -49,7 +49,7 @@ export function emitWord(
     return;
   }
   const { dtype } = outputOf(plan.func).type;
-  const type = `${isSigned(dtype) ? "" : "u"}int${bitsOf(dtype)}_t`;
+  const type = integerName(dtype);
   out.line(`const uint32_t place = ${place};`);
   out.line(`const ${type} element = (${type})${tile}.GetValue(place);`);
   out.line(`const ${type} value = (${type})${taken};`);

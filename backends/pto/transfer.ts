@@ -85,20 +85,10 @@ export function emitTransfer(context: PtoContext, transfer: Transfer): string | 
     by,
     rows: inner * elementCount(rowDims.slice(k + 1).map(({ rows }) => rows)),
   }));
-  const nest = (k: number): void => {
-    const loop = loops[k];
-    if (loop === undefined) {
-      emit(loops);
-      return;
-    }
-    context.scope(
-      `for (int32_t ${loop.name} = 0; ${loop.name} < ${loop.by.size.text}; ${loop.name}++)`,
-      () => {
-        nest(k + 1);
-      },
-    );
-  };
-  nest(0);
+  context.nest(
+    loops.map(({ name, by }) => ({ name, end: by.size.text })),
+    () => void emit(loops),
+  );
   return undefined;
 }
 

@@ -3,7 +3,7 @@
  * no NaN changes. Wider elements than a word are several words side by side, and innermost extents, strides
  * and offsets count words.
  */
-import { InternalError, type DType } from "../../ir/types.js";
+import { InternalError, bitsOf, isSigned, type DType } from "../../ir/types.js";
 import type { SourceType } from "../../ir/values/expression.js";
 import type { Conversion } from "../../ir/values/vector-steps.js";
 
@@ -32,6 +32,9 @@ export const float: Word = { name: "float", bytes: 4, each: 1 };
 export const i32: Word = { name: "int32_t", bytes: 4, each: 1 };
 const i64: Word = { name: "int64_t", bytes: 8, each: 1 };
 const twoWords: Word = { ...i32, each: 2 };
+
+/** Returns the name of the C++ integer type with the bits and the sign of an element type. */
+export const integerName = (dtype: DType): string => `${isSigned(dtype) ? "" : "u"}int${bitsOf(dtype)}_t`;
 
 /** Reason that no kernel can hold elements of a type (`missing`), and what to do instead (`instead`). */
 interface Missing {
