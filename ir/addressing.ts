@@ -28,13 +28,35 @@ import {
 } from "./linear.js";
 import { mayReject } from "./policy.js";
 import { outputRegion, type Task } from "./task/index.js";
-import type { GatherStmt, ReductionChunk, Region, Stmt } from "./tile.js";
+import {
+  ubStrides,
+  type GatherStmt,
+  type ReductionChunk,
+  type Region,
+  type Stmt,
+  type UbBuffer,
+} from "./tile.js";
 import { at, elementCount, invariant, strides, type Shape } from "./types.js";
 
 /** Position of a region in a memory, in elements: the start coordinate and the stride of each dim. */
 export interface Place {
   readonly offsets: readonly Linear[];
   readonly strides: readonly number[];
+}
+
+/**
+ * Returns the position of a region in the memory that it names: a tensor, or one of `buffers` in the unified
+ * buffer (UB).
+ */
+export function placeIn(
+  func: TileFunc,
+  buffers: ReadonlyMap<string, UbBuffer>,
+  { buffer, offsets }: Region,
+): Place {
+  const [ub, operand] = [buffers.get(buffer), operandNamed(func, buffer)];
+  if (ub !== undefined) return { offsets, strides: ubStrides(ub) };
+  invariant(operand !== undefined, `%${buffer} is defined`);
+  return { offsets, strides: strides(operand.type.shape) };
 }
 
 /**

@@ -357,6 +357,13 @@ function lengthOf({ from, to }: ReductionChunk): Linear {
 export const ubBytes = (buffer: UbBuffer): number =>
   elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
 
+/** Returns the end, in bytes, of the highest of some buffers in the unified buffer (UB); 0 without buffers. */
+export const ubEnd = (buffers: Iterable<UbBuffer>): number =>
+  Math.max(
+    0,
+    ...[...buffers].flatMap((buffer) => (buffer.addresses ?? []).map((start) => start + ubBytes(buffer))),
+  );
+
 /** Returns the strides of the dims of a tile in the unified buffer (UB), in elements. */
 export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">): number[] {
   const result = strides(buffer.shape);

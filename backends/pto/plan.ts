@@ -4,7 +4,7 @@
  */
 import { defined } from "../../ir/defined.js";
 import { gatheredTable, isMove } from "../../ir/access.js";
-import { gatherAddresses } from "../../ir/addressing.js";
+import { gatherAddresses, placeIn } from "../../ir/addressing.js";
 import { programLowering } from "../../ir/clock/index.js";
 import { CompileError, type Diagnostic } from "../../ir/diagnostic.js";
 import {
@@ -22,15 +22,8 @@ import { targetFacts, type Target } from "../../ir/target.js";
 import { taskOfTile, type Located, type ParallelNest } from "../../ir/task/index.js";
 import type { Added, AddedName } from "../../ir/tiling/flat-program.js";
 import type { GatherLowering } from "../../ir/tiling/lowering.js";
-import {
-  ubBytes,
-  ubStrides,
-  type GatherStmt,
-  type Pipe,
-  type SyncStmt,
-  type UbBuffer,
-} from "../../ir/tile.js";
-import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.js";
+import { ubBytes, ubEnd, type GatherStmt, type Pipe, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
+import { alignUp, at, InternalError, invariant } from "../../ir/types.js";
 import { ascendAnswer, type ElementCondition } from "../ascend-answer.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
 import { writtenBy } from "../plan/written.js";
@@ -47,7 +40,7 @@ import {
   spilled,
   tooManyEvents,
 } from "./refusals.js";
-import { endOf, planScatter, type PtoScatter } from "./scatter-plan.js";
+import { planScatter, type PtoScatter } from "./scatter-plan.js";
 import { dataWord, i32, indexWord, type Word } from "./words.js";
 
 /**
@@ -116,14 +109,14 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
   refuse(events.pairs.flatMap(({ sync, ids }) => (ids > eventsOfProgram ? [tooManyEvents(sync, ids)] : [])));
   const computes = stmt !== undefined && !isMove(stmt.map);
   const used = [...buffers.values()].filter(({ name }) => computes || stmt?.scratch?.includes(name) !== true);
-  const peak = endOf(used);
+  const peak = ubEnd(used);
   const scratch = (computes ? [] : (stmt?.scratch ?? [])).flatMap((name) => buffers.get(name) ?? []);
   const { added, end } = placed(lowering?.adds ?? [], scratch, peak, target);
   const budget = func.schedule.ubBytes ?? target.ubBytes;
   const answer = stmt === undefined ? undefined : ascendAnswer(stmt.map, inputsOf(func));
   const adds = lowering?.adds ?? slots.map((slot) => ({ name: slot.name, bytes: ubBytes(slot) }));
   refuse(
-    end > budget ? [spilled(func, target, { peak: endOf([...allocated.values()]), end, budget, adds })] : [],
+    end > budget ? [spilled(func, target, { peak: ubEnd(allocated.values()), end, budget, adds })] : [],
   );
   return {
     func,
@@ -182,15 +175,7 @@ function gatherOf(
   const { stmt } = gather;
   const pipe = pipeOf(stmt, func);
   invariant(pipe !== undefined, "a gather runs on a pipe");
-  const addresses = gatherAddresses(stmt, ({ buffer, offsets }) => {
-    const declared = buffers.get(buffer);
-    const operand = operandNamed(func, buffer);
-    invariant(declared !== undefined || operand !== undefined, `%${buffer} is defined`);
-    return {
-      offsets,
-      strides: declared === undefined ? strides(operand?.type.shape ?? []) : ubStrides(declared),
-    };
-  });
+  const addresses = gatherAddresses(stmt, (region) => placeIn(func, buffers, region));
   const planned = planGather(func, gather, addresses);
   const rules = planned.indexSteps.flatMap(({ rule }) => rule ?? []);
   return { ...planned, rules, lowering, pipe };

@@ -14,14 +14,7 @@ import { mayReject, mayReport, type IndexRule } from "../../ir/policy.js";
 import { statementsOf, type Located } from "../../ir/task/index.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { rowSlots, type RowSlot, type SlotName } from "../../ir/tiling/scatter-slots.js";
-import {
-  firstTable,
-  ubBytes,
-  ubStrides,
-  type Region,
-  type ScatterStmt,
-  type UbBuffer,
-} from "../../ir/tile.js";
+import { firstTable, ubStrides, ubEnd, type Region, type ScatterStmt, type UbBuffer } from "../../ir/tile.js";
 import {
   at,
   alignUp,
@@ -254,7 +247,7 @@ function placedSlots(
   buffers: ReadonlyMap<string, UbBuffer>,
   blockBytes: number,
 ): ReadonlyMap<SlotName, UbBuffer> {
-  let next = alignUp(endOf([...buffers.values()]), blockBytes);
+  let next = alignUp(ubEnd(buffers.values()), blockBytes);
   return new Map(
     slots.map(({ name, dtype, columns, bytes }) => {
       const place = { shape: [columns], rowBytes: bytes, buffers: 1, addresses: [next] } as const;
@@ -312,13 +305,6 @@ function rowDimOf(
   }
   return rowDim;
 }
-
-/** Returns the first byte behind all buffers in the unified buffer (UB). */
-export const endOf = (buffers: readonly UbBuffer[]): number =>
-  Math.max(
-    0,
-    ...buffers.flatMap((buffer) => (buffer.addresses ?? []).map((address) => address + ubBytes(buffer))),
-  );
 
 /**
  * Returns the 32-bit word that fills memory with copies of an element if the word is repeated; undefined if

@@ -13,6 +13,7 @@ import {
   startOf,
   stepsOf,
   fullReduction,
+  placeIn,
   type Place,
 } from "../../ir/addressing.js";
 import {
@@ -27,14 +28,14 @@ import {
 } from "../../ir/func.js";
 import { constant, evaluate, isAffine, loopForm, indicesOf, type Linear } from "../../ir/linear.js";
 import { outOfRange } from "../../ir/policy.js";
-import { accessLookup, isParam, pipeOf, typeOfBuffer, ubBuffers } from "../../ir/regions.js";
+import { accessLookup, pipeOf, typeOfBuffer, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
 import { statementsOf, taskOfTile } from "../../ir/task/index.js";
 import {
   computationIn,
   ubBytes,
-  ubStrides,
   walkedSizes,
+  ubEnd,
   type FillStmt,
   type GatherStmt,
   type LoadStmt,
@@ -92,7 +93,7 @@ import { execution } from "../../ir/clock/execution.js";
 import { counterOf, newCounters, summarize, type Counters, type Counts } from "./summary.js";
 import { scatterInIteration } from "../../ir/scatter-over-tensors.js";
 import { scatterSteps } from "./scatter.js";
-import { peakOf, UbArena } from "./ub-arena.js";
+import { UbArena } from "./ub-arena.js";
 import { WrittenElements } from "./written-elements.js";
 
 /** Result of a run on the checked executor: the output's bytes and a report. */
@@ -970,11 +971,8 @@ class Machine {
     return view;
   }
 
-  private placeOf({ buffer, offsets }: Region): Place {
-    const ub = this.buffers.get(buffer);
-    const by =
-      isParam(this.func, buffer) || ub === undefined ? strides(this.typeOf(buffer).shape) : ubStrides(ub);
-    return { offsets, strides: by };
+  private placeOf(region: Region): Place {
+    return placeIn(this.func, this.buffers, region);
   }
 
   private memoryOf(name: string): Memory {
@@ -1009,7 +1007,7 @@ class Machine {
   /** Returns the counts of what was moved so far. */
   counts(): Counts {
     const { counters, tasks, gathers, syncs, buffers } = this;
-    return { counters, tasks, gathers, syncs, ubPeak: peakOf(buffers.values()) };
+    return { counters, tasks, gathers, syncs, ubPeak: ubEnd(buffers.values()) };
   }
 
   private report(): SimReport {

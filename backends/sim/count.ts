@@ -8,7 +8,7 @@ import { operandNamed, type TileFunc } from "../../ir/func.js";
 import { isParam, ubBuffers } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { statementsOf, taskOfTile } from "../../ir/task/index.js";
-import { accessesOf, hasScatter, type ForStmt, type Region, type Stmt } from "../../ir/tile.js";
+import { accessesOf, hasScatter, ubEnd, type ForStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { at, invariant, meanBytes, strides } from "../../ir/types.js";
 import type { HostInputs } from "../memory.js";
 import { countScatter } from "./checked.js";
@@ -16,7 +16,6 @@ import { countGather } from "./count-gather.js";
 import { forEachGroup, iterationsOf } from "./iteration-groups.js";
 import { Runs } from "./runs.js";
 import { counterOf, newCounters, type Counters, type Counts } from "./summary.js";
-import { peakOf } from "./ub-arena.js";
 
 /**
  * Returns the counts of an execution of a tile program, derived from index values. The counts are traffic,
@@ -41,7 +40,7 @@ export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target)
       countRegion(func, region, isChunked ? loops.slice(0, -1) : loops, counters);
     }
   }
-  const ubPeak = peakOf(ubBuffers(func).values());
+  const ubPeak = ubEnd(ubBuffers(func).values());
   return { counters, tasks: tasksOf(func.body), gathers, syncs, ubPeak };
 }
 

@@ -2,7 +2,7 @@
 import { defined } from "../../ir/defined.js";
 import { error, RunError } from "../../ir/diagnostic.js";
 import { printStmtHead } from "../../ir/text/print.js";
-import { ubBytes, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
+import { ubBytes, ubEnd, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
 import { at, invariant } from "../../ir/types.js";
 import { HazardTracker, type HazardAccess, type Race } from "../../ir/verify/hazards.js";
 import { allocateArray, fewBytes } from "../memory.js";
@@ -13,16 +13,6 @@ import { allocateArray, fewBytes } from "../memory.js";
  */
 const poison = 0xa5;
 const fourWritten = 0x01010101;
-
-/**
- * Returns the peak use of the unified buffer (UB): the end address, in bytes, of the highest buffer; 0
- * without buffers.
- */
-export const peakOf = (buffers: Iterable<UbBuffer>): number =>
-  Math.max(
-    0,
-    ...[...buffers].flatMap((buffer) => (buffer.addresses ?? []).map((start) => start + ubBytes(buffer))),
-  );
 
 /**
  * Unified buffer (UB) of one simulated core, with a record of the bytes written in the current task. A reset
@@ -59,7 +49,7 @@ export class UbArena {
         }
       }
     }
-    const peak = peakOf(buffers.values());
+    const peak = ubEnd(buffers.values());
     this.bytes = allocateArray(peak, "the unified buffer").fill(poison);
     this.written = allocateArray(peak, "the unified buffer");
     this.marks = new DataView(this.written.buffer);

@@ -1,5 +1,6 @@
 /** One set of inputs on each backend of a run, and the comparison of the outcomes. */
 import { outputOf, RunError, type Diagnostic, type DType, type Func } from "../../../ir/index.js";
+import { isInPlace } from "../../../ir/func.js";
 import { statementMap } from "../../../backends/index-inputs.js";
 import {
   firstDifference,
@@ -90,11 +91,10 @@ async function outcomesOf(
   options: BackendOptions,
 ): Promise<readonly BackendOutcome[]> {
   const map = statementMap(kernel.tile);
-  const isInPlace = kernel.tile.operands.some(({ inout }) => inout === true);
   const outcomes: BackendOutcome[] = [];
   for (const backend of sides.backends) {
     // A backend may write what is `inout`: each has memory of its own.
-    const given = isInPlace ? copies(inputs) : inputs;
+    const given = isInPlace(kernel.tile) ? copies(inputs) : inputs;
     const outcome = await outcomeOf(() => runOn(backend, kernel, given, options));
     const stops =
       outcome.kind === "rejected" && (isAlone(sides) || (map !== undefined && isPromise(map, outcome.index)));
