@@ -114,10 +114,6 @@ export class CodeBuilder {
     return this.op(to === "i32" ? "i32.wrap_i64" : "i64.extend_i32_s");
   }
 
-  push(amount: WasmAmount): this {
-    return amount.kind === "const" ? this.const(amount.value) : this.get(amount.local);
-  }
-
   /** Adds a constant to the value on top. */
   plus(value: number): this {
     return value === 0 ? this : this.const(value).op("i32.add");
@@ -191,7 +187,7 @@ export class CodeBuilder {
       return this;
     }
     const left = this.local(name);
-    this.push(count).set(left);
+    this.amount(count).set(left);
     const looped = (): void => {
       this.loop((again) => {
         body();
@@ -311,7 +307,7 @@ export function unrolledCopy(
 
 /** Emits code that sets `bytes` bytes to zero. `to`: WebAssembly local that holds the first address. */
 export function zeroBytes(code: CodeBuilder, to: LocalId, bytes: WasmAmount): void {
-  code.get(to).const(0).push(bytes).op("memory.fill");
+  code.get(to).const(0).amount(bytes).op("memory.fill");
 }
 
 /**

@@ -7,7 +7,7 @@
  */
 import { reductionDim } from "../../ir/access.js";
 import { constant, dimsOf, mod, scale, sub, sumOf, type Linear } from "../../ir/linear.js";
-import { at, invariant, isSigned } from "../../ir/types.js";
+import { at, invariant } from "../../ir/types.js";
 import type { ValuePlan } from "../../ir/values/index.js";
 import { indexBytes } from "../../ir/policy.js";
 import { isReadInReduction } from "../plan/gather.js";
@@ -31,12 +31,11 @@ import type { CpuGather } from "./gather-plan.js";
 import { UnrolledGather, isUnrolled } from "./unrolled-gather.js";
 import type { PointerWalk } from "./memory-addresses.js";
 import { listed, withLocals, type Pointers } from "./pointers.js";
-import { emitResolved, loadIndex, localValue, reportBad, type IndexValue } from "./resolve.js";
+import { reportBad } from "./resolve.js";
 import type { Table } from "./table.js";
-import { emitReduction, emitValue, type EachElement, type ReadAddresses } from "./values.js";
-import { emitVectorReduction, emitVectorValues } from "./vector-values.js";
-import { asRead, emitSum } from "./index-value.js";
-import { int128Value } from "./int128.js";
+import { emitValue, type EachElement, type ReadAddresses } from "./values.js";
+import { emitVectorValues } from "./vector-values.js";
+import { emitSum, emitIndexOperand, emitRead } from "./index-value.js";
 
 /**
  * Emits the code of a gather statement: loops over the output tile that look up indices and copy or compute
@@ -251,7 +250,7 @@ class GatherEmitter {
       pointers,
       moving.map(({ local }) => local),
     );
-    code.push(at(this.sizes, last)).set(left);
+    code.amount(at(this.sizes, last)).set(left);
     code.get(left).if(() => {
       code.loop((again) => {
         context.at(this.pointAt(target, values), () => {
@@ -310,41 +309,26 @@ class GatherEmitter {
     none: Label | undefined,
   ): IntegerLocals {
     const { code, context, plan } = this;
-    const { rule, wrapNegativeBy, dynamic } = at(plan.indexSteps, number);
-    const raw = this.raw(number, pointers);
-    if (rule === undefined)
-      return wrapNegativeBy === undefined
-        ? raw
-        : this.counted(raw, context.number(wrapNegativeBy, dynamic?.wrapNegativeBy));
-    const nothing = (): void => {
-      if (rule.mayBeNone && none !== undefined) code.br(none);
-    };
+    const step = at(plan.indexSteps, number);
+    const { ends, rule } = step;
     const position = (): void => {
       context.outputNumber(pointers.out.local, plan.elementBytes);
     };
-    const resolver = {
-      rule,
-      bounds: context.bounds(rule),
-      bad: context.bad,
-      nothing,
+    const element = emitIndexOperand(context, step, this.raw(number, pointers), {
+      nothing() {
+        if (rule?.mayBeNone === true && none !== undefined) code.br(none);
+      },
       ...(plan.reports ? { position } : {}),
-    };
-    emitResolved(code, resolver, this.value(raw, rule.signed));
-    const element = code.local(`at${number}`);
-    code.set(element);
-    const { ends } = at(plan.indexSteps, number);
-    if (ends !== undefined && plan.reports) {
+    });
+    if (ends !== undefined && rule !== undefined && plan.reports) {
       // A bag may have no more terms than its most.
-      code.get(element).get(narrow(values, ends.from)).op("i32.sub").const(ends.max).op("i32.gt_s");
+      code.get(narrow(element)).get(narrow(values.get(ends.from)));
+      code.op("i32.sub").const(ends.max).op("i32.gt_s");
       code.if(() => {
         reportBad(code, context.bad, position);
       });
     }
     return element;
-  }
-
-  private value(local: IntegerLocals, signed: boolean): IndexValue {
-    return typeof local === "number" ? localValue(this.code, local, signed) : int128Value(this.code, local);
   }
 
   /**
@@ -357,19 +341,13 @@ class GatherEmitter {
     const lookup = plan.lookups[number];
     if (lookup === undefined) return emitSum(context, form);
     const { walk, shift, dtype } = lookup;
-    const format = { bytes: indexBytes(dtype), signed: isSigned(dtype) };
     const { beyond } = at(plan.indices, walk);
     code.get(at(index, walk).local);
     if (beyond.terms.length > 0) {
-      context.value(scale(beyond, format.bytes));
+      context.value(scale(beyond, indexBytes(dtype)));
       code.op("i32.add");
     }
-    return asRead(code, loadIndex(code, format, shift), rule, format);
-  }
-
-  /** Returns a value that counts from the end where it is negative, and is not bounded. */
-  private counted(raw: IntegerLocals, wrapNegativeBy: WasmAmount): IntegerLocals {
-    return this.value(raw, true).counted(wrapNegativeBy).local;
+    return emitRead(code, dtype, rule, shift);
   }
 
   /**
@@ -409,25 +387,15 @@ class GatherEmitter {
   }
 
   private element(pointers: Pointers, values: Values): void {
-    const { code } = this;
-    const { steps, reduction } = this.valuePlan;
-    const reduced =
-      reduction === undefined
-        ? undefined
-        : emitReduction(code, reduction, this.elementsFrom(pointers, values));
-    emitValue(code, steps, this.addresses(pointers.reads), pointers.out.local, reduced);
+    const each = this.elementsFrom(pointers, values);
+    emitValue(this.code, this.valuePlan, this.addresses(pointers.reads), each, pointers.out.local);
   }
 
   private stepOfElements(pointers: Pointers, values: Values): void {
-    const { code, plan } = this;
-    const { unrolled } = plan;
+    const { unrolled } = this.plan;
     invariant(unrolled !== undefined, "a step has its plan");
-    const { steps, reduction } = this.valuePlan;
-    const sums =
-      reduction === undefined
-        ? undefined
-        : emitVectorReduction(code, reduction, this.elementsFrom(pointers, values), unrolled);
-    emitVectorValues(code, steps, this.addresses(pointers.reads), unrolled, pointers.out.local, sums);
+    const [each, reads] = [this.elementsFrom(pointers, values), this.addresses(pointers.reads)];
+    emitVectorValues(this.code, this.valuePlan, reads, each, unrolled, pointers.out.local);
   }
 
   private get valuePlan(): ValuePlan {
@@ -542,7 +510,7 @@ class GatherEmitter {
     const { code } = this;
     const { max, segment } = this.plan.stmt.map.reduced ?? { max: 0 };
     if (segment === undefined) return { count: { kind: "const", value: max } };
-    const [from, to] = [segment.from, segment.to].map((index) => narrow(values, index));
+    const [from, to] = [segment.from, segment.to].map((index) => narrow(values.get(index)));
     invariant(from !== undefined && to !== undefined, "a bag has two ends");
     const count = code.local("count");
     code.get(to).get(from).op("i32.sub").const(0).get(to).get(from).op("i32.gt_s").op("select").set(count);
@@ -580,9 +548,8 @@ class GatherEmitter {
 }
 
 /** Returns the local of an index value with a bound. */
-function narrow(values: Values, index: number): LocalId {
-  const local = values.get(index);
-  invariant(typeof local === "number", `index value ${index} has a bound`);
+function narrow(local: IntegerLocals | undefined): LocalId {
+  invariant(typeof local === "number", "an index value with a bound is in one local");
   return local;
 }
 

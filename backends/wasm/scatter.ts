@@ -7,7 +7,7 @@ import { outputOf } from "../../ir/func.js";
 import { add, dim, scale, stepAlong, sumOf } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
 import { ubBytes, type FillStmt, type UbBuffer } from "../../ir/tile.js";
-import { at, bytesOf, elementCount, invariant, isPacked, isSigned, strides } from "../../ir/types.js";
+import { at, bytesOf, elementCount, invariant, isPacked, strides } from "../../ir/types.js";
 import {
   dividedBy,
   emitCopyBytes,
@@ -19,13 +19,11 @@ import {
 } from "./code.js";
 import type { WasmContext } from "./context.js";
 import { runBytes } from "./copy-region.js";
-import { asRead, emitSum } from "./index-value.js";
-import { int128Value } from "./int128.js";
-import { emitResolved, loadIndex, localValue, type IndexValue } from "./resolve.js";
+import { emitSum, emitIndexOperand, emitRead } from "./index-value.js";
 import { isReduced, unitBytes, type CpuScatter, type PlacedElement } from "./scatter-plan.js";
 import type { UnrolledValues } from "./unrolled-values.js";
-import { emitReduction, emitValue, type EachElement, type ReadAddresses } from "./values.js";
-import { emitVectorReduction, emitVectorValues } from "./vector-values.js";
+import { emitValue, type EachElement, type ReadAddresses } from "./values.js";
+import { emitVectorValues } from "./vector-values.js";
 
 /**
  * Emits the code of a scatter statement: loops over all points of the domain. Emits nothing for an empty
@@ -190,9 +188,7 @@ class ScatterEmitter {
       emitCopyBytes(code, to, at(reads, 0), { kind: "const", value: elementBytes });
       return;
     }
-    const { steps, reduction } = values;
-    const reduced = reduction === undefined ? undefined : emitReduction(code, reduction, this.terms(reads));
-    emitValue(code, steps, this.readAt(reads), to, reduced);
+    emitValue(code, values, this.readAt(reads), this.terms(reads), to);
   }
 
   /** Emits the elements of an unrolled step. No two of them are one: they are neighbours. */
@@ -200,10 +196,7 @@ class ScatterEmitter {
     const { code } = this.context;
     const { values } = this.plan;
     invariant(values !== undefined, "a step computes");
-    const { steps, reduction } = values;
-    const sums =
-      reduction === undefined ? undefined : emitVectorReduction(code, reduction, this.terms(reads), unrolled);
-    emitVectorValues(code, steps, this.readAt(reads), unrolled, to, sums);
+    emitVectorValues(code, values, this.readAt(reads), this.terms(reads), unrolled, to);
   }
 
   /** Returns the loop over the terms of an element. */
@@ -237,33 +230,13 @@ class ScatterEmitter {
    */
   private index(number: number, none: Label): IntegerLocals {
     const { context, plan } = this;
-    const { code } = context;
-    const { rule, wrapNegativeBy, dynamic } = at(plan.indexSteps, number);
-    const raw = this.raw(number);
-    if (rule === undefined)
-      return wrapNegativeBy === undefined
-        ? raw
-        : this.value(raw, true).counted(context.number(wrapNegativeBy, dynamic?.wrapNegativeBy)).local;
-    emitResolved(
-      code,
-      {
-        rule,
-        bounds: context.bounds(rule),
-        bad: context.bad,
-        nothing: () => void code.br(none),
-        ...(plan.reports
-          ? {
-              position: () => {
-                this.pointNumber();
-              },
-            }
-          : {}),
-      },
-      this.value(raw, rule.signed),
-    );
-    const element = code.local(`at${number}`);
-    code.set(element);
-    return element;
+    const position = (): void => {
+      this.pointNumber();
+    };
+    return emitIndexOperand(context, at(plan.indexSteps, number), this.raw(number), {
+      nothing: () => void context.code.br(none),
+      ...(plan.reports ? { position } : {}),
+    });
   }
 
   private raw(number: number): IntegerLocals {
@@ -272,14 +245,8 @@ class ScatterEmitter {
     const memory = plan.tables[number];
     if (memory === undefined || table === undefined) return emitSum(context, form);
     const { dtype } = at(context.plan.source.operands, table).type;
-    const format = { bytes: indexBytes(dtype), signed: isSigned(dtype) };
-    context.address(memory, form, format.bytes);
-    return asRead(context.code, loadIndex(context.code, format), rule, format);
-  }
-
-  private value(local: IntegerLocals, signed: boolean): IndexValue {
-    const { code } = this.context;
-    return typeof local === "number" ? localValue(code, local, signed) : int128Value(code, local);
+    context.address(memory, form, indexBytes(dtype));
+    return emitRead(context.code, dtype, rule);
   }
 
   /**

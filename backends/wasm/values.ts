@@ -1,5 +1,11 @@
 /** An output element by its steps, alone. */
-import { bitsOfNumber, floatFormats, type ReductionSteps, type ValueStep } from "../../ir/values/index.js";
+import {
+  bitsOfNumber,
+  floatFormats,
+  type ReductionSteps,
+  type ValueStep,
+  type ValuePlan,
+} from "../../ir/values/index.js";
 import {
   at,
   bitsOf,
@@ -31,16 +37,17 @@ export interface ReadAddresses {
 }
 
 /**
- * Emits the computation of a value and the store to the address in local `out`. `reduced`: local with the
- * combined value of the reduction elements.
+ * Emits the computation of a value and the store to the address in local `out`. `each`: emits the loop over
+ * the reduction elements, if there are any.
  */
 export function emitValue(
   code: CodeBuilder,
-  steps: readonly ValueStep[],
+  { steps, reduction }: ValuePlan,
   reads: ReadAddresses,
+  each: EachElement,
   out: LocalId,
-  reduced?: LocalId,
 ): void {
+  const reduced = reduction === undefined ? undefined : emitReduction(code, reduction, each);
   const stored = storedValue(steps);
   const values = emitSteps(code, stored.steps, reads, reduced);
   code.get(out);

@@ -4,7 +4,7 @@
  * each sum has the bits that it has alone.
  */
 import { at, bitsOf, isPacked, isSigned } from "../../ir/types.js";
-import type { SourceType, ReductionSteps, ValueStep, ValueType } from "../../ir/values/index.js";
+import type { SourceType, ReductionSteps, ValueStep, ValueType, ValuePlan } from "../../ir/values/index.js";
 import { range } from "../plan/runs.js";
 import { stillSteps } from "../plan/still-steps.js";
 import type { CodeBuilder, LocalId } from "./code.js";
@@ -29,20 +29,21 @@ const vectorElements = 4;
  * Combined reduction elements of each output element of an unrolled step (16 or 32 output elements). One
  * WebAssembly local if all values are equal; else a list of locals, each with four values.
  */
-export type StepSums = LocalId | readonly LocalId[];
+type StepSums = LocalId | readonly LocalId[];
 
 /**
  * Emits the computation of the output elements of an unrolled step (16 or 32 elements), and the stores from
- * the address in local `out` on. `sums`: combined reduction elements of each output element.
+ * the address in local `out` on. `each`: emits the loop over the reduction elements, if there are any.
  */
 export function emitVectorValues(
   code: CodeBuilder,
-  steps: readonly ValueStep[],
+  { steps, reduction }: ValuePlan,
   reads: ReadAddresses,
+  each: EachElement,
   unrolled: UnrolledValues,
   out: LocalId,
-  sums?: StepSums,
 ): void {
+  const sums = reduction === undefined ? undefined : emitVectorReduction(code, reduction, each, unrolled);
   const stored = storedValue(steps);
   const values = new StepValues(code, stored.steps, reads, unrolled, sums);
   if (stored.type === "f32") storeFloats(values, stored, unrolled, out);
@@ -117,7 +118,7 @@ function storeFloats(
  * output elements), and returns the results. `each`: emits the loop over reduction elements, and calls `take`
  * to emit the loop's body.
  */
-export function emitVectorReduction(
+function emitVectorReduction(
   code: CodeBuilder,
   reduction: ReductionSteps,
   each: EachElement,
