@@ -51,6 +51,7 @@ import {
 } from "../ir/values/magnitude.js";
 import { valueSteps } from "../ir/values/steps.js";
 import { castChain } from "../ir/values/vector-steps.js";
+import type { MappedOperands } from "./resolved-indices.js";
 
 /**
  * Condition on the elements of an operand that enter a computation: all these elements are finite. `least`:
@@ -380,13 +381,7 @@ export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): Ascend
  * Returns whether an Ascend core gives exact bits for what a program computes, and the conditions. Undefined
  * for a program that only moves elements, and for the scatters without {@link combinationAnswer}.
  */
-export function programAnswer({
-  map,
-  operands,
-}: {
-  readonly map: AccessMap;
-  readonly operands: readonly Operand[];
-}): AscendAnswer | undefined {
+export function programAnswer({ map, operands }: MappedOperands): AscendAnswer | undefined {
   const inputs = inputsOf({ operands });
   if (isScatter(map)) return combinationAnswer(map, inputs, outputOf({ operands }).type.dtype);
   return isMove(map) ? undefined : ascendAnswer(map, inputs);

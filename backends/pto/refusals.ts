@@ -3,15 +3,16 @@ import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import { gatheredTable, isMove, isRead, type AccessMap } from "../../ir/access.js";
 import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { rangeOf } from "../../ir/intervals/range.js";
-import { constant, equalLinear, isConstant, index as indexForm, sub, type Linear } from "../../ir/linear.js";
+import { constant, equalLinear, index as indexForm, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/intervals/loop-bounds.js";
 import type { Target } from "../../ir/target.js";
 import { statementsOf } from "../../ir/task/index.js";
 import { printLinear, printStmtHead } from "../../ir/text/print.js";
-import { regionsOf, type GatherStmt, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
+import type { GatherStmt, Stmt, SyncStmt, UbBuffer } from "../../ir/tile.js";
 import { elementCount } from "../../ir/types.js";
 import type { GatherPlan } from "../plan/gather.js";
 import { ascendAnswer, computesValues } from "../ascend-answer.js";
+import { comparedForms } from "../compared-forms.js";
 import { eventsOfProgram } from "./events.js";
 import { missingType, type Word } from "./words.js";
 
@@ -119,11 +120,7 @@ const limit = 2 ** 31;
  */
 export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
   statementsOf(func).flatMap(({ stmt, loops }) => {
-    const forms =
-      stmt.op === "for"
-        ? [stmt.lower, stmt.upper, { ...stmt.upper, at: stmt.upper.at + stmt.step }]
-        : regionsOf(stmt).flatMap(({ offsets, sizes }) => [...offsets, ...sizes]);
-    const wrong = forms.flatMap(withSides).find((form) => {
+    const wrong = comparedForms(stmt).find((form) => {
       const fits = (side: Linear): boolean => neverNegative(side, loops).kind === "holds";
       return !fits({ ...form, at: form.at + limit }) || !fits(sub(constant(limit - 1), form));
     });
@@ -157,11 +154,6 @@ export function beyondInt64({ stmt, indexSteps, addresses, ranges }: GatherPlan)
   const names = indexSteps.map(({ index }) => `s${index}`);
   return [refused(stmt, `${printLinear(wrong, names)} may leave the int64_t of a kernel`)];
 }
-
-const withSides = (form: Linear): Linear[] =>
-  isConstant(form)
-    ? [form]
-    : [form, ...form.terms.flatMap(({ of }) => (of.kind === "min" ? of.of.flatMap(withSides) : []))];
 
 /**
  * Returns an error (TC505) for each operand with more words (C++ elements) than an `int` can count. PTO-ISA

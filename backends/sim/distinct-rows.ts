@@ -13,18 +13,13 @@ import {
   type AccessMap,
 } from "../../ir/access.js";
 import { elementAddress } from "../../ir/addressing.js";
-import { inputOf, inputsOf, outputOf, type Operand } from "../../ir/func.js";
+import { inputOf, inputsOf, outputOf } from "../../ir/func.js";
 import { dimsOf, evaluate, type Linear } from "../../ir/linear.js";
 import { elementCount, type Shape } from "../../ir/types.js";
 import { pointsOf } from "../region-points.js";
 import { indexReader, inputTensor, type HostInputs } from "../memory.js";
 import { IndexWalk, reductionRange, tensorSteps } from "../index-walk.js";
-
-/** A map over whole tensors. */
-interface Gathered {
-  readonly map: AccessMap;
-  readonly operands: readonly Operand[];
-}
+import type { MappedOperands } from "../resolved-indices.js";
 
 /**
  * Result of {@link pickedRows}: the number of times that index values select a row, and the number of
@@ -42,7 +37,7 @@ export interface PickedRows {
 }
 
 /** Returns the extents of the points that index values depend on; the others are 1. */
-const pickingExtents = ({ map }: Gathered): Shape => {
+const pickingExtents = ({ map }: MappedOperands): Shape => {
   const followed = new Set(map.indices.flatMap(({ value }) => formsIn(value).flatMap(dimsOf)));
   return map.domain.map((extent, d) => (followed.has(d) ? extent : 1));
 };
@@ -54,7 +49,7 @@ const formsIn = (value: AccessMap["indices"][number]["value"]): readonly Linear[
  * Returns an upper limit on the number of index values that are looked up to count the data movement of a
  * program. The limit is a measure of the time that counting takes.
  */
-export function lookups(gather: Gathered): number {
+export function lookups(gather: MappedOperands): number {
   const { map } = gather;
   // Elements that are computed read their values one by one.
   if (!isMove(map)) return elementCount(walked(map, map.domain));
@@ -66,7 +61,7 @@ export function lookups(gather: Gathered): number {
  * Counts the rows that index values select. A row spans the dims that no index value affects: a table row for
  * a lookup, one element for gather-elements.
  */
-export function pickedRows(gather: Gathered, inputs: HostInputs): PickedRows {
+export function pickedRows(gather: MappedOperands, inputs: HostInputs): PickedRows {
   const { map, operands } = gather;
   const data = isScatter(map)
     ? elementAddress(outputOf({ operands }).type.shape, map.write.at)

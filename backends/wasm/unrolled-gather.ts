@@ -82,7 +82,7 @@ export class UnrolledGather {
     // Entries of a table need no check, so that a few of them take no loop.
     const straight = this.moving.by === "from the table" && rest.kind === "const";
     for (const shift of shifts) {
-      if (straight) this.invalidate(inner, shift, rest.value);
+      if (straight) this.moveChecked(inner, shift, rest.value);
       else this.each(inner, shift, rest, oneByOne);
     }
   }
@@ -104,13 +104,13 @@ export class UnrolledGather {
   private together(pointers: Pointers, shift: Shift, oneByOne: OneByOne): void {
     const { check, code, step } = this;
     if (check === undefined) {
-      this.invalidate(pointers, shift, step);
+      this.moveChecked(pointers, shift, step);
       return;
     }
     check.emit(pointers, shift);
     code.if(
       () => {
-        this.invalidate(pointers, shift, step);
+        this.moveChecked(pointers, shift, step);
       },
       () => {
         this.each(pointers, shift, { kind: "const", value: step }, oneByOne);
@@ -133,7 +133,7 @@ export class UnrolledGather {
   }
 
   /** Moves what indices name that are known to be in range. */
-  private invalidate(pointers: Pointers, shift: Shift, count: number): void {
+  private moveChecked(pointers: Pointers, shift: Shift, count: number): void {
     const { by } = this.moving;
     switch (by) {
       case "rows together":

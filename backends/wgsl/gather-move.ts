@@ -64,7 +64,7 @@ import { pageAlong, type PagedDims } from "../plan/page.js";
 import { beginsAtMultiples } from "../plan/step-advance.js";
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
 import type { IndexStep } from "../index-walk.js";
-import { fusedDims, laneRowDim, type LaneTile } from "./lane-tile.js";
+import { fusedDims, laneRowDim, rowsEndToEnd, type LaneTile } from "./lane-tile.js";
 import { loadMove, type LoadMove } from "./load-move.js";
 import type { Arithmetic } from "./arithmetic.js";
 import { proveValue, type ProvedValue } from "./value-proofs.js";
@@ -265,6 +265,7 @@ export function gatherMove(
     (width, table): AccessWords => accesses[table]?.words ?? valueWidths[table] ?? width,
   );
   const ranges = { ...plan.ranges, dims: dimRanges(walk.tile, stmt.map) };
+  const last = walk.tile.length - 1;
   const inSoftware = readsAlone(laneBytes);
   const page = unit.how === "rows" && inSoftware ? pageRun(walk, ranges, loops) : undefined;
   return {
@@ -272,7 +273,9 @@ export function gatherMove(
     stmt,
     unit,
     widths,
-    ...(unit.how === "across" ? endToEnd(walk, unit.along) : { sizes: walk.sizes, tile: walk.tile }),
+    ...(unit.how === "across"
+      ? rowsEndToEnd(walk, { outer: unit.along, inner: last, row: at(walk.tile, last) })
+      : { sizes: walk.sizes, tile: walk.tile }),
     ...defined({ staged }),
     addresses: walk.addresses,
     ...defined({ values }),
@@ -360,21 +363,6 @@ function indexMove(
     int128: needsInt128(step, stmt),
     ...defined({ inWords: sumInWords(func, step, plan, ranges) }),
     four: table !== gatheredTable && access === undefined && words === 4,
-  };
-}
-
-/**
- * Returns a tile's sizes and full extents (`tile`), with the rows along dim `along` joined into one long row
- * of the last dim. Dim `along` then has size 1.
- */
-function endToEnd({ sizes, tile }: LaneTile, along: number): Pick<LaneTile, "sizes" | "tile"> {
-  const last = tile.length - 1;
-  const length = at(tile, last);
-  return {
-    sizes: sizes.map((size, d) =>
-      d === along ? constant(1) : d === last ? scale(at(sizes, along), length) : size,
-    ),
-    tile: tile.map((extent, d) => (d === along ? 1 : d === last ? at(tile, along) * length : extent)),
   };
 }
 

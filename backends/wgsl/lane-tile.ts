@@ -79,14 +79,29 @@ function join(
   if (output === undefined || data === undefined || indices.length < addresses.indices.length)
     return undefined;
   return {
-    sizes: sizes.map((size, d) =>
-      d === outer ? constant(1) : d === inner ? scale(at(sizes, outer), row.at) : size,
-    ),
-    tile: tile.map((extent, d) => (d === outer ? 1 : d === inner ? at(tile, outer) * row.at : extent)),
+    ...rowsEndToEnd({ sizes, tile }, dims),
     // Only elements that move as they are join: these have one read.
     addresses: { data, reads: [data], indices, output },
   };
 }
+
+/** Dims of rows that are joined, and the number of elements of a row along `inner`. */
+interface JoinedDims {
+  readonly outer: number;
+  readonly inner: number;
+  readonly row: number;
+}
+
+/** Returns the sizes and extents of a tile with all rows joined into one row. Dim `outer` then has size 1. */
+export const rowsEndToEnd = (
+  { sizes, tile }: Pick<LaneTile, "sizes" | "tile">,
+  { outer, inner, row }: JoinedDims,
+): Pick<LaneTile, "sizes" | "tile"> => ({
+  sizes: sizes.map((size, d) =>
+    d === outer ? constant(1) : d === inner ? scale(at(sizes, outer), row) : size,
+  ),
+  tile: tile.map((extent, d) => (d === outer ? 1 : d === inner ? at(tile, outer) * row : extent)),
+});
 
 /**
  * Returns a linear expression in the dims `outer` and `inner` as an expression in one dim that replaces both.
@@ -95,7 +110,7 @@ function join(
  */
 function alongOne(
   form: Linear,
-  { outer, inner, row }: { readonly outer: number; readonly inner: number; readonly row: number },
+  { outer, inner, row }: JoinedDims,
   mayBeApart: boolean,
 ): Linear | undefined {
   let step = stepAlong(form, "dim", outer);

@@ -7,9 +7,9 @@ import { keyOf, type TileFunc } from "../../ir/func.js";
 import { rangeOf } from "../../ir/intervals/range.js";
 import { constant, largestValue, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/intervals/loop-bounds.js";
-import { statementsOf, type Located, type ParallelNest } from "../../ir/task/index.js";
+import { statementsOf, type ParallelNest } from "../../ir/task/index.js";
 import { printLinear, printStmtHead } from "../../ir/text/print.js";
-import { regionsOf, flatten, type Stmt, type UbBuffer } from "../../ir/tile.js";
+import { flatten, type Stmt, type UbBuffer } from "../../ir/tile.js";
 import { int128Limit } from "../index-walk.js";
 import {
   beyondDevice,
@@ -20,6 +20,7 @@ import {
   tooManyBuffers,
   type WgslLimits,
 } from "../../ir/wgsl-limits.js";
+import { comparedForms } from "../compared-forms.js";
 import type { GatherMove } from "./gather-move.js";
 import type { WgslBinding } from "./kernel.js";
 import { neededLimits, type LimitedKernel } from "./needed-limits.js";
@@ -55,32 +56,14 @@ const maxU32 = 2 ** 32 - 1;
  * size may leave the u32 range. The list is empty if all statements stay in the range.
  */
 export const beyondU32 = (func: TileFunc): Diagnostic[] =>
-  statementsOf(func).flatMap((located) => {
-    const { stmt, loops } = located;
-    const wrong = compared(located).find((form) => {
+  statementsOf(func).flatMap(({ stmt, loops }) => {
+    const wrong = comparedForms(stmt).find((form) => {
       const inside = [form, sub(constant(maxU32), form)];
       return !inside.every((side) => neverNegative(side, loops).kind === "holds") || !literalsFit(form);
     });
     if (wrong === undefined) return [];
     return [refused(stmt, `${printLinear(wrong)} may leave the 32-bit unsigned integers of a kernel`)];
   });
-
-/**
- * Returns the linear expressions of a statement that must fit u32: loop bounds, or offsets and sizes of
- * regions. The two arguments of each minimum in an expression are included.
- */
-function compared({ stmt }: Located): Linear[] {
-  if (stmt.op !== "for")
-    return regionsOf(stmt).flatMap((region) => [...region.offsets, ...region.sizes].flatMap(withSides));
-  // The last increment passes the upper bound.
-  const last = { ...stmt.upper, at: stmt.upper.at + stmt.step };
-  return [stmt.lower, stmt.upper, last].flatMap(withSides);
-}
-
-const withSides = (form: Linear): Linear[] => [
-  form,
-  ...form.terms.flatMap(({ of }) => (of.kind === "min" ? of.of.flatMap(withSides) : [])),
-];
 
 const literalsFit = ({ at: constantTerm, terms }: Linear): boolean =>
   Math.abs(constantTerm) <= maxU32 && terms.every(({ by }) => Math.abs(by) <= maxU32);
