@@ -357,7 +357,9 @@ function lengthOf({ from, to }: ReductionChunk): Linear {
 export const ubBytes = (buffer: UbBuffer): number =>
   elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
 
-/** Returns the end, in bytes, of the highest of some buffers in the unified buffer (UB); 0 without buffers. */
+/**
+ * Returns the end, in bytes, of the highest of some buffers in the unified buffer (UB); 0 without buffers.
+ */
 export const ubEnd = (buffers: Iterable<UbBuffer>): number =>
   Math.max(
     0,

@@ -333,8 +333,8 @@ function emitFor(context: PtoContext, stmt: ForStmt, isCheck: boolean): void {
 }
 
 /**
- * Emits a load of a region of a tensor into a buffer in the unified buffer (UB), or a store from the buffer. A
- * load into a double buffer first switches to the copy that is not in use.
+ * Emits a load of a region of a tensor into a buffer in the unified buffer (UB), or a store from the buffer.
+ * A load into a double buffer first switches to the copy that is not in use.
  */
 function emitCopy(context: PtoContext, what: "load" | "store", name: string, region: Region): void {
   const buffer = context.plan.buffers.get(name);

@@ -86,7 +86,7 @@ class ValueRows {
     const { map, to } = gather.stmt;
     this.hand(gather.pipe, ["S", "V", "MTE2"]);
     context.switchCopy(output);
-    for (const table of this.tablesRead()) 
+    for (const table of this.tablesRead())
       this.readers.set(table, readerOf(context, at(gather.stmt.from, table)));
     if (!this.byRow) context.bufferTile(output, to.sizes);
     this.declareTiles();

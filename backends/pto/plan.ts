@@ -115,9 +115,7 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
   const budget = func.schedule.ubBytes ?? target.ubBytes;
   const answer = stmt === undefined ? undefined : ascendAnswer(stmt.map, inputsOf(func));
   const adds = lowering?.adds ?? slots.map((slot) => ({ name: slot.name, bytes: ubBytes(slot) }));
-  refuse(
-    end > budget ? [spilled(func, target, { peak: ubEnd(allocated.values()), end, budget, adds })] : [],
-  );
+  refuse(end > budget ? [spilled(func, target, { peak: ubEnd(allocated.values()), end, budget, adds })] : []);
   return {
     func,
     target,

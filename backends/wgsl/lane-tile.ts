@@ -108,11 +108,7 @@ export const rowsEndToEnd = (
  * Undefined if the expression's values jump between the end of a row and the start of the next. `mayBeApart`:
  * true to allow jumps of a constant size if `row`, the elements of a row, is a power of two.
  */
-function alongOne(
-  form: Linear,
-  { outer, inner, row }: JoinedDims,
-  mayBeApart: boolean,
-): Linear | undefined {
+function alongOne(form: Linear, { outer, inner, row }: JoinedDims, mayBeApart: boolean): Linear | undefined {
   let step = stepAlong(form, "dim", outer);
   const terms: Linear[] = [constant(form.at)];
   for (const { by, of } of form.terms) {
