@@ -32,7 +32,7 @@ interface Packing {
   readonly uneven: readonly Operand[];
 }
 
-const packingsOf = derivedOnce((_: AccessFunc["operands"]) => new Map<AccessFunc["map"], Packing>());
+const packingsOf = derivedOnce((_: AccessFunc["operands"]) => new WeakMap<AccessFunc["map"], Packing>());
 
 /**
  * Returns the constraints on the tiles of a gather or scatter from packed elements (several elements in a

@@ -26,18 +26,32 @@ import { scatterTraffic } from "./scatter-traffic.js";
 import { entryLimits, tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
 import { trafficOf, type Traffic } from "./traffic.js";
 
+/** Parts of a tiling that are derived when they are first read; undefined before. */
 interface Derived {
-  cut?: Shape;
-  operands?: readonly TiledOperand[];
-  need?: Footprint;
-  loops?: readonly Loop[];
-  lowerings?: Lowerings;
-  lowering?: GatherLowering;
-  traffic?: Traffic;
-  scatter?: ScatterTiling;
+  cut: Shape | undefined;
+  operands: readonly TiledOperand[] | undefined;
+  need: Footprint | undefined;
+  loops: readonly Loop[] | undefined;
+  lowerings: Lowerings | undefined;
+  lowering: GatherLowering | undefined;
+  traffic: Traffic | undefined;
+  scatter: ScatterTiling | undefined;
   /** Lowering of the gather in its program, once it is known. */
-  done?: GatherLowering;
+  done: GatherLowering | undefined;
 }
+
+/** Returns the parts of a new tiling, all members in one order: a search reads them thousands of times. */
+const noneDerived = (): Derived => ({
+  cut: undefined,
+  operands: undefined,
+  need: undefined,
+  loops: undefined,
+  lowerings: undefined,
+  lowering: undefined,
+  traffic: undefined,
+  scatter: undefined,
+  done: undefined,
+});
 
 /**
  * Result of applying a schedule to a gather or scatter on a target: tiles, loops, footprint, traffic and
@@ -57,7 +71,7 @@ export class Tiling implements TiledGather {
     stated: ResolvedSchedule,
     readonly target: Target,
     /** Parts that are known. */
-    private readonly derived: Derived = {},
+    private readonly derived: Derived = noneDerived(),
     /** Ways to do the gather on the target, by what of a schedule they depend on. */
     private readonly cached = new Map<string, Lowerings>(),
     /** UB that the kernel takes, where the lowering of its program is known. */
@@ -144,8 +158,9 @@ export class Tiling implements TiledGather {
   /** Returns the same gather on the same target under another schedule. */
   with(changes: Partial<ResolvedSchedule>): Tiling {
     const onlyCopies = "buffers" in changes && Object.keys(changes).length === 1;
-    const same = onlyCopies ? { operands: this.operands, loops: this.loops } : {};
-    return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target, same, this.cached);
+    const derived = noneDerived();
+    if (onlyCopies) [derived.operands, derived.loops] = [this.operands, this.loops];
+    return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target, derived, this.cached);
   }
 
   /**
@@ -155,7 +170,7 @@ export class Tiling implements TiledGather {
   of(gather: AccessFunc): Tiling {
     const { map, operands, sharedDims } = this.gather;
     const same = gather.map === map && gather.operands === operands && gather.sharedDims === sharedDims;
-    return new Tiling(gather, this.schedule, this.target, same ? this.derived : {});
+    return new Tiling(gather, this.schedule, this.target, same ? this.derived : noneDerived());
   }
 
   /**
