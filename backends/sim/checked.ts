@@ -87,7 +87,7 @@ import { emptyOutputSteps } from "../empty-output.js";
 import { indexInputs } from "../index-inputs.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
-import { writeBits, elementBits, type Memory } from "./memory.js";
+import { writeBits, elementBits, type CheckedMemory } from "./memory.js";
 import { BurstRun } from "./counter.js";
 import { execution } from "../../ir/clock/execution.js";
 import { counterOf, newCounters, summarize, type Counters, type Counts } from "./summary.js";
@@ -144,7 +144,7 @@ export function countScatter(func: TileFunc, inputs: HostInputs, target: Target)
 
 /** An address of a gather, as one iteration of the loops makes it: elements from the start of a memory. */
 interface Address {
-  readonly memory: Memory;
+  readonly memory: CheckedMemory;
   readonly start: number;
   readonly by: readonly number[];
 }
@@ -164,7 +164,7 @@ interface Form {
  * the first element of a region.
  */
 interface TableMemory {
-  readonly memory: Memory;
+  readonly memory: CheckedMemory;
   /** Reader of index values; absent if the table holds none. */
   readonly read?: IndexReader;
   /** Record of what this gather has read of the table; present if the table is read in place. */
@@ -215,7 +215,7 @@ class Marks {
 
 /** An element that a value is made from. */
 interface ValueRead {
-  readonly memory: Memory;
+  readonly memory: CheckedMemory;
   readonly form: Form;
   /**
    * Callback for each element that is read from global memory: takes its byte address there and its number.
@@ -242,7 +242,7 @@ interface Run extends ReductionRun {
 /** State of a gather in one iteration of the loops. */
 interface Gathering {
   readonly stmt: GatherStmt;
-  readonly data: { readonly memory: Memory; readonly form: Form };
+  readonly data: { readonly memory: CheckedMemory; readonly form: Form };
   readonly to: Address;
   /** Memory of the inputs whose accesses are checked and counted one by one; undefined for other inputs. */
   readonly tables: readonly (TableMemory | undefined)[];
@@ -884,7 +884,7 @@ class Machine {
     return { ...this.address(form, stmt), strides: indexStrides(form, indices) };
   }
 
-  private check(memory: Memory, start: number, length: number, stmt: Stmt, write: boolean): void {
+  private check(memory: CheckedMemory, start: number, length: number, stmt: Stmt, write: boolean): void {
     const { ub, first, end } = memory;
     if (ub === undefined) {
       if (start < 0 || start + length > end) {
@@ -975,7 +975,7 @@ class Machine {
     return placeIn(this.func, this.buffers, region);
   }
 
-  private memoryOf(name: string): Memory {
+  private memoryOf(name: string): CheckedMemory {
     const operand = operandNamed(this.func, name);
     if (operand !== undefined) {
       const isOutput = operand.role === "output" || operand.inout === true;

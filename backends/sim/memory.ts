@@ -4,7 +4,7 @@ import { isPacked, type DType } from "../../ir/types.js";
 import { packedBits } from "../memory.js";
 
 /** Memory of a simulated machine: a tensor in global memory, or a buffer in the unified buffer (UB). */
-export interface Memory {
+export interface CheckedMemory {
   readonly bytes: Uint8Array;
   readonly view: DataView;
   /** Byte offset of the first element in `bytes`. */
@@ -20,7 +20,10 @@ export interface Memory {
 }
 
 /** Returns the bits of an element of at most 32 bits. `element`: its number in the memory. */
-export const elementBits = ({ bytes, view, first, dtype, elementBytes }: Memory, element: number): number =>
+export const elementBits = (
+  { bytes, view, first, dtype, elementBytes }: CheckedMemory,
+  element: number,
+): number =>
   isPacked(dtype)
     ? packedBits(bytes, dtype, element, first)
     : readBits(view, first + element * elementBytes, elementBytes);

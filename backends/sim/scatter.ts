@@ -20,7 +20,7 @@ import {
 import { IndexWalk, indexSteps, reductionRange, type IndexStep } from "../index-walk.js";
 import { copyBytes, indexReader } from "../memory.js";
 import { pointsOf } from "../region-points.js";
-import { readBits, writeBits, elementBits, type Memory } from "./memory.js";
+import { readBits, writeBits, elementBits, type CheckedMemory } from "./memory.js";
 
 /**
  * Callback that counts an access to an element of global memory. `byte`: byte offset of the element in the
@@ -36,9 +36,9 @@ export interface ScatterMachine {
   readonly func: TileFunc;
   readonly env: Env;
   placeOf(region: Region): Place;
-  memoryOf(name: string): Memory;
+  memoryOf(name: string): CheckedMemory;
   /** Throws a RunError for bytes outside the memory, and for a read of bytes that were never written. */
-  check(memory: Memory, start: number, length: number, stmt: ScatterStmt, write: boolean): void;
+  check(memory: CheckedMemory, start: number, length: number, stmt: ScatterStmt, write: boolean): void;
   /** Returns the function that counts the accesses to operand number `operand` in global memory. */
   counting(operand: number): CountElement;
   /** Notes a point with an index out of range. */
@@ -101,7 +101,7 @@ export function* scatterSteps(machine: ScatterMachine, stmt: ScatterStmt): Gener
  * Input of a scatter that its points read. `reader`: returns index values by position; undefined for data.
  */
 interface PointTable {
-  readonly memory: Memory;
+  readonly memory: CheckedMemory;
   readonly reader: ReturnType<typeof indexReader> | undefined;
   /** Undefined for a buffer in the unified buffer (UB). */
   readonly count: CountElement | undefined;
@@ -183,7 +183,11 @@ class PointReads {
   }
 
   /** Returns the element of a read: its memory, its number in the region, and the byte at which it begins. */
-  elementOf(read: number): { readonly memory: Memory; readonly element: number; readonly from: number } {
+  elementOf(read: number): {
+    readonly memory: CheckedMemory;
+    readonly element: number;
+    readonly from: number;
+  } {
     const { table } = at(this.stmt.map.reads, read);
     const element = this.evaluate(at(this.elements, read));
     return { memory: this.tableOf(table).memory, element, from: this.touch(table, element) };

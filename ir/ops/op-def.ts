@@ -302,7 +302,7 @@ export function checkTypeOf(
   return type;
 }
 
-/** Throws a RuleError (TC104) if the operand's element type is not in `allowed`; see {@link checkTypeOf}. */
+/** Throws a RuleError (TC104) if the element type of `data` or `indices` is not in `allowed`. */
 export function checkDType(
   inputs: OpInputs,
   operand: "data" | "indices",

@@ -4,7 +4,7 @@
  */
 import { outOfBoundsPolicies } from "../access.js";
 import { inputShapes, outputShape, type Operator } from "../operator.js";
-import { elementCount, formatShape, type Shape, type TensorType } from "../types.js";
+import { assertNever, elementCount, formatShape, type Shape, type TensorType } from "../types.js";
 import type { Resolved } from "./op-def.js";
 
 const kinds: Readonly<Record<Operator["op"], true>> = {
@@ -98,6 +98,8 @@ function operatorFault(operator: Operator): string | undefined {
       );
       return wrong && `its map has an index value of policy ${wrong.outOfRange}`;
     }
+    default:
+      return assertNever(operator);
   }
 }
 

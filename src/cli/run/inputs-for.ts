@@ -13,7 +13,7 @@ import { fileAssignments } from "./file-assignments.js";
 import type { RunFlags } from "./run-flags.js";
 
 /** Inputs of a run: the given values by operand key, and the seed of the random inputs. */
-export interface RunInputs {
+export interface CommandInputs {
   readonly given: Readonly<Record<string, HostValue>>;
   readonly seed?: number;
   /** Source of every input, as text. */
@@ -34,7 +34,7 @@ export const hasInputs = ({ func, inputs = {} }: LoadedProgram): boolean =>
  * Returns the inputs of a run. Throws a CompileError (TC702) if an input has no value and no seed is given.
  * Throws a UsageError if two `--input` flags name one operand, or if `--seed` has no effect.
  */
-export function inputsFor(loaded: LoadedProgram, flags: RunFlags, kernel: Kernel): RunInputs {
+export function inputsFor(loaded: LoadedProgram, flags: RunFlags, kernel: Kernel): CommandInputs {
   const operands = inputsOf(kernel.source ?? kernel.tile);
   const { given: fixed = {}, taken = [] } = loaded;
   const files = filesOf(
