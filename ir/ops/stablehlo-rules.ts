@@ -87,7 +87,7 @@ export interface WindowCoords {
   readonly offset: (d: number) => Linear;
   /** Dim of the tensor of windows that a dim of a window is, by dim of the operand. */
   readonly ofOperand: ReadonlyMap<number, number>;
-  /** The same by dim of the indices. */
+  /** Dim of the tensor of windows that lies outside of a window, by dim of the indices. */
   readonly ofIndices: ReadonlyMap<number, number>;
 }
 

@@ -285,8 +285,7 @@ interface AddedFigures {
 }
 
 /** True if a flag requests figures of the kernel in place of the explanation. */
-const isReplaced = ({ compare, sensitivity, indicesLike }: ExplainFlags): boolean =>
-  compare !== undefined || sensitivity === true || indicesLike !== undefined;
+const isReplaced = (flags: ExplainFlags): boolean => figureFlags.some((flag) => flags[flag] !== undefined);
 
 /** Resolves to the figures that the flags, the program or the target add to an explanation. */
 async function addedFigures(

@@ -65,7 +65,7 @@ export function fastOutput({ tile }: { readonly tile: TileFunc }, inputs: HostIn
   throw wasm;
 }
 
-/** What an executor makes of a kernel: its output, with all of its report that does not say how it ran, or why it ends. */
+/** Result of an executor: the output with the parts of the report that all executors share, or the error that ended the run. */
 export function outcomeOn(executor: Executor, kernel: BackendKernel, inputs: HostInputs): unknown {
   try {
     const { output, report } = simulateBytes(kernel, inputs, { executor });

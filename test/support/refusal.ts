@@ -1,4 +1,4 @@
-/** What an action is refused with: the diagnostics of a program or a run. Any other error is a bug, and fails the test. */
+/** Diagnostics of a program or a run that an action refuses. Any other error is a bug, and fails the test. */
 import { CompileError, RunError, type Diagnostic } from "../../ir/index.js";
 
 /** The error of a program or a run; throws any other. */
@@ -19,7 +19,7 @@ export function refusals(action: () => unknown): readonly Diagnostic[] {
   return [];
 }
 
-/** The same of an action that may reject. */
+/** Resolves to the diagnostics of a program or a run that an asynchronous action refuses. */
 export const rejections = (action: () => unknown): Promise<readonly Diagnostic[]> =>
   Promise.resolve()
     .then(action)
@@ -38,7 +38,7 @@ export const verdict = (action: () => unknown): string => refusal(action)?.code 
 export const shown = (diagnostics: readonly Diagnostic[]): readonly string[] =>
   diagnostics.map(({ code, message }) => `${code} ${message}`);
 
-/** What an action returns; undefined when it is refused. */
+/** Returns the result of an action; undefined if the action is refused. */
 export function unlessRefused<T>(action: () => T): T | undefined {
   try {
     return action();
