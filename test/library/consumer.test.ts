@@ -52,6 +52,25 @@ const tilec = (...args: readonly string[]): SpawnSyncReturns<string> =>
 const vitest = (): SpawnSyncReturns<string> =>
   inProject(process.execPath, "node_modules/vitest/vitest.mjs", "run");
 
+/**
+ * Returns what Dawn alone prints on stderr when it is asked for an adapter: the machine's Vulkan drivers may warn there, and no process
+ * can prevent it. "" without the package `webgpu`.
+ */
+function askDawn(): string {
+  const script = `import { create } from "webgpu";
+    try { process.dlopen({ exports: {} }, "libvulkan.so.1"); } catch {}
+    const gpu = create([]);
+    await gpu.requestAdapter();`;
+  const { status, stderr } = inProject(process.execPath, "--input-type=module", "--eval", script);
+  return status === 0 ? stderr : "";
+}
+
+let saidByDawn = "";
+
+/** Returns what a command prints on stderr, without what Dawn prints there. */
+const withoutDawn = (stderr: string): string =>
+  saidByDawn === "" ? stderr : stderr.replaceAll(saidByDawn, "");
+
 /** Modules of the last command that lie in the repository. */
 function ofRepository(): readonly string[] {
   const urls = readdirSync(coverage).flatMap((file) => {
@@ -110,15 +129,16 @@ describe.each([
     mkdirSync(temporary);
     const [tarball] = readdirSync(home).filter((name) => name.endsWith(".tgz"));
     npm("install", "--save-dev", join(home, tarball!), ...packages);
+    saidByDawn = askDawn();
   });
 
   it("lists a device, runs on it, and loads nothing of the repository", () => {
     const devices = tilec("devices", "--json");
-    expect([devices.status, devices.stderr]).toEqual([0, ""]);
+    expect([devices.status, withoutDawn(devices.stderr)]).toEqual([0, ""]);
     expect(JSON.parse(devices.stdout)).toMatchObject({ devices: [{ limits: expect.anything() }] });
     expect(ofRepository()).toEqual([]);
     const run = tilec(...onBoth, "--json");
-    expect([run.status, run.stderr]).toEqual([0, ""]);
+    expect([run.status, withoutDawn(run.stderr)]).toEqual([0, ""]);
     expect(ofRepository()).toEqual([]);
   });
 
@@ -126,7 +146,7 @@ describe.each([
     const { status, stdout, stderr } = vitest();
     expect(`${stdout}${stderr}`).toMatch(/Tests\s+1 passed \(1\)/);
     expect(status).toBe(0);
-    expect(stderr).toBe("");
+    expect(withoutDawn(stderr)).toBe("");
   });
 });
 
@@ -145,7 +165,7 @@ describe("without one of them", () => {
       const { status, stderr } = tilec(...words);
       expect([words[0], stderr]).toEqual([words[0], expect.stringContaining("[TC703]")]);
       expect(stderr).toContain(line);
-      expect(stderr).not.toMatch(/^\s+at /m);
+      expect(withoutDawn(stderr)).not.toMatch(/^\s+at /m);
       expect(status).toBe(1);
     }
     const { status, stdout, stderr } = vitest();
