@@ -91,14 +91,14 @@ export function renderDiagnostic(diagnostic: Diagnostic, options: RenderOptions 
   return lines.join("\n");
 }
 
-/** Returns the message of an error: the diagnostics as text, one after another. */
-export const messageOf = (diagnostics: readonly Diagnostic[]): string =>
+/** Returns diagnostics as text, one after another, separated by line ends. */
+export const renderDiagnostics = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics.map((diagnostic) => renderDiagnostic(diagnostic)).join("\n");
 
 /** Base class of errors that carry diagnostics. The error message contains every diagnostic in full. */
 export abstract class DiagnosticError extends Error {
   constructor(readonly diagnostics: readonly Diagnostic[]) {
-    super(messageOf(diagnostics));
+    super(renderDiagnostics(diagnostics));
   }
 }
 

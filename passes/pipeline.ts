@@ -7,8 +7,8 @@
  * one level are verified together, by the result of the last; where that is broken, by each result, so that
  * the first that broke it is named.
  */
-import { error, hasErrors, messageOf, type Diagnostic } from "../ir/diagnostic.js";
-import { framesOf } from "../ir/faults.js";
+import { error, hasErrors, renderDiagnostics, type Diagnostic } from "../ir/diagnostic.js";
+import { framesOf, messageOf } from "../ir/faults.js";
 import type { Func } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
 import type { Tilings } from "../ir/tiling/index.js";
@@ -62,7 +62,7 @@ export class PassError extends InternalError {
   ) {
     const place = `after ${pass.name}${pass.origin === undefined ? "" : ` of ${pass.origin.file}`}`;
     const faults = diagnostics.map((d) => ({ ...d, message: `${place}: ${d.message}` }));
-    super(messageOf(faults), options);
+    super(renderDiagnostics(faults), options);
     this.pass = pass.name;
     this.builtIn = builtIn.has(pass);
     this.faults = faults;
@@ -80,8 +80,7 @@ function runPass(pass: Pass, func: Func, context: PassContext, verifyEarlier: ()
   } catch (thrown) {
     // It may have crashed over what one before it broke.
     verifyEarlier();
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    const crash = error("TC201", `it crashed: ${message}`, { notes: framesOf(thrown) });
+    const crash = error("TC201", `it crashed: ${messageOf(thrown)}`, { notes: framesOf(thrown) });
     throw new PassError(pass, func, [crash], { cause: thrown });
   }
   if (isFunc(result)) return result;

@@ -6,7 +6,7 @@ import {
   formatType,
   isScatter,
   outputOf,
-  renderDiagnostic,
+  renderDiagnostics,
   RunError,
   throwIfErrors,
   type Diagnostic,
@@ -132,7 +132,7 @@ export async function compareWithReference(
     }
   } catch (thrown) {
     if (!(thrown instanceof CompileError || thrown instanceof RunError)) throw thrown;
-    return failed(rendered(thrown.diagnostics));
+    return failed(renderDiagnostics(thrown.diagnostics));
   }
   const what = definition === undefined ? "its definition" : `@${definition.name}`;
   const gives = `@${kernel.name} gives the ${formatType(outputOf(types).type)} of ${what} on ${backends.map(nameOf).join(", ")}`;
@@ -261,7 +261,3 @@ function fillsIn(program: IndexProgram, inputs: HostInputs): Pick<Compared, "fil
  */
 export const inWords = ({ message, notes = [] }: Diagnostic, draw: Draw): string =>
   [message, ...notes, inputsInWords(draw) ?? ""].filter((piece) => piece !== "").join("; ");
-
-/** Returns the text of diagnostics, separated by line ends. */
-export const rendered = (diagnostics: readonly Diagnostic[]): string =>
-  diagnostics.map((diagnostic) => renderDiagnostic(diagnostic)).join("\n");

@@ -13,6 +13,7 @@ import {
   parseModule,
   printFunc,
   printSchedule,
+  renderDiagnostics,
   throwIfErrors,
   type AccessFunc,
   type Category,
@@ -25,7 +26,7 @@ import { isObject, oneOf, type Field } from "../../backends/index.js";
 import { simulateBytes } from "../../backends/sim/index.js";
 import { checkOptions, checkProgram } from "../api/check-options.js";
 import { tryCompile, type Kernel } from "../api/compile.js";
-import { checkReferenceOptions, compareWithReference, rendered, type ReferenceOptions } from "./compare.js";
+import { checkReferenceOptions, compareWithReference, type ReferenceOptions } from "./compare.js";
 import { definitionOf, drawsOf, inputsInWords, type Draw } from "./draws.js";
 import { copies } from "./inouts.js";
 import { fileCheck, parseChecks, slipsIn, vacuousChecks } from "./filecheck.js";
@@ -41,7 +42,7 @@ const verdict = (
 ): Verdict => ({ pass, message: () => message, ...compared });
 
 const notCompiled = (diagnostics: readonly Diagnostic[]): Verdict => ({
-  ...verdict(false, `it does not compile:\n${rendered(diagnostics)}`),
+  ...verdict(false, `it does not compile:\n${renderDiagnostics(diagnostics)}`),
   unjudged: true,
 });
 
@@ -61,7 +62,7 @@ const misused = (message: string, hint: string): CompileError =>
 function toBeLegal(subject: Subject): Verdict {
   const result = compiled(subject);
   if (!result.ok) {
-    return verdict(false, `it is refused:\n${rendered(result.diagnostics)}`, {
+    return verdict(false, `it is refused:\n${renderDiagnostics(result.diagnostics)}`, {
       expected: "legal",
       actual: codesOf(result.diagnostics),
     });
@@ -105,7 +106,7 @@ function toBeRefused(subject: Subject, reason?: Category | Code): Verdict {
   const codes = codesOf(errors);
   return verdict(
     pass,
-    `${pass ? "it is" : `expected ${wanted}; it is`} ${codes}${pass ? "" : " instead"}:\n${rendered(errors)}`,
+    `${pass ? "it is" : `expected ${wanted}; it is`} ${codes}${pass ? "" : " instead"}:\n${renderDiagnostics(errors)}`,
     { expected: wanted, actual: codes },
   );
 }
@@ -228,7 +229,7 @@ const toMatchTile = (subject: Subject, text: string): Verdict =>
     const [func, ...others] = module.funcs;
     if (diagnostics.length > 0 || func === undefined || others.length > 0) {
       throw misused(
-        `the expected text holds ${module.funcs.length} programs:\n${rendered(diagnostics)}`,
+        `the expected text holds ${module.funcs.length} programs:\n${renderDiagnostics(diagnostics)}`,
         'kernel.text("tile") prints one',
       );
     }
@@ -293,7 +294,7 @@ const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdi
     const wrong = tiles.flatMap((tile) => {
       const name = `tile ${formatShape(tile)}`;
       const result = tryCompile(program, { target, passes, tile });
-      if (!result.ok) return [`${name} is refused:\n${rendered(result.diagnostics)}`];
+      if (!result.ok) return [`${name} is refused:\n${renderDiagnostics(result.diagnostics)}`];
       for (const [k, draw] of draws.entries()) {
         const [before, after] = [at(outputs, k), run(result.kernel, draw)];
         const same =

@@ -8,10 +8,9 @@ import {
   defaultTarget,
   elementCount,
   InternalError,
-  renderDiagnostic,
+  renderDiagnostics,
   RunError,
   targets,
-  type Diagnostic,
 } from "../../ir/index.js";
 import { simulateBytes } from "../../backends/sim/index.js";
 import { explain, tryCompile, type Kernel } from "../../src/index.js";
@@ -29,8 +28,6 @@ const maxElements = 60_000;
 const maxShown = 160;
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
-const rendered = (diagnostics: readonly Diagnostic[]): string =>
-  diagnostics.map((one) => renderDiagnostic(one)).join("\n");
 const asJson = (value: unknown): string =>
   JSON.stringify(value, (_, one: unknown) =>
     typeof one === "bigint" ? String(one) : ArrayBuffer.isView(one) ? bytesOf(one) : one,
@@ -43,7 +40,8 @@ function textOf(action: () => string): string {
   try {
     return action();
   } catch (thrown) {
-    if (thrown instanceof CompileError || thrown instanceof RunError) return rendered(thrown.diagnostics);
+    if (thrown instanceof CompileError || thrown instanceof RunError)
+      return renderDiagnostics(thrown.diagnostics);
     if (thrown instanceof InternalError) return `internal error: ${thrown.message}`;
     throw thrown;
   }
@@ -57,7 +55,7 @@ export function recordCase(test: Case): Outputs {
   };
   const found = caseProgram(test);
   if (!found.ok) {
-    put("messages", () => rendered(found.diagnostics));
+    put("messages", () => renderDiagnostics(found.diagnostics));
     return outputs;
   }
   const { func } = found;
@@ -66,7 +64,9 @@ export function recordCase(test: Case): Outputs {
     const options = target === undefined ? {} : { target };
     if (target !== undefined && target.name === (func.target ?? defaultTarget.name)) continue;
     const result = tryCompile(func, options);
-    put(`${name}/messages`, () => rendered(result.ok ? result.kernel.diagnostics : result.diagnostics));
+    put(`${name}/messages`, () =>
+      renderDiagnostics(result.ok ? result.kernel.diagnostics : result.diagnostics),
+    );
     if (func.level !== "tile") {
       put(`${name}/explanation`, () => asJson(explain(func, options)));
       put(`${name}/verdict`, () => renderExplanation(explain(func, options)));
