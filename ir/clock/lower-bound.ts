@@ -147,23 +147,25 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const otherBytes = reached.reduce((sum, bytes) => sum + bytes) - dataReached;
 
   /**
-   * Returns the least work that all tasks share. `fetched`: minimum bytes of whole cache lines for each
-   * element of a row that is read in place.
+   * Returns the least work that all tasks share. `inner`: longest extent of a tile along the innermost dim.
+   * `longest`, `shortest`: elements of the longest and of the shortest row of the data that a tile reads.
    */
-  function divided(
-    inner: number,
-    inRow: number,
-    pieces: number,
-    fetched: number,
-    row: "line" | "less" | "any",
-  ): Divided {
+  function divided(inner: number, longest: number, shortest: number): Divided {
+    const row = longest * size;
+    // Of rows of several lengths, each element costs no less than in the row that wastes nothing.
+    const isOneLength = shortest === longest;
+    const fetched = isOneLength ? alignUp(row, line) / longest : Math.max(size, line / longest);
+    const pieces =
+      isOneLength && longest > 1
+        ? Math.ceil(row / target.vectorBytes) / longest
+        : Math.min(1, Math.max(1 / longest, size / target.vectorBytes));
     const lines = staged ? 0 : Math.min(elements * fetched, dataReached) / line;
     return {
-      runs: !staged && row === "line" ? elements / inRow : 0,
+      runs: !staged && shortest * size >= line ? elements / longest : 0,
       rows: elements / inner,
       repeats: (elements * pieces) / target.lanes,
       dataBytes: staged ? dataReached : Math.max(elements * size, lines * line),
-      far: row === "less" ? lines : 0,
+      far: row < line ? lines : 0,
     };
   }
 
@@ -184,18 +186,12 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   /** Returns the least work of the busiest core for any tile, as a function of the number of tasks. */
   const all = (): ((tasks: number) => Work) => {
     const longest = rowElements(map, extents, data.shape);
-    const work = divided(
-      extents[extents.length - 1] ?? 1,
-      longest,
-      Math.min(1, Math.max(1 / longest, size / target.vectorBytes)),
-      Math.max(size, line / longest),
-      longest * size < line ? "less" : "any",
-    );
+    const work = divided(extents[extents.length - 1] ?? 1, longest, 1);
     return (tasks) => busiest(work, { share: extent / tasks, tiles: 1, cores: tasks });
   };
   // The first of them, whatever the tile: between tiles it decides nothing, and estimates leave it out.
   const wait = staged && target.overlaps ? Math.ceil(target.syncCycles) : 0;
-  return { staged, size, line, data, divided, busiest, all, wait, cores: schedule.cores };
+  return { staged, data, divided, busiest, all, wait, cores: schedule.cores };
 }
 
 /**
@@ -236,35 +232,38 @@ function leastInPlace(tiling: Tiling): LowerBound {
   return { cycles: cycles + counted.wait, limit };
 }
 
+/**
+ * Returns the extent of the shortest tile along a dim. `extent`: extent of the output, which is cut into
+ * views of `view` and those into tiles of `tile` elements; extent >= view >= tile.
+ */
+const shortestAlong = (extent: number, view: number, tile: number): number =>
+  Math.min(tile, ...[view % tile, (extent % view) % tile].filter((rest) => rest > 0));
+
 /** Returns the functions of {@link LowerBounds} for a machine that gathers directly in global memory. */
 function inPlace(tiling: Tiling): LowerBounds {
   const { gather, extents, schedule, target } = tiling;
   const { map } = gather;
   const work = inPlaceWork(tiling);
-  const { staged, size, line, data, divided, busiest } = work;
+  const { staged, data, divided, busiest } = work;
   const dims = followedBy(map, gatheredTable);
   return {
     any: () => leastTasks(tiling, work).cycles + work.wait,
     of(given) {
-      let [tiles, tasks, isEven] = [1, 1, true];
+      let [tiles, tasks] = [1, 1];
+      const shortest: number[] = [];
       const tile = extents.map((extent, d) => {
-        const view = at(schedule.view, d);
-        const entry = Math.min(at(given, d), view, extent);
+        const view = Math.min(at(schedule.view, d), extent);
+        const entry = Math.min(at(given, d), view);
         const along = Math.ceil(extent / entry);
         tiles *= along;
         if (!staged || dims.has(d)) tasks *= along;
-        if (extent % entry !== 0 || (view < extent && view % entry !== 0)) isEven = false;
+        shortest.push(shortestAlong(extent, view, entry));
         return entry;
       });
+      const isEven = tile.every((entry, d) => entry === shortest[d]);
       const inRow = rowElements(map, tile, data.shape);
-      const row = inRow * size;
-      const work = divided(
-        tile[tile.length - 1] ?? 1,
-        inRow,
-        inRow === 1 ? 1 : Math.ceil(row / target.vectorBytes) / inRow,
-        alignUp(row, line) / inRow,
-        row < line ? "less" : "line",
-      );
+      const inShortest = isEven ? inRow : rowElements(map, shortest, data.shape);
+      const work = divided(tile[tile.length - 1] ?? 1, inRow, inShortest);
       const cores = Math.min(tiles, schedule.cores);
       const max = Math.ceil(tiles / cores);
       // Tiles that are alike, one a task: no core has a part of one.

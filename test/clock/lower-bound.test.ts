@@ -123,6 +123,20 @@ describe("the floor of a map of any kind", () => {
     expect(judged).toBeGreaterThan(80);
   });
 
+  it("is under the clock where tiles read rows of two lengths, and lines are cut", () => {
+    let judged = 0;
+    for (const target of inPlace)
+      for (const dtype of ["f32", "i64"] as const)
+        for (const columns of [3, 8, 17, 24]) {
+          const func = onnx.gather({ data: [dtype, [1, 5, columns]], indices: ["i64", [3]], axis: 0 });
+          for (const residency of ["ub", "gm"] as const)
+            for (let rows = 1; rows <= 5; rows++)
+              for (const along of [1, 5, 7, columns])
+                if (isUnder(func, { tile: [1, rows, along], residency, cores: 1 }, target)) judged++;
+        }
+    expect(judged).toBeGreaterThan(500);
+  });
+
   it("is under the clock of random maps", () => {
     let judged = 0;
     for (let seed = 0; seed < 100; seed++) {
