@@ -23,7 +23,7 @@ import {
 } from "../../backends/index.js";
 import { statementMap } from "../../backends/index-inputs.js";
 import { fillsOfMap } from "../../backends/reference/reference-of-map.js";
-import { definedOutput, differenceFrom } from "../api/against.js";
+import { definedOutput } from "../api/against.js";
 import {
   backendField,
   backendNames,
@@ -36,10 +36,10 @@ import {
 import { checkOptions } from "../api/check-options.js";
 import type { Kernel } from "../api/compile.js";
 import { maxSeed } from "../formats/lcg.js";
-import { fromOutput } from "../formats/tensor.js";
+import { definitionDifference } from "./definition-difference.js";
 import { requiredBackends, testDevice } from "./device.js";
 import { definitionOf, drawsOf, inputsInWords, inputsOfProgram, type Draw } from "./draws.js";
-import { isPromise, outcomeOf, rejectionDifference, type Outcome } from "./outcome.js";
+import { isPromise, outcomeOf, type Outcome } from "./outcome.js";
 import type { IndexProgram } from "./random.js";
 import type { Verdict } from "./verdict.js";
 import { copies } from "./inouts.js";
@@ -179,7 +179,6 @@ export async function compareDraw(
 ): Promise<Compared> {
   const types = kernel.source ?? kernel.tile;
   const { type } = outputOf(types);
-  const value = (bytes: Uint8Array) => fromOutput(type, bytes, inputs);
   // The kernel may write in its inputs, and so may its definition, even where the other does not.
   const programs = [kernel.tile, kernel.access, kernel.source, definition];
   const writes = programs.some((func) => func !== undefined && isInPlace(func));
@@ -200,15 +199,8 @@ export async function compareDraw(
     const { runner } = options;
     const { tile, target } = runner === undefined ? kernel : kernel.forTarget(runner.target);
     const difference =
-      expected.kind === "bits" && outcome.kind === "bits"
-        ? differenceFrom(
-            { tile, target, inputs, backend },
-            value(expected.run.output),
-            value(outcome.run.output),
-            name,
-          )
-        : (rejectionDifference([name, outcome], ["its definition", expected]) ??
-          unpromised(kernel, name, outcome));
+      definitionDifference({ tile, target, inputs, backend }, type, expected, outcome) ??
+      unpromised(kernel, name, outcome);
     if (difference !== undefined) return { difference };
   }
   if (expected.kind === "rejected") return { rejected: expected.index };

@@ -13,7 +13,6 @@ import {
 } from "../../api/backends.js";
 import type { Kernel } from "../../api/compile.js";
 import { beyondUlp, formatUlpDifference, ulpDifference } from "../../api/ulp-difference.js";
-import { fromOutput } from "../../formats/tensor.js";
 import type { Draw } from "../../testing/draws.js";
 import { copies } from "../../testing/inouts.js";
 import { isPromise, outcomeOf, rejectionDifference, type Outcome } from "../../testing/outcome.js";
@@ -154,19 +153,14 @@ async function againstDefinition(
   outcomes: readonly BackendOutcome[],
 ): Promise<readonly Comparison[]> {
   if (definition === undefined) return [];
-  const { definedOutput, differenceFrom } = await import("../../api/against.js");
+  const [{ definedOutput }, { definitionDifference }] = await Promise.all([
+    import("../../api/against.js"),
+    import("../../testing/definition-difference.js"),
+  ]);
   const expected = await outcomeOf(() => ({ output: definedOutput(definition, tile, copies(inputs)) }));
-  const value = (bytes: Uint8Array) => fromOutput(outputOf(source ?? tile).type, bytes, inputs);
+  const { type } = outputOf(source ?? tile);
   return outcomes.map(([backend, outcome]) => {
-    const difference =
-      expected.kind === "bits" && outcome.kind === "bits"
-        ? differenceFrom(
-            { tile, target, inputs, backend },
-            value(expected.run.output),
-            value(outcome.run.output),
-            nameOf(backend),
-          )
-        : rejectionDifference([nameOf(backend), outcome], ["its definition", expected]);
+    const difference = definitionDifference({ tile, target, inputs, backend }, type, expected, outcome);
     return { backends: [backend], difference: difference && withLocations(difference, [backend]) };
   });
 }
