@@ -53,7 +53,7 @@ export function judgeVerdicts(func: Judged, schedule: Schedule, target: Target):
     const { target: other, oob, ...entries } = flags;
     const kept = Object.fromEntries(Object.entries(options).filter(([key]) => !left.includes(key)));
     const followed = { ...kept, target, ...entries, ...defined({ target: other }) };
-    if (mendsEntry(code, left)) follow(withOob(func, oob), followed, `${code}: ${hint}`, code);
+    if (mendsOne(code, left)) follow(withOob(func, oob), followed, `${code}: ${hint}`, code);
     else follow(withOob(func, oob), followed, `${code}: ${hint}`);
   }
 
@@ -114,9 +114,12 @@ function follow(func: Judged, options: CompileOptions, what: string, unless?: st
 
 const isRefusal = ({ severity }: Diagnostic): boolean => severity === "error";
 
-/** True for the hint that mends one entry of a schedule, which may have other faults. */
-const mendsEntry = (code: string, left: readonly string[]): boolean =>
-  code === "TC302" || code === "TC303" || left.length > 0;
+/** Rules of an operator about its types, ranks and shapes, which are judged before any schedule. */
+const operatorRules = ["TC102", "TC103", "TC104"];
+
+/** True for the hint that mends an operator's input or one entry of a schedule, which may have other faults. */
+const mendsOne = (code: string, left: readonly string[]): boolean =>
+  [...operatorRules, "TC302", "TC303"].includes(code) || left.length > 0;
 
 /** Flags of a hint, and the schedule entries that it says to leave out. */
 interface Way {
