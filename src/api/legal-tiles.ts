@@ -191,8 +191,8 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   const judged = residenciesOf(gather, target, true);
   const requested = judged.length === 1 ? judged[0] : (unpinned.residency ?? "auto");
   const searches = judged.map((residency) => under(withDefaults(gather, residency, target), onProgress));
-  // What stays in global memory takes nothing of UB, and no rule pins its dims: the residency whose smallest
-  // tile needs least takes every tile that another one takes.
+  // What stays in global memory takes nothing of UB, and no rule pins its dims: the residency with the most
+  // tiles takes every tile that another one takes.
   const widest = searches.reduce(wider);
   const loaded = searches.filter(({ largestGatherDims: dims }) => dims.length > 0);
   const chosen = compileTiled({ ...program, schedule: withoutTile(program.schedule) }, compileOptions);
@@ -261,8 +261,15 @@ export function countUnder(
   return { profile, stands, ...defined({ count }), possible };
 }
 
-/** Returns the one of two whose smallest tile needs less of UB; of equals the second. */
-const wider = <T extends { readonly least: number }>(a: T, b: T): T => (b.least <= a.least ? b : a);
+/**
+ * Returns the one of two with more legal tiles, of which too many to count are the most. If they are equal,
+ * the one whose smallest tile needs fewer bytes of UB; of equals the second.
+ */
+function wider<T extends Pick<Search, "count" | "least">>(a: T, b: T): T {
+  const [first, second] = [a.count ?? Infinity, b.count ?? Infinity];
+  if (first !== second) return first > second ? a : b;
+  return b.least <= a.least ? b : a;
+}
 
 /** Returns the view, order and buffers that all tiles share; without tiles, the default ones. */
 function sharedBy([first, ...others]: readonly LegalTile[], fallback: Required<Shared>): Shared {

@@ -33,6 +33,13 @@ describe("the verdicts of the commands", () => {
     expect(judgeVerdicts(func, schedule, targets.ascend950)).toMatchObject({ legal: false, followed: 2 });
   });
 
+  it("count the tiles of the residency that takes them all, where the smallest of each needs as much", () => {
+    const func = pypto.indexSelect({ input: ["i32", [5]], index: ["i32", [5]], dim: 0, oob: "error" });
+    const schedule: Schedule = { residency: "auto", buffers: { output: 2 }, ubBytes: 64 };
+    expect(legalTiles(func, { ...schedule, target: targets.ascendA2 }).count).toBe(5);
+    expect(judgeVerdicts(func, schedule, targets.ascendA2)).toMatchObject({ legal: true, counted: true });
+  });
+
   it.each([
     ["a view that is short", { view: [32, 80], ubBytes: 1024 }, /plan for .*: --view 64,80 --ub-bytes \d+$/],
     ["a tile", { tile: [64, 80], ubBytes: 1024 }, /plan for .*: --tile 64,\d+ --ub-bytes \d+$/],
