@@ -35,6 +35,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/backends/robustness.test.ts", 26, "runs every case on a second device, without bounds checks"],
   ["test/library/foreign.test.ts", 20, "judges fourteen kernels from the packed package, a process each"],
   ["test/docs/tables.test.ts", 15, "makes the tables of the documentation that take seconds"],
+  ["test/bench/flags.test.ts", 15, "starts each benchmark twice"],
   ["test/bench/dataset.test.ts", 90, "makes the files of npm run repro twice"],
   ["test/bench/page.test.ts", 10, "needs the packages of bench/"],
   ["test/browser/app.test.ts", 12, "builds the app of docs/app.md, and draws it in a browser in software"],
@@ -75,6 +76,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/docs/docs.test.ts", 48, "runs the commands of every page"],
   ["test/docs/extending.test.ts", 28, "compiles the sources with the edits of each section"],
   ["test/docs/library.test.ts", 10, "runs every snippet of the page"],
+  ["test/docs/pypto-tests.test.ts", 10, "compiles each operator test of PyPTO for the tables of a page"],
   ["test/docs/tuning.test.ts", 14, "runs the searches of docs/tuning.md"],
   ["test/formats/spatter.test.ts", 9, "runs the gathers of a suite beside an oracle"],
   [
@@ -98,6 +100,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
     26,
     "costs the schedules of hundreds of gathers beside the default",
   ],
+  ["test/property/verdicts.test.ts", 15, "judges 150 random programs by every command"],
   ["test/property/pypto-lines.test.ts", 9, "types back every line that explanations print"],
   ["test/property/scatter.test.ts", 12, "runs 250 random scatters under three schedules each"],
   ["test/property/ub-total.test.ts", 10, "explains hundreds of gathers that fill the buffer"],

@@ -18,6 +18,7 @@ import {
 import { oracle } from "../oracle/gather.js";
 import { fastOutput } from "../support/fast.js";
 import { testRunner } from "../support/gpu.js";
+import { tried } from "../support/runs.js";
 import { operandOf } from "../support/operands.js";
 import { once } from "../../src/formats/once.js";
 
@@ -255,7 +256,7 @@ describe("their outputs", () => {
       context.skip();
       return;
     }
-    for (const { id, kernel, inputs, want } of trials()) {
+    for (const { id, kernel, inputs, want } of tried(trials())) {
       const { output } = await runOn("webgpu", kernel, inputs, { runner });
       expect(output, id).toEqual(want);
     }

@@ -7,19 +7,20 @@ import { elementsOf, textOf, type OracleMap } from "../oracle/maps.js";
 import { testRunner } from "../support/gpu.js";
 import { judgeBound, judgeMap } from "../support/map-trials.js";
 import { randomMap } from "../support/random-map.js";
+import { runs } from "../support/runs.js";
 
 describe("random access maps", () => {
   it("give the oracle's bits, or its first bad point, whatever the schedule, the residency and the binding", async () => {
     const runner = await testRunner();
     const counts = { "right bits": 0, error: 0, refused: 0, accepted: 0 };
-    for (let seed = 0; seed < 150; seed++) {
+    for (let seed = 0; seed < runs(150); seed++) {
       const draw = drawer(seed * 17 + 3);
       const map = randomMap(draw);
       if (map !== undefined) counts[await judgeMap(map, draw, seed % 16 === 1 ? runner : undefined)]++;
     }
-    expect(counts["right bits"]).toBeGreaterThan(50);
-    expect(counts.error).toBeGreaterThan(15);
-    expect(counts.refused).toBeLessThan(30);
+    expect(counts["right bits"]).toBeGreaterThan(runs(40));
+    expect(counts.error).toBeGreaterThan(runs(15));
+    expect(counts.refused).toBeLessThan(runs(30));
   }, 120_000);
 });
 
@@ -46,7 +47,7 @@ describe("random maps over symbols", () => {
   it("bound to sizes, a kernel compiled at the most gives the oracle's bits, or its first bad point", async () => {
     const runner = await testRunner();
     const counts = { shared: 0, alone: 0, texts: 0 };
-    for (let seed = 0; seed < 240; seed++) {
+    for (let seed = 0; seed < runs(240); seed++) {
       const draw = drawer(seed * 23 + 5);
       const map = randomMap(draw);
       if (map === undefined || Object.keys(map.most).length === 0) continue;
@@ -55,11 +56,11 @@ describe("random maps over symbols", () => {
       counts.alone += alone;
       counts.texts += texts;
     }
-    expect(counts.shared).toBeGreaterThan(80);
+    expect(counts.shared).toBeGreaterThan(runs(80));
     // A size of 0, and what no proof shows to hold.
     expect(counts.alone).toBeGreaterThan(0);
     expect(counts.alone).toBeLessThan(counts.shared);
-    if (runner !== undefined) expect(counts.texts).toBeGreaterThan(20);
+    if (runner !== undefined) expect(counts.texts).toBeGreaterThan(runs(20));
   }, 120_000);
 });
 

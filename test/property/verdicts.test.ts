@@ -18,7 +18,6 @@ describe("the verdicts of the commands", () => {
         seen.followed += found.followed;
         if (found.counted) seen.counted++;
       }),
-      // In full also by `npm test`: one program in seven has no tile, and a fifth of the runs could miss it.
       { numRuns: 150 },
     );
     for (const [what, count] of Object.entries(seen)) expect([what, count > 4]).toEqual([what, true]);
