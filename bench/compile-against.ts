@@ -1,13 +1,11 @@
 /** The compilers of two builds in turns, on the programs of the conformance cases. */
 import { median } from "../src/tune/median.js";
 import { inTurns } from "./against.js";
-import { compileSteps, type CompileSide, type CompileStep } from "./compile-side.js";
+import { compileSteps, warmUpPasses, type CompileSide, type CompileStep } from "./compile-side.js";
 import { corpus } from "./corpus.js";
 import { spreadOf, verdictOf, type Comparison, type Pair } from "./ratios.js";
 import { percentile99 } from "./statistics.js";
 
-/** V8 compiles a function after many calls. */
-const warmUpPasses = 2;
 const rounds = 2;
 
 /** Statistics that are compared of the times of all programs. */

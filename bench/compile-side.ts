@@ -3,6 +3,12 @@ import { cpuMs } from "./clocks.js";
 import type { CompileLibrary } from "./library.js";
 import type { ProgramDescription, SourceFunc } from "../src/index.js";
 
+/**
+ * Passes over all programs before those that count: V8 optimizes the compiler anew while it meets other kinds
+ * of gathers, and the CPU time of a process includes that.
+ */
+export const warmUpPasses = 15;
+
 /** Names of the compile steps that bench:compile measures. Emitting WGSL includes compiling. */
 export const compileSteps = ["compile", "compile and emit WGSL"] as const;
 /** Name of a compile step that bench:compile measures; see {@link compileSteps}. */

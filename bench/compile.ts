@@ -14,7 +14,7 @@ import { table } from "../src/report/table.js";
 import { median } from "../src/tune/median.js";
 import { folderOf, runsOf } from "./arguments.js";
 import { compareCompilers } from "./compile-against.js";
-import { takeStep, type CompileStep } from "./compile-side.js";
+import { takeStep, warmUpPasses, type CompileStep } from "./compile-side.js";
 import { corpus } from "./corpus.js";
 import { fail, parseFlags, shared } from "./flags.js";
 import { forkSide } from "./fork-side.js";
@@ -28,11 +28,6 @@ const flags = parseFlags("bench:compile", "time to compile and to emit WGSL and 
   against: shared.against,
 });
 const repeats = 15;
-/**
- * Rounds over all programs before those that count: V8 optimizes the compiler anew while it meets other kinds
- * of gathers.
- */
-const warmUpRounds = 15;
 
 /** Runs an action 15 times and returns the median time in milliseconds. */
 function time(action: () => void): number {
@@ -57,7 +52,7 @@ function overPrograms(funcs: readonly SourceFunc[], step: CompileStep) {
       takeStep(own, func, step);
       return performance.now() - start;
     });
-  for (let k = 0; k < warmUpRounds; k++) round();
+  for (let k = 0; k < warmUpPasses; k++) round();
   const rounds = Array.from({ length: repeats }, round);
   const ms = funcs.map((_, k) => median(rounds.map((times) => at(times, k))));
   return { medianMs: median(ms), percentile99Ms: percentile99(ms), slowestMs: Math.max(...ms) };
