@@ -200,7 +200,6 @@ describe("residency auto", () => {
           }
         },
       ),
-      // In full also by `npm test`: one gather in forty takes ub.
       { numRuns: 300 },
     );
     expect(taken.gm).toBeGreaterThan(100);
