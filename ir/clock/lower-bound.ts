@@ -31,8 +31,8 @@ export interface LowerBounds {
 
 /**
  * Returns functions that compute lower bounds on the cycles of schedules. The bounds apply to schedules with
- * the residency, cores, view and target of `tiling`, and where views are cut into ones of whole tiles, as a
- * search cuts them.
+ * the residency, cores, view and target of `tiling`. They also apply to schedules with smaller views, if each
+ * view has whole tiles.
  */
 export function lowerBoundsOf(tiling: Tiling): LowerBounds {
   const { gather, target, scatter } = tiling;
