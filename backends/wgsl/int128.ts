@@ -96,8 +96,13 @@ export function emitInt128Helpers(out: Lines): void {
     out.line("let over = select(0u, 1u, z < s.z);");
     out.line("return vec4u(s.x, y, z, s.w + c.z + over);");
   });
+  // SwiftShader folds ~ and ^ of a vector with a constant 0 in it to 0 there; a difference has the right
+  // bits.
+  out.block("fn complement_i128(a: vec4u) -> vec4u", () => {
+    out.line("return vec4u(0xffffffffu) - a;");
+  });
   out.block("fn negated_i128(a: vec4u) -> vec4u", () => {
-    out.line("return add_i128(~a, vec4u(1u, 0u, 0u, 0u));");
+    out.line("return add_i128(complement_i128(a), vec4u(1u, 0u, 0u, 0u));");
   });
   out.block("fn product_of(a: u32, b: u32) -> vec2u", () => {
     out.line("let ll = (a & 0xffffu) * (b & 0xffffu);");
@@ -138,9 +143,9 @@ export function emitInt128Helpers(out: Lines): void {
   out.block("fn is_below(a: vec4u, n: u32) -> bool", () => {
     out.line("return (a.y | a.z | a.w) == 0u && a.x < n;");
   });
-  // -v - 1 is ~v, so the remainder of a negative value needs no negation.
+  // -v - 1 is the complement of v, so the remainder of a negative value needs no negation.
   out.block("fn wrapped_i128(a: vec4u, n: u32) -> u32", () => {
-    out.line("let r = remainder_i128(select(a, ~a, is_negative(a)), n);");
+    out.line("let r = remainder_i128(select(a, complement_i128(a), is_negative(a)), n);");
     out.line("return select(r, n - 1u - r, is_negative(a));");
   });
   out.line("");

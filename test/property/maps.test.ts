@@ -1,10 +1,11 @@
 /** Random access maps on every backend, under random schedules, against the oracle; and what such maps have found. */
 import { describe, expect, it } from "vitest";
-import { parseModule } from "../../ir/index.js";
-import { targets, tryCompile } from "../../src/index.js";
+import { defined, parseModule } from "../../ir/index.js";
+import { compile, run, targets, tryCompile } from "../../src/index.js";
 import { drawer, withOtherRank } from "../fuzz/mutate.js";
 import { elementsOf, textOf, type OracleMap } from "../oracle/maps.js";
 import { testRunner } from "../support/gpu.js";
+import { parsed } from "../support/parsed.js";
 import { judgeBound, judgeMap } from "../support/map-trials.js";
 import { randomMap } from "../support/random-map.js";
 import { runs } from "../support/runs.js";
@@ -153,5 +154,28 @@ describe("found by random maps", () => {
     };
     expect(elementsOf(map)).toEqual({ point: [0], value: 7n, read: { table: "i", position: 0 } });
     expect(await judgeMap(map, drawer(1), await testRunner())).toBe("error");
+  });
+
+  it.each([
+    ["fill((-1 * %i[d0] - error(0 in 5)) in 5)", [0n, 3n], [10, 7]],
+    ["fill((%i[d0] - error(0 in 5)) in 5)", [0n, 3n], [10, 40]],
+    ["wrap((-1 * %i[d0] - error(0 in 5)) in 5)", [0n, 3n], [10, 30]],
+    ["wrap((-1 * %i[d0] - error(2 in 5)) in 5)", [0n, 3n], [40, 10]],
+  ])("a 0 that no operand changes is taken away from 128 bits: %s", async (sum, indices, expected) => {
+    const func = parsed(`func @f(%data: tensor<5xu8>, %i: tensor<2xu64>) -> tensor<2xu8> {
+  %y = access.gather %data, %i (d0) let s0 = ${sum} -> (s0) {oob = error${sum.startsWith("fill") ? ", fill = 7" : ""}}
+  return %y
+}`);
+    const kernel = compile(func, { target: targets.webgpu });
+    const inputs = { data: Uint8Array.of(10, 20, 30, 40, 50), i: BigUint64Array.from(indices) };
+    const runner = await testRunner();
+    for (const backend of [
+      "reference",
+      "sim",
+      ...(runner === undefined ? [] : (["webgpu"] as const)),
+    ] as const) {
+      const { outputs } = await run(kernel, inputs, { backend, ...defined({ runner }) });
+      expect([backend, ...(outputs.output as Uint8Array)]).toEqual([backend, ...expected]);
+    }
   });
 });
