@@ -71,7 +71,7 @@ import { findOp } from "../ops/registry.js";
 import { reductions } from "../values/expression.js";
 import { hasScatter, pipes, type ReductionChunk, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { dtypeMeant } from "../element-type-names.js";
-import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
+import { assertNever, at, isDType, maxElements, type DType, type Shape, type TensorType } from "../types.js";
 
 /**
  * Result of parsing a `.tir` file: a module with the functions that could be parsed, and the diagnostics.
@@ -830,11 +830,15 @@ class Parser extends TokenReader {
   }
 
   private coord(scope: MapScope): Linear {
-    return this.sum<Linear>(
+    const token = this.peek();
+    const form = this.sum<Linear>(
       () => this.coordProduct(scope),
       (op, left, right) => (op === "add" ? add : sub)(left, right),
       ["int"],
     );
+    // Numbers that are written within it may have a sum or a product that is not.
+    const beyond = [form.at, ...form.terms.map(({ by }) => by)].find((n) => Math.abs(n) > maxElements);
+    return beyond === undefined ? form : this.fail(token, `${beyond} is beyond 2^31`);
   }
 
   private failDepth(token: Token): never {

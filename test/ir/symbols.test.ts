@@ -82,6 +82,9 @@ describe("the text of symbols", () => {
       program("-> (error(%i[d0] in V * N), d1)"),
       "TC002 one side of a product must be a number",
     ],
+    ["a product of numbers", program("-> (2 * 1649382926, d1)"), "TC002 3298765852 is beyond 2^31"],
+    ["a product of a dim", program("-> (-3 * (2147483647 * d0), d1)"), "TC002 -6442450941 is beyond 2^31"],
+    ["a sum of numbers", program("-> (2147483647 + 2, d1)"), "TC002 2147483649 is beyond 2^31"],
     ["the name of an index value", program("let V = %i[d0] -> (V, d1)"), "TC002 V is a reserved word"],
   ])("refuses with its place: %s", (_, text, message) => {
     const { diagnostics } = parseModule(text, "symbols.tir");
