@@ -96,8 +96,7 @@ export function emitInt128Helpers(out: Lines): void {
     out.line("let over = select(0u, 1u, z < s.z);");
     out.line("return vec4u(s.x, y, z, s.w + c.z + over);");
   });
-  // SwiftShader folds ~ and ^ of a vector with a constant 0 in it to 0 there; a difference has the right
-  // bits.
+  // SwiftShader folds ~ and ^ of a constant 0 in a vector to 0. It folds a difference rightly.
   out.block("fn complement_i128(a: vec4u) -> vec4u", () => {
     out.line("return vec4u(0xffffffffu) - a;");
   });

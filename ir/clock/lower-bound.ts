@@ -153,7 +153,7 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
    */
   function divided(inner: number, longest: number, shortest: number): Divided {
     const row = longest * size;
-    // Of rows of several lengths, each element costs no less than in the row that wastes nothing.
+    // An element of rows of several lengths costs no less than one in a row that fills its lines.
     const isOneLength = shortest === longest;
     const fetched = isOneLength ? alignUp(row, line) / longest : Math.max(size, line / longest);
     const pieces =

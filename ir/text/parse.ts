@@ -71,7 +71,7 @@ import { findOp } from "../ops/registry.js";
 import { reductions } from "../values/expression.js";
 import { hasScatter, pipes, type ReductionChunk, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { dtypeMeant } from "../element-type-names.js";
-import { assertNever, at, isDType, maxElements, type DType, type Shape, type TensorType } from "../types.js";
+import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
 /**
  * Result of parsing a `.tir` file: a module with the functions that could be parsed, and the diagnostics.
@@ -836,9 +836,10 @@ class Parser extends TokenReader {
       (op, left, right) => (op === "add" ? add : sub)(left, right),
       ["int"],
     );
-    // Numbers that are written within it may have a sum or a product that is not.
-    const beyond = [form.at, ...form.terms.map(({ by }) => by)].find((n) => Math.abs(n) > maxElements);
-    return beyond === undefined ? form : this.fail(token, `${beyond} is beyond 2^31`);
+    // Each number of the text is within the limit; a sum or product of two may not be.
+    this.limited(token, form.at);
+    for (const { by } of form.terms) this.limited(token, by);
+    return form;
   }
 
   private failDepth(token: Token): never {

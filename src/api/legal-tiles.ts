@@ -262,8 +262,8 @@ export function countUnder(
 }
 
 /**
- * Returns the one of two with more legal tiles, of which too many to count are the most. If they are equal,
- * the one whose smallest tile needs fewer bytes of UB; of equals the second.
+ * Returns the search with more legal tiles. An absent count stands for more tiles than any count. If the
+ * counts are equal, returns the search whose smallest tile needs fewer bytes of UB, or else the second.
  */
 function wider<T extends Pick<Search, "count" | "least">>(a: T, b: T): T {
   const [first, second] = [a.count ?? Infinity, b.count ?? Infinity];

@@ -7,9 +7,9 @@ import { fromOutput, type TensorValue } from "../formats/tensor.js";
 import { rejectionDifference, type Outcome } from "./outcome.js";
 
 /**
- * Returns an error (TC610) for the first element that differs, or for a rejected index value of one side
- * alone. Undefined if the outcomes are equal. `type`: type of the output. `expected`: outcome of the
- * definition.
+ * Returns an error (TC610) for the first element that differs, or for a rejected index value that the other
+ * side does not reject. Undefined if the outcomes are equal. `type`: type of the output. `expected`: outcome
+ * of the definition.
  */
 export function definitionDifference(
   side: RunInputs,

@@ -53,8 +53,8 @@ const vitest = (): SpawnSyncReturns<string> =>
   inProject(process.execPath, "node_modules/vitest/vitest.mjs", "run");
 
 /**
- * Returns what Dawn alone prints on stderr when it is asked for an adapter: the machine's Vulkan drivers may warn there, and no process
- * can prevent it. "" without the package `webgpu`.
+ * Returns the text that Dawn prints on stderr when it is asked for an adapter. Vulkan drivers of the machine may cause warnings, which
+ * no process can prevent. Empty without the package `webgpu`.
  */
 function askDawn(): string {
   const script = `import { create } from "webgpu";
@@ -67,7 +67,7 @@ function askDawn(): string {
 
 let saidByDawn = "";
 
-/** Returns what a command prints on stderr, without what Dawn prints there. */
+/** Returns the text of a command on stderr without the text of Dawn. */
 const withoutDawn = (stderr: string): string =>
   saidByDawn === "" ? stderr : stderr.replaceAll(saidByDawn, "");
 

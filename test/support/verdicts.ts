@@ -114,7 +114,7 @@ function follow(func: Judged, options: CompileOptions, what: string, unless?: st
 
 const isRefusal = ({ severity }: Diagnostic): boolean => severity === "error";
 
-/** Rules of an operator about its types, ranks and shapes, which are judged before any schedule. */
+/** Codes of the rules of an operator about its types, ranks and shapes, which are judged before any schedule. */
 const operatorRules = ["TC102", "TC103", "TC104"];
 
 /** True for the hint that mends an operator's input or one entry of a schedule, which may have other faults. */
