@@ -831,15 +831,17 @@ class Parser extends TokenReader {
 
   private coord(scope: MapScope): Linear {
     const token = this.peek();
-    const form = this.sum<Linear>(
+    return this.sum<Linear>(
       () => this.coordProduct(scope),
-      (op, left, right) => (op === "add" ? add : sub)(left, right),
+      (op, left, right) => this.exact(token, (op === "add" ? add : sub)(left, right)),
       ["int"],
     );
-    // Each number of the text is within the limit; a sum or product of two may not be.
-    this.limited(token, form.at);
-    for (const { by } of form.terms) this.limited(token, by);
-    return form;
+  }
+
+  /** Returns an expression that begins at a token. Fails if a number in it is beyond 2^53. */
+  private exact(token: Token, form: Linear): Linear {
+    const isExact = [form.at, ...form.terms.map(({ by }) => by)].every(Number.isSafeInteger);
+    return isExact ? form : this.fail(token, "a number of this coordinate is beyond 2^53");
   }
 
   private failDepth(token: Token): never {
@@ -851,6 +853,7 @@ class Parser extends TokenReader {
   }
 
   private coordProduct(scope: MapScope): Linear {
+    const first = this.peek();
     let left = this.coordFactor(scope);
     for (;;) {
       const token = this.peek();
@@ -858,7 +861,7 @@ class Parser extends TokenReader {
         const right = this.coordFactor(scope);
         if (!isConstant(left) && !isConstant(right))
           this.fail(token, "one side of a product must be a number");
-        left = isConstant(right) ? scale(left, right.at) : scale(right, left.at);
+        left = this.exact(first, isConstant(right) ? scale(left, right.at) : scale(right, left.at));
       } else if (this.acceptWord("div")) left = div(left, this.divisor());
       else if (this.acceptWord("mod")) left = mod(left, this.divisor());
       else return left;
@@ -874,7 +877,8 @@ class Parser extends TokenReader {
 
   private coordFactor(scope: MapScope): Linear {
     const token = this.peek();
-    if (token.kind === "int") return constant(this.int());
+    // What is printed has products of the numbers that were written.
+    if (token.kind === "int") return this.exact(token, constant(Number(this.take("int", "a number").text)));
     if (token.kind === "value") return this.readOrLoop(scope);
     if (this.accept("(")) {
       const inner = this.coord(scope);

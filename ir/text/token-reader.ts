@@ -51,15 +51,9 @@ export class TokenReader {
   /** Returns a whole number of at most 2^31 either way. */
   protected int(): number {
     const token = this.take("int", "a whole number");
-    return this.limited(token, Number(token.text), token.text);
-  }
-
-  /**
-   * Returns a number that begins at a token. Fails beyond 2^31 either way; `text` is the number in the
-   * message.
-   */
-  protected limited(token: Token, value: number, text = String(value)): number {
-    return Math.abs(value) > maxElements ? this.fail(token, `${text} is beyond 2^31`) : value;
+    const value = Number(token.text);
+    if (Math.abs(value) > maxElements) this.fail(token, `${token.text} is beyond 2^31`);
+    return value;
   }
 
   /** Returns one of these words. */

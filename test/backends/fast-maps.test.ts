@@ -46,7 +46,7 @@ const rows = 7n;
  * Sums of two index values that 64 bits do not hold, with what they come to: a from %a, i64, b from %b, i64, u and v the same
  * bits as u64 from %u and %v. A policy is put around each.
  */
-const sums: readonly (readonly [text: string, value: (a: bigint, b: bigint) => bigint])[] = [
+const sums: readonly (readonly [text: string, value: (a: bigint, b: bigint, d0: bigint) => bigint])[] = [
   ["%a[d0] + %b[d0]", (a, b) => a + b],
   ["%a[d0] - %b[d0]", (a, b) => a - b],
   ["3 * %a[d0] - 2 * %b[d0] + 5", (a, b) => 3n * a - 2n * b + 5n],
@@ -63,6 +63,10 @@ const sums: readonly (readonly [text: string, value: (a: bigint, b: bigint) => b
   [
     "(3 * %u[d0]) mod 2147483647 - 2 * ((%v[d0] + 1) div 3)",
     (a, b) => ((3n * unsigned(a)) % 2147483647n) - 2n * ((unsigned(b) + 1n) / 3n),
+  ],
+  [
+    "9007199254740991 * %a[d0] - 9007199254740991 * d0 - 9007199254740991",
+    (a, _, d0) => 9007199254740991n * (a - d0 - 1n),
   ],
   ["from_end(%a[d0] of 9) + from_end(%b[d0] of 7)", (a, b) => (a < 0n ? a + 9n : a) + (b < 0n ? b + 7n : b)],
   ["from_end(%a[d0] - %b[d0] of 6) + 1", (a, b) => (a - b < 0n ? a - b + 6n : a - b) + 1n],
@@ -110,7 +114,7 @@ describe.each(["sim", "webgpu"] as const)("index arithmetic of %s", (backend) =>
       // Fill bits stand with a policy that fills.
       const coord =
         policy === "fill" ? `fill(${sum} in ${rows})` : `fill(${policy}(${sum} in ${rows}) in ${rows})`;
-      expect(await outputOf(coord), coord).toEqual(long.map(([a, b]) => element(value(a, b))));
+      expect(await outputOf(coord), coord).toEqual(long.map(([a, b], k) => element(value(a, b, BigInt(k)))));
     }
   });
 

@@ -21,6 +21,7 @@ const program = (
   `  %y = access.gather %e, %i (d0, d1) ${map} {${attributes}}\n  return %y\n}\n`;
 
 const plain = program("-> (%i[d0], d1)");
+const beyond = "TC002 a number of this coordinate is beyond 2^53";
 
 function read(text: string): Module {
   const { module, diagnostics } = parseModule(text, "symbols.tir");
@@ -46,6 +47,7 @@ describe("the text of symbols", () => {
     ["coordinates", program("-> (N - 1 - d0, d1)", { types: ["Nx2xf32", "Nxi32", "Nx2xf32"] })],
     ["a policy without a bound", program("-> (clamp(%i[d0]), d1)", { attributes: "oob = error" })],
     ["fill bits", program("-> (fill(%i[d0] in V), d1)", { attributes: "oob = fill, fill = 7" })],
+    ["a product beyond 2^31", program("-> (error(2147483647 * (2097151 * %i[d0]) in V), d1)")],
     ["a declared symbol that nothing names", `dim UNUSED_2 <= 5\n${plain}`],
     ["two functions of one symbol", plain + "\n" + plain.replace(/^dim.*\n/gm, "").replace("@f", "@g")],
   ])("prints and parses again: %s", (_, text) => {
@@ -82,9 +84,9 @@ describe("the text of symbols", () => {
       program("-> (error(%i[d0] in V * N), d1)"),
       "TC002 one side of a product must be a number",
     ],
-    ["a product of numbers", program("-> (2 * 1649382926, d1)"), "TC002 3298765852 is beyond 2^31"],
-    ["a product of a dim", program("-> (-3 * (2147483647 * d0), d1)"), "TC002 -6442450941 is beyond 2^31"],
-    ["a sum of numbers", program("-> (2147483647 + 2, d1)"), "TC002 2147483649 is beyond 2^31"],
+    ["a number beyond 2^53", program("-> (9007199254740993 * d0, d1)"), beyond],
+    ["a product beyond 2^53", program("-> (-3 * (9007199254740991 * d0), d1)"), beyond],
+    ["a sum beyond 2^53", program("-> (9007199254740991 + 2 - 9007199254740991, d1)"), beyond],
     ["the name of an index value", program("let V = %i[d0] -> (V, d1)"), "TC002 V is a reserved word"],
   ])("refuses with its place: %s", (_, text, message) => {
     const { diagnostics } = parseModule(text, "symbols.tir");
