@@ -4,7 +4,6 @@
  */
 import {
   outputOf,
-  defined,
   gatherDims,
   isScatter,
   type AccessFunc,
@@ -17,6 +16,7 @@ import {
 import { explain, legalTiles, tryCompile, type CompileOptions } from "../../src/index.js";
 import { withPolicy, type ReadPolicy } from "../../ir/access.js";
 import { resolveTargetOf } from "../../src/api/compile.js";
+import { limitedTo } from "../../src/cli/device-limits.js";
 import { accessOf } from "../../src/api/access.js";
 import { scheduleIn } from "./schedule-in.js";
 import { unlessRefused } from "./refusal.js";
@@ -50,9 +50,10 @@ export function judgeVerdicts(func: Judged, schedule: Schedule, target: Target):
   const told = compiled.ok ? compiled.kernel.diagnostics : compiled.diagnostics.filter(isRefusal);
   const hints = told.flatMap(({ code, hint = "" }) => waysOf(hint).map((way) => ({ ...way, code, hint })));
   for (const { flags, left, code, hint } of hints) {
-    const { target: other, oob, ...entries } = flags;
+    const { target: other = target, oob, limits, ...entries } = flags;
     const kept = Object.fromEntries(Object.entries(options).filter(([key]) => !left.includes(key)));
-    const followed = { ...kept, target, ...entries, ...defined({ target: other }) };
+    const on = typeof other === "string" ? other : limitedTo(other, limits);
+    const followed = { ...kept, ...entries, target: on };
     if (mendsOne(code, left)) follow(withOob(func, oob), followed, `${code}: ${hint}`, code);
     else follow(withOob(func, oob), followed, `${code}: ${hint}`);
   }
@@ -123,7 +124,7 @@ const mendsOne = (code: string, left: readonly string[]): boolean =>
 
 /** Flags of a hint, and the schedule entries that it says to leave out. */
 interface Way {
-  readonly flags: Schedule & { readonly target?: string; readonly oob?: string };
+  readonly flags: Schedule & { readonly target?: string; readonly oob?: string; readonly limits?: string };
   readonly left: readonly string[];
 }
 
@@ -140,9 +141,9 @@ function waysOf(hint: string): Way[] {
 
 const flagsIn = (text: string): Way["flags"] => {
   const others = Object.fromEntries(
-    [...text.matchAll(/--(target|oob) (\S+)/g)].map(([, name, value]) => [name, value]),
+    [...text.matchAll(/--(target|oob|limits) (\S+)/g)].map(([, name, value]) => [name, value]),
   );
-  const rest = text.replaceAll(/--(?:target|oob) \S+/g, "").trim();
+  const rest = text.replaceAll(/--(?:target|oob|limits) \S+/g, "").trim();
   return { ...(rest === "" ? {} : scheduleIn(rest)), ...others };
 };
 
