@@ -104,12 +104,11 @@ export function misfits(
     : [refused(gather, `the region of %${shifted.buffer} starts inside its tile`)];
 }
 
-const refused = (stmt: Stmt, message: string): Diagnostic =>
-  error("TC505", message, {
-    span: stmt.span,
-    notes: [printStmtHead(stmt)],
-    hint: "write the statement as lower-to-tile does, or run it on sim",
-  });
+const refused = (
+  stmt: Stmt,
+  message: string,
+  hint = "write the statement as lower-to-tile does, or run it on sim",
+): Diagnostic => error("TC505", message, { span: stmt.span, notes: [printStmtHead(stmt)], hint });
 
 /** Words, and values of int32_t, stay below this. */
 const limit = 2 ** 31;
@@ -152,7 +151,8 @@ export function beyondInt64({ stmt, indexSteps, addresses, ranges }: GatherPlan)
   ].find((form) => magnitude(form) >= int64Limit);
   if (wrong === undefined) return [];
   const names = indexSteps.map(({ index }) => `s${index}`);
-  return [refused(stmt, `${printLinear(wrong, names)} may leave the int64_t of a kernel`)];
+  const message = `${printLinear(wrong, names)} may leave the int64_t of a kernel`;
+  return [refused(stmt, message, "use smaller factors, or bound each index value; or run it on sim")];
 }
 
 /**
