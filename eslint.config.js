@@ -23,7 +23,17 @@ const onlyReads = (allowed) => {
 
 const nodeFiles = ["src/formats/files.ts", "src/formats/standard-input.ts", "src/formats/onnx/node-test.ts"];
 
+/** The lexer of tsx takes a division behind it for the start of a regular expression. */
+const dividedOf = [
+  "Identifier.left",
+  "UnaryExpression.left > Identifier",
+  "BinaryExpression.left > Identifier.right",
+]
+  .map((place) => `BinaryExpression[operator='/'] > ${place}[name='of']`)
+  .join(", ");
+
 const restrictedSyntax = [
+  { selector: dividedOf, message: "tsx reads no module that divides a variable of this name" },
   { selector: "TSEnumDeclaration", message: "use a union of literals" },
   { selector: "TSModuleDeclaration[kind='namespace']", message: "use modules" },
 ];

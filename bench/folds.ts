@@ -189,7 +189,7 @@ export async function measureFolds({ device, software }: NodeGpu, rounds: number
     const chosen = own.find(({ subject }) => subject.startsWith("cost"));
     for (const { subject, leastMs } of own) {
       if (chosen === undefined || subject === chosen.subject) continue;
-      const ratio = (of: number, to: number): string => (of / to).toFixed(2);
+      const ratio = (figure: number, to: number): string => (figure / to).toFixed(2);
       const estimated = ratio(cycles.get(chosen.subject) ?? 0, cycles.get(subject) ?? 0);
       console.error(
         `${tokens} tokens: ${chosen.subject} takes ${ratio(chosen.leastMs, leastMs)} of the time of ${subject}, and ${estimated} of its cycles`,

@@ -82,12 +82,12 @@ export function straddledPages(tiling: Tiling): readonly Straddled[] {
   });
 }
 
-/** Returns the largest divisor of `of` that is at most `max`; `of` and `max` are positive integers. */
-function largestDivisor(of: number, max: number): number {
+/** Returns the largest divisor of `value` that is at most `max`; `value` and `max` are positive integers. */
+function largestDivisor(value: number, max: number): number {
   let best = 1;
-  for (let n = 1; n * n <= of; n++) {
-    if (of % n !== 0) continue;
-    for (const divisor of [n, of / n]) if (divisor <= max) best = Math.max(best, divisor);
+  for (let n = 1; n * n <= value; n++) {
+    if (value % n !== 0) continue;
+    for (const divisor of [n, value / n]) if (divisor <= max) best = Math.max(best, divisor);
   }
   return best;
 }

@@ -21,13 +21,13 @@ export const sizesByName = (program: { readonly operands: readonly Operand[] }):
     ),
   ]);
 
-/** An exact quotient of two whole numbers; `by` is above 0. */
+/** An exact quotient of two whole numbers; `divisor` is above 0. */
 interface Quotient {
-  readonly of: bigint;
-  readonly by: bigint;
+  readonly dividend: bigint;
+  readonly divisor: bigint;
 }
 
-const integer = (of: bigint): Quotient => ({ of, by: 1n });
+const integer = (dividend: bigint): Quotient => ({ dividend, divisor: 1n });
 
 /**
  * Evaluates a comma-separated list of size expressions, for example `ceil(out0 / 64), out1`, and returns the
@@ -64,15 +64,15 @@ class SizeReader {
   /** Reads one expression, whose value must be an integer from 0 to 2^32 - 1. */
   private number(): number {
     const from = this.next;
-    const { of, by } = this.sum();
+    const { dividend, divisor } = this.sum();
     const said = this.tokens
       .slice(from, this.next)
       .map(([token]) => token)
       .join("")
       .trim();
-    if (of % by !== 0n)
-      return this.fail(`${said} is ${of}/${by}, no whole number`, `ceil(${said}) rounds it up`);
-    const number = Number(of / by);
+    if (dividend % divisor !== 0n)
+      return this.fail(`${said} is ${dividend}/${divisor}, no whole number`, `ceil(${said}) rounds it up`);
+    const number = Number(dividend / divisor);
     if (number < 0 || number > 0xffffffff) return this.fail(`${said} is ${number}, outside 0 to 4294967295`);
     return number;
   }
@@ -83,7 +83,10 @@ class SizeReader {
       const sign = this.take("+") ? 1n : this.take("-") ? -1n : undefined;
       if (sign === undefined) return left;
       const right = this.product();
-      left = { of: left.of * right.by + sign * right.of * left.by, by: left.by * right.by };
+      left = {
+        dividend: left.dividend * right.divisor + sign * right.dividend * left.divisor,
+        divisor: left.divisor * right.divisor,
+      };
     }
   }
 
@@ -92,19 +95,22 @@ class SizeReader {
     for (;;) {
       if (this.take("*")) {
         const right = this.factor();
-        left = { of: left.of * right.of, by: left.by * right.by };
+        left = { dividend: left.dividend * right.dividend, divisor: left.divisor * right.divisor };
       } else if (this.take("/")) {
-        const { of, by } = this.factor();
-        if (of === 0n) return this.fail("a division by 0");
-        left = { of: of < 0n ? -left.of * by : left.of * by, by: left.by * (of < 0n ? -of : of) };
+        const { dividend, divisor } = this.factor();
+        if (dividend === 0n) return this.fail("a division by 0");
+        left = {
+          dividend: dividend < 0n ? -left.dividend * divisor : left.dividend * divisor,
+          divisor: left.divisor * (dividend < 0n ? -dividend : dividend),
+        };
       } else return left;
     }
   }
 
   private factor(): Quotient {
     if (this.take("-")) {
-      const { of, by } = this.factor();
-      return { of: -of, by };
+      const { dividend, divisor } = this.factor();
+      return { dividend: -dividend, divisor };
     }
     if (this.take("(")) return this.closed();
     const [token, digits, name] = this.tokens[this.next] ?? [];
@@ -119,8 +125,8 @@ class SizeReader {
   private named(name: string): Quotient {
     if (name === "ceil") {
       this.expect("(");
-      const { of, by } = this.closed();
-      return integer(of >= 0n ? (of + by - 1n) / by : -(-of / by));
+      const { dividend, divisor } = this.closed();
+      return integer(dividend >= 0n ? (dividend + divisor - 1n) / divisor : -(-dividend / divisor));
     }
     const size = this.sizes.get(name);
     if (size !== undefined) return integer(BigInt(size));
