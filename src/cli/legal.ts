@@ -101,8 +101,10 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
     );
   }
   for (const verdict of result.sizes) printReport(`the smallest tile, ${formatSizeVerdict(verdict)}`);
-  if (result.proof !== undefined) printReport(`no tile is legal: ${result.proof}`);
-  else {
+  if (result.proof !== undefined) {
+    printReport(`no tile is legal: ${result.proof}`);
+    printReport("tilec explain with the same flags lists ways out");
+  } else {
     const [first] = result.tiles;
     if (first !== undefined) printReport(`the fastest: ${formatRoofline(first, result.machine)}`);
     const rows = tiles.map((tile) => [...figureTexts(shownColumns, figuresOf(tile)), markOf(tile)]);

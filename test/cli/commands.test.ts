@@ -114,6 +114,8 @@ describe("tilec explain", () => {
     expect(stdout).toContain("that would fit is 2047");
     expect(stdout).toContain("--profile head");
     expect((await tilec("explain", ...big, "--target", "ascend-a2", "--profile", "head")).status).toBe(0);
+    const legal = await tilec("legal", ...big, "--target", "ascend-a2");
+    expect([legal.status, legal.stdout]).toEqual([1, expect.stringContaining("tilec explain with the same")]);
   });
 });
 
