@@ -23,7 +23,7 @@ const onlyReads = (allowed) => {
 
 const nodeFiles = ["src/formats/files.ts", "src/formats/standard-input.ts", "src/formats/onnx/node-test.ts"];
 
-/** The lexer of tsx takes a division behind it for the start of a regular expression. */
+/** Divisions by which tsx cannot import a module: its lexer takes the `/` behind `of` for the start of a regular expression. */
 const dividedOf = [
   "Identifier.left",
   "UnaryExpression.left > Identifier",

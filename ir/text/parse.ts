@@ -833,13 +833,13 @@ class Parser extends TokenReader {
     const token = this.peek();
     return this.sum<Linear>(
       () => this.coordProduct(scope),
-      (op, left, right) => this.exact(token, (op === "add" ? add : sub)(left, right)),
+      (op, left, right) => this.requireExact(token, (op === "add" ? add : sub)(left, right)),
       ["int"],
     );
   }
 
   /** Returns an expression that begins at a token. Fails if a number in it is beyond 2^53. */
-  private exact(token: Token, form: Linear): Linear {
+  private requireExact(token: Token, form: Linear): Linear {
     const isExact = [form.at, ...form.terms.map(({ by }) => by)].every(Number.isSafeInteger);
     return isExact ? form : this.fail(token, "a number of this coordinate is beyond 2^53");
   }
@@ -861,7 +861,7 @@ class Parser extends TokenReader {
         const right = this.coordFactor(scope);
         if (!isConstant(left) && !isConstant(right))
           this.fail(token, "one side of a product must be a number");
-        left = this.exact(first, isConstant(right) ? scale(left, right.at) : scale(right, left.at));
+        left = this.requireExact(first, isConstant(right) ? scale(left, right.at) : scale(right, left.at));
       } else if (this.acceptWord("div")) left = div(left, this.divisor());
       else if (this.acceptWord("mod")) left = mod(left, this.divisor());
       else return left;
@@ -877,8 +877,9 @@ class Parser extends TokenReader {
 
   private coordFactor(scope: MapScope): Linear {
     const token = this.peek();
-    // What is printed has products of the numbers that were written.
-    if (token.kind === "int") return this.exact(token, constant(Number(this.take("int", "a number").text)));
+    // A printed number may be a product of written ones, and then beyond the limit of other numbers.
+    if (token.kind === "int")
+      return this.requireExact(token, constant(Number(this.take("int", "a number").text)));
     if (token.kind === "value") return this.readOrLoop(scope);
     if (this.accept("(")) {
       const inner = this.coord(scope);

@@ -213,8 +213,9 @@ function order({ map }: Shaped): Fault[] {
       ];
     if (outOfRange === "any" && wrapNegativeBy === undefined && !isRead(value))
       return [fault(`index value ${s} is a sum that no policy bounds`)];
-    if (![extent, wrapNegativeBy].every((n) => n === undefined || isBound(n)))
-      return [fault(`index value ${s} has the upper bound ${String(extent)}, which is not an extent`)];
+    const wrong = [extent, wrapNegativeBy].find((n) => n !== undefined && !isBound(n));
+    if (wrong !== undefined)
+      return [fault(`index value ${s} has the upper bound ${wrong}, which is not an extent`)];
     const inside =
       excluded === undefined || (Number.isInteger(excluded) && excluded >= 0 && excluded < (extent ?? 0));
     return inside ? [] : [fault(`index value ${s} excludes ${excluded}, which is outside its bound`)];

@@ -43,8 +43,8 @@ const modulo = (value: bigint, by: bigint): bigint => ((value % by) + by) % by;
 const rows = 7n;
 
 /**
- * Sums of two index values that 64 bits do not hold, with what they come to: a from %a, i64, b from %b, i64, u and v the same
- * bits as u64 from %u and %v. A policy is put around each.
+ * Sums of two index values that 64 bits do not hold, with their values: a from %a, i64, b from %b, i64, u and v the same
+ * bits as u64 from %u and %v, d0 the dim of the output. A policy is put around each.
  */
 const sums: readonly (readonly [text: string, value: (a: bigint, b: bigint, d0: bigint) => bigint])[] = [
   ["%a[d0] + %b[d0]", (a, b) => a + b],

@@ -17,7 +17,7 @@ export function judge(args: readonly string[], { status, stdout, stderr }: Ran):
   const answersNo = verdicts.some((command) => args.includes(command));
   if (status === 1 && errors.length === 0 && !(answersNo && stdout !== "")) throw fault("no reason");
   if (status === 2 && errors.length !== 1 && !stderr.startsWith("Usage:")) throw fault("not one reason");
-  // What follows `--` is the name of a file.
+  // Words behind `--` name files.
   const flags = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
   const helps = ["--help", "-h", "--version", "-V", "help"].some((word) => flags.includes(word));
   if (flags.includes("--json") && !helps && !stderr.startsWith("Usage:")) {

@@ -106,6 +106,16 @@ describe("the rules of a map with symbols", () => {
     expect(refusals(program("-> (0, d1)", { types: ["Nx2xf32", "Nxi32", "Nx2xf32"] }))).toEqual([]);
   });
 
+  it("names the upper bound that is not an extent", () => {
+    for (const index of [
+      "error(%i[d0] in 4503597477789697)",
+      "error(from_end(%i[d0] of 4503597477789697) in V)",
+    ])
+      expect(refusals(program(`-> (${index}, d1)`))).toEqual([
+        expect.stringContaining("TC204 A9: index value 0 has the upper bound 4503597477789697"),
+      ]);
+  });
+
   it("names sizes at which a coordinate leaves its extent", () => {
     expect(refusals(program("-> (d0, d1)"))[0]).toContain(
       "0 to N - 1, outside dim 0 of %e, which has V elements",
