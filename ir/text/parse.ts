@@ -304,10 +304,7 @@ class Parser extends TokenReader {
     const outputName = this.take("value", "the result, such as %output").text;
     this.punct("=");
     const opToken = this.take("word", "an operator such as onnx.gather");
-    values.forEach((value, k) => {
-      if (k > 0) this.punct(",");
-      this.operand(value);
-    });
+    this.operandList(values);
     const isScatter = opToken.text === "access.scatter";
     const writes = isScatter || findOp(opToken.text, this.head?.operators)?.writes !== undefined;
     const operands = operandsOf([...values, { name: outputName, type: result.type }], !writes);
@@ -841,7 +838,13 @@ class Parser extends TokenReader {
   /** Returns an expression that begins at a token. Fails if a number in it is beyond 2^53. */
   private requireExact(token: Token, form: Linear): Linear {
     const isExact = [form.at, ...form.terms.map(({ by }) => by)].every(Number.isSafeInteger);
-    return isExact ? form : this.fail(token, "a number of this coordinate is beyond 2^53");
+    return isExact
+      ? form
+      : this.fail(
+          token,
+          "a number of this coordinate is beyond 2^53",
+          "numbers, and the factors and sums that they fold to, are at most 2^53 - 1 either way",
+        );
   }
 
   private failDepth(token: Token): never {
@@ -1245,11 +1248,18 @@ class Parser extends TokenReader {
     return count;
   }
 
-  private operand(value: Value): Value {
-    const token = this.take("value", `%${value.name}`);
-    if (token.text !== value.name)
-      this.fail(token, `expected %${value.name}: operands come in parameter order`);
-    return value;
+  /** Takes the operands of an operator: the parameters, each once and in their order. */
+  private operandList(params: readonly Value[]): void {
+    params.forEach(({ name }, k) => {
+      if (k > 0) this.punct(",");
+      const token = this.take("value", `%${name}`);
+      if (token.text !== name) this.fail(token, `expected %${name}: operands come in parameter order`);
+    });
+    const surplus = this.peek();
+    if (this.accept(",")) {
+      const names = params.map(({ name }) => `%${name}`).join(", ");
+      this.fail(surplus, `the operands end here: they are the parameters, ${names}`);
+    }
   }
 }
 

@@ -78,12 +78,13 @@ export function parseShape(text: string, flag: string): Shape {
 
 /**
  * Parses the value of a flag as a whole number, which may be negative. Throws a UsageError for any other
- * text.
+ * text. `example`: a value that the hint of the error shows.
  */
-export function parseCount(text: string, flag: string): number {
+export function parseCount(text: string, flag: string, example?: number): number {
   const value = parseInteger(text, flag);
-  if (value === undefined) throw new UsageError(`--${flag} ${text} is not a whole number`);
-  return value;
+  if (value !== undefined) return value;
+  const hint = example === undefined ? undefined : `--${flag} ${example}`;
+  throw new UsageError(`--${flag} ${text} is not a whole number`, hint);
 }
 
 /**
@@ -97,7 +98,7 @@ export function parseCountFrom(
   example: number,
   max = Number.MAX_SAFE_INTEGER,
 ): number {
-  const value = parseCount(text, flag);
+  const value = parseCount(text, flag, example);
   if (value >= min && value <= max) return value;
   const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
   throw new UsageError(`--${flag} must be ${range}, not ${value}`, `--${flag} ${example}`);

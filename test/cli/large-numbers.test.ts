@@ -50,6 +50,7 @@ it.each([
   [["explain", ...gather, "--cores", "1.5"], "--cores 1.5 is not a whole number"],
   [["explain", ...gather, "--cores", ""], "--cores  is not a whole number"],
   [["explain", ...gather, "--tile", "4,many"], "--tile 4,many is not a list of whole numbers"],
+  [["run", ...gather, "--seed", "some"], "--seed some is not a whole number\n   = hint: --seed 1"],
 ] as const)("%j is no whole number", async (args, says) => {
   expect((await runHere(args, folder)).stderr).toContain(says);
 });

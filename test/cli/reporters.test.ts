@@ -61,7 +61,7 @@ describe("tilec check --reporter", () => {
     const { stdout, status } = await check(suite(), ["a.json", "--backend", "reference,sim"]);
     expect(status).toBe(1);
     expect(stdout).toMatch(
-      /^fail {2}wrong .* sim {2}output: 1 of 2 elements differ; first at \[1\]: got 10, expected 11/m,
+      /^fail {2}wrong .* sim {2}TC610: output: 1 of 2 elements differ; first at \[1\]: got 10, expected 11/m,
     );
     expect(stdout).toMatch(/^reference +this machine +2 +1 +0 +\d+\.\d\d s/m);
     expect(stdout).toMatch(/^sim +checked executor +2 +1 +0 +\d+\.\d\d s/m);

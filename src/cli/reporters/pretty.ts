@@ -8,9 +8,10 @@ import { ascendHint, ascendHints, resultCounts, type SuiteReport } from "./suite
  */
 export function pretty(report: SuiteReport): string {
   const { results, shares, milliseconds } = report;
-  const lines = results.flatMap(({ status, id, backend, message = "" }) =>
-    status === "pass" ? [] : [`${status}  ${id}  ${backend}  ${message}`],
-  );
+  const lines = results.flatMap(({ status, id, backend, code, message = "" }) => {
+    if (status === "pass") return [];
+    return [`${status}  ${id}  ${backend}  ${code === undefined ? "" : `${code}: `}${message}`];
+  });
   const rows = shares.map(({ backend, on, passed, failed, skipped, milliseconds: time }) => [
     backend,
     on,
