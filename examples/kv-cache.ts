@@ -4,11 +4,11 @@
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { createRunner } from "../backends/webgpu/index.js";
-import { acquireGpu } from "../src/device/index.js";
-import { compile, CompileError, parseModule, run, type Kernel } from "../src/index.js";
+import { createRunner } from "tilec/webgpu";
+import { acquireGpu } from "tilec/node";
+import { compile, CompileError, parseModule, run, type Kernel } from "tilec";
 
-const file = fileURLToPath(new URL("../../examples/kv-cache.tir", import.meta.url));
+const file = fileURLToPath(new URL("examples/kv-cache.tir", import.meta.resolve("tilec/package.json")));
 const { module, diagnostics } = parseModule(readFileSync(file, "utf8"), file);
 if (diagnostics.length > 0) throw new Error(diagnostics.map((d) => d.message).join("\n"));
 const kernelOf = (name: string): Kernel => {

@@ -4,9 +4,9 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { createRunner } from "../backends/webgpu/index.js";
-import { acquireGpu } from "../src/device/index.js";
-import { asHost, readNpy } from "../src/formats/index.js";
+import { createRunner } from "tilec/webgpu";
+import { acquireGpu } from "tilec/node";
+import { asHost, readNpy } from "tilec/formats";
 import {
   compile,
   explain,
@@ -16,11 +16,11 @@ import {
   runOn,
   tune,
   type BackendName,
-} from "../src/index.js";
-import { printSchedule, withCommas } from "../ir/index.js";
-import { renderSummary, tunePage } from "../src/report/index.js";
+} from "tilec";
+import { printSchedule, withCommas } from "tilec/ir";
+import { renderSummary, tunePage } from "tilec/report";
 
-const root = new URL("../../examples/", import.meta.url);
+const root = new URL("examples/", import.meta.resolve("tilec/package.json"));
 const path = (name: string): string => fileURLToPath(new URL(name, root));
 
 let steps = 0;

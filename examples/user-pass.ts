@@ -2,9 +2,9 @@
  * A pass of one's own in the pipeline: counts statements of the tile program, and swaps the default hoisting out to see
  * what it is worth.
  */
-import type { Stmt } from "../ir/index.js";
-import { definePass, defaultPipeline, runPipeline } from "../passes/index.js";
-import { onnx, targets } from "../src/index.js";
+import type { Stmt } from "tilec/ir";
+import { definePass, defaultPipeline, runPipeline } from "tilec/passes";
+import { onnx, targets } from "tilec";
 
 const count = (body: readonly Stmt[], op: Stmt["op"]): number =>
   body.reduce(

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PackedProject } from "../support/packed.js";
 
@@ -77,5 +79,19 @@ describe("the packed package", () => {
     expect(stderr).toBe("");
     // strict pins the gather dim, whole at 8; the other takes 1 to 4.
     expect(stdout).toBe("@gather_elements on ascend-a2: legal\n4 [ 2 ] 196608\ntrue true\n");
+  });
+
+  it("has examples that compile and run in a user's project", async () => {
+    const folder = join(project.folder, "node_modules/tilec/examples");
+    const examples = readdirSync(folder).filter((file) => file.endsWith(".ts"));
+    expect(examples).toContain("user-pass.ts");
+    for (const file of examples) project.write(file, readFileSync(join(folder, file), "utf8"));
+    const every = { lib: ["es2023", "dom"], types: ["@webgpu/types", "node"] };
+    expect(await project.compile(examples, every)).toBe("");
+    for (const file of examples) {
+      const { status, stdout, stderr } = project.node(file.replace(/ts$/, "js"));
+      expect([file, status], stderr).toEqual([file, 0]);
+      expect(stdout).not.toBe("");
+    }
   });
 });
