@@ -96,7 +96,9 @@ const commands: Readonly<Record<string, CommandEntry>> = {
 
 const rootCommand = (): Command =>
   new Command("tilec")
-    .description("A tiling compiler for gathers: legal or explained, the same bits from every backend")
+    .description(
+      "A tiling compiler for gathers and scatters: legal or explained, the same bits from every backend",
+    )
     .optionsGroup(everywhereHeading)
     .version(version)
     .option("--config <file>", "config in place of the nearest tilec.config.*")
