@@ -92,7 +92,7 @@ describe("the tarball", () => {
     }
   });
 
-  it("holds what the pages name: license, examples, cases, schema", () => {
+  it("holds what the pages name and link to: license, examples, cases, schema, pages", () => {
     for (const file of [
       "LICENSE",
       "CHANGELOG.md",
@@ -102,6 +102,16 @@ describe("the tarball", () => {
       "schema/case.json",
     ])
       expect([file, existsSync(join(home, file))]).toEqual([file, true]);
+    const pages = readdirSync(home, { recursive: true, encoding: "utf8" }).filter((file) =>
+      /^(docs\/.*|[A-Z]+)\.md$/.test(file),
+    );
+    const links = pages.flatMap((page) =>
+      [...readFileSync(join(home, page), "utf8").matchAll(/\]\(([^)#\s:]+)(?:#[^)]*)?\)/g)].map(
+        ([, to = ""]) => [page, to] as const,
+      ),
+    );
+    expect(links.length).toBeGreaterThan(100);
+    expect(links.filter(([page, to]) => !existsSync(join(home, dirname(page), to)))).toEqual([]);
     const { status, stderr } = project.tilec(
       "explain",
       join(home, "examples/sort-columns.tir"),
