@@ -6,7 +6,11 @@ import { corpus } from "./corpus.js";
 import { spreadOf, verdictOf, type Comparison, type Pair } from "./ratios.js";
 import { percentile99 } from "./statistics.js";
 
-const rounds = 2;
+/**
+ * Turns of two passes for each build in a run. Threads of V8 still optimize during the first ones, and the
+ * CPU time of a process includes that.
+ */
+const rounds = 10;
 
 /** Statistics that are compared of the times of all programs. */
 const figures = { median, "99th percentile": percentile99 } as const;
