@@ -54,6 +54,7 @@ import {
   type Fields,
 } from "../../backends/index.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
+import { figureUnits } from "../../ir/figure-units.js";
 
 /**
  * Returns a diagnostic for each field of an object that is unknown, missing or invalid; an empty list for a
@@ -175,66 +176,8 @@ export const attributeFields = <D extends OpDef>(def: D): Fields<ArgumentsOf<D>>
     Object.values(def.attrs).map(({ key, argument = key }) => [argument, attributeField]),
   ) as Fields<ArgumentsOf<D>>;
 
-/**
- * Kinds of figures. A rate divides, and a rate of 0 would make a cost infinite; counts and bytes are whole.
- */
-const figureShapes: Readonly<Record<keyof TargetFigures, "block" | "count" | "rate" | "cost">> = {
-  blockBytes: "block",
-  ubBytes: "count",
-  ubSafeBytes: "count",
-  cores: "count",
-  burstBytes: "count",
-  dmaRows: "count",
-  vectorBytes: "count",
-  firstLevelBytes: "count",
-  secondLevelBytes: "count",
-  tasksPerCore: "count",
-  directElements: "count",
-  lanes: "count",
-  laneBytes: "count",
-  laneStorageBytes: "count",
-  hidingShare: "cost",
-  clearBytesPerCycle: "rate",
-  l2Bytes: "count",
-  sectorBytes: "count",
-  unalignedLineBytes: "count",
-  clockMhz: "rate",
-  copyBytesPerCycle: "rate",
-  loadBytesPerCycle: "rate",
-  l2LoadBytesPerCycle: "rate",
-  storeBytesPerCycle: "rate",
-  gmReadBytesPerCycle: "rate",
-  gmMixedBytesPerCycle: "rate",
-  l2BytesPerCycle: "rate",
-  gatherElementsPerCycle: "rate",
-  gatherRowCycles: "cost",
-  gatherRepeatCycles: "cost",
-  copyStartupCycles: "cost",
-  syncCycles: "cost",
-  taskCycles: "cost",
-  launchCycles: "cost",
-  loadIssueCycles: "cost",
-  loadLatencyCycles: "cost",
-  storeIssueCycles: "cost",
-  storeLatencyCycles: "cost",
-  burstCycles: "cost",
-  sameSlabFactor: "cost",
-  stepCycles: "cost",
-  stepRepeatCycles: "cost",
-  bankConflictFactor: "cost",
-  scalarCycles: "cost",
-  gmAccessCycles: "cost",
-  rowIndexCycles: "cost",
-  launchMicroseconds: "cost",
-  blockMicroseconds: "cost",
-  coldCycles: "cost",
-  simtWarpCycles: "cost",
-  simtLineCycles: "cost",
-  callCycles: "cost",
-};
-
 /** True if a hardware parameter of a target is a count, for example a number of bytes or cores. */
-export const isCount = (name: keyof TargetFigures): boolean => figureShapes[name] === "count";
+export const isCount = (name: keyof TargetFigures): boolean => figureUnits[name] === "count";
 
 /**
  * Returns the validation rule (TC501) for a parameter of a target. Block sizes are powers of two from 4 on,
@@ -249,7 +192,7 @@ export function figureField(
     takes: `a number, ${least} or more`,
     holds: (value: unknown) => typeof value === "number" && Number.isFinite(value) && value >= least,
   });
-  switch (figureShapes[name]) {
+  switch (figureUnits[name]) {
     case "block":
       return {
         code,
@@ -258,9 +201,13 @@ export function figureField(
       };
     case "count":
       return integer(1, code);
-    case "rate":
+    // They divide, and 0 would make a cost infinite.
+    case "per cycle":
+    case "MHz":
       return atLeast(1);
-    case "cost":
+    case "cycles":
+    case "us":
+    case "factor":
       return atLeast(0);
   }
 }

@@ -1,54 +1,25 @@
 /** Sensitivity of a schedule's time to each figure of its target, with the source of the figure. */
-import {
-  cyclesOf,
-  type FigureSource,
-  type Target,
-  type TargetFigures,
-  type TileFunc,
-} from "../../ir/index.js";
+import { figureUnits } from "../../ir/figure-units.js";
+import { cyclesOf, type FigureSource, type Target, type TileFunc } from "../../ir/index.js";
 
-/** Names of a target's throughput parameters, in bytes or elements per cycle. */
-export const rateFigures = [
-  "gmReadBytesPerCycle",
-  "gmMixedBytesPerCycle",
-  "l2BytesPerCycle",
-  "loadBytesPerCycle",
-  "storeBytesPerCycle",
-  "copyBytesPerCycle",
-  "gatherElementsPerCycle",
-] as const satisfies readonly (keyof TargetFigures)[];
-/**
- * Names of a target's cost parameters, in cycles: the cost of an instruction, a repeat, a wait or a start-up.
- */
-export const costFigures = [
-  "loadIssueCycles",
-  "loadLatencyCycles",
-  "storeIssueCycles",
-  "storeLatencyCycles",
-  "burstCycles",
-  "gatherRowCycles",
-  "gatherRepeatCycles",
-  "stepCycles",
-  "stepRepeatCycles",
-  "copyStartupCycles",
-  "scalarCycles",
-  "gmAccessCycles",
-  "rowIndexCycles",
-  "simtWarpCycles",
-  "simtLineCycles",
-  "callCycles",
-  "syncCycles",
-  "taskCycles",
-] as const satisfies readonly (keyof TargetFigures)[];
+/** Names of the target parameters with one of these units. */
+type FigureIn<Unit> = {
+  [Name in keyof typeof figureUnits]: (typeof figureUnits)[Name] extends Unit ? Name : never;
+}[keyof typeof figureUnits];
 
-/** Names of a target's parameters that are factors by which a time is multiplied. */
-export const factorFigures = ["sameSlabFactor"] as const satisfies readonly (keyof TargetFigures)[];
+/** Returns the names of the target parameters with one of `units`. */
+const figuresIn = <Unit extends (typeof figureUnits)[keyof typeof figureUnits]>(
+  ...units: readonly Unit[]
+): readonly FigureIn<Unit>[] =>
+  Object.entries(figureUnits).flatMap(([name, unit]) =>
+    units.some((one) => one === unit) ? [name as FigureIn<Unit>] : [],
+  );
 
 /**
  * Names of the target parameters with which cycles change gradually: rates, costs and factors, but not sizes
  * and counts.
  */
-export const gradualFigures = [...rateFigures, ...costFigures, ...factorFigures] as const;
+export const gradualFigures = figuresIn("per cycle", "cycles", "factor");
 
 /**
  * Sensitivity of a kernel's cycles to one parameter of the target, with the source of the parameter's value.
@@ -69,8 +40,8 @@ const step = 0.01;
 
 /** Returns the target by a clock of so many ticks a cycle. */
 function inTicks(target: Target): Target {
-  const rates = rateFigures.map((figure) => [figure, target[figure] / ticks] as const);
-  const costs = costFigures.map((figure) => [figure, target[figure] * ticks] as const);
+  const rates = figuresIn("per cycle").map((figure) => [figure, target[figure] / ticks] as const);
+  const costs = figuresIn("cycles").map((figure) => [figure, target[figure] * ticks] as const);
   return { ...target, ...Object.fromEntries([...rates, ...costs]) };
 }
 

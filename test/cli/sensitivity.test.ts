@@ -4,34 +4,41 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cyclesOf, targets, type Target, type TileFunc } from "../../ir/index.js";
+import { figureUnits } from "../../ir/figure-units.js";
+import {
+  cyclesOf,
+  targets,
+  type Schedule,
+  type SourceFunc,
+  type Target,
+  type TargetFigures,
+  type TileFunc,
+} from "../../ir/index.js";
 import { compile, onnx, tryCompile } from "../../src/index.js";
 import { choicesAtEnds } from "../../src/explain/choice-at-ends.js";
 import { targetFile } from "../../src/formats/target-file.js";
 import { cyclesRange } from "../../src/api/cycles-range.js";
-import {
-  costFigures,
-  factorFigures,
-  gradualFigures,
-  rateFigures,
-  sensitivityOf,
-} from "../../src/explain/sensitivity.js";
+import { sensitivityOf } from "../../src/explain/sensitivity.js";
 import { scheduledGather } from "../support/arbitrary.js";
 import { runHere } from "../support/run-here.js";
 import { runs } from "../support/runs.js";
 
 const all = Object.values(targets);
-const isRate = (figure: string): boolean => (rateFigures as readonly string[]).includes(figure);
-const isFactor = (figure: string): boolean => (factorFigures as readonly string[]).includes(figure);
+const figuresIn = (unit: string): readonly (keyof TargetFigures)[] =>
+  (Object.keys(figureUnits) as (keyof TargetFigures)[]).filter((figure) => figureUnits[figure] === unit);
+const [rateFigures, costFigures, factorFigures] = ["per cycle", "cycles", "factor"].map(figuresIn);
+const gradualFigures = [...rateFigures!, ...costFigures!, ...factorFigures!];
+const isRate = (figure: keyof TargetFigures): boolean => rateFigures!.includes(figure);
+const isFactor = (figure: keyof TargetFigures): boolean => factorFigures!.includes(figure);
 
 /** Whether a step of some figure up and one down change the cycles by other amounts: two terms are as long, and another one decides. */
 function turns(tile: TileFunc, target: Target): boolean {
   // Of so many ticks a cycle that rounding is nothing.
   const scaled = (factor: (figure: string) => number): number => {
     const figures = [
-      ...rateFigures.map((figure) => [figure, (target[figure] * factor(figure)) / 2 ** 20] as const),
-      ...costFigures.map((figure) => [figure, target[figure] * factor(figure) * 2 ** 20] as const),
-      ...factorFigures.map((figure) => [figure, target[figure] * factor(figure)] as const),
+      ...rateFigures!.map((figure) => [figure, (target[figure] * factor(figure)) / 2 ** 20] as const),
+      ...costFigures!.map((figure) => [figure, target[figure] * factor(figure) * 2 ** 20] as const),
+      ...factorFigures!.map((figure) => [figure, target[figure] * factor(figure)] as const),
     ];
     return cyclesOf(tile, { ...target, ...Object.fromEntries(figures) }).cycles;
   };
@@ -64,13 +71,28 @@ it("adds up: cycles twice as dear and bytes half as fast take twice as long", ()
 });
 
 it("is what the clock of an edited target says, where cycles are so many that rounding is nothing", () => {
-  const programs = [
-    onnx.gather({ data: ["f32", [50257, 768]], indices: ["i32", [4096]], axis: 0 }),
-    onnx.gatherElements({ data: ["f32", [4096, 1024]], indices: ["i32", [4096, 1024]], axis: 1 }),
+  const programs: readonly (readonly [SourceFunc, Schedule, readonly Target[]])[] = [
+    [
+      onnx.gather({ data: ["f32", [50257, 768]], indices: ["i32", [4096]], axis: 0 }),
+      { residency: "auto" },
+      [targets.ascendA2, targets.cpu],
+    ],
+    [
+      onnx.gatherElements({ data: ["f32", [4096, 1024]], indices: ["i32", [4096, 1024]], axis: 1 }),
+      { residency: "auto" },
+      [targets.ascendA2, targets.cpu],
+    ],
+    // Cores load one table, which lies in L2 after the first.
+    [
+      onnx.gather({ data: ["f32", [30000]], indices: ["i32", [48000]], axis: 0 }),
+      { residency: "ub", tile: [1000], view: [1000] },
+      [targets.ascendA2],
+    ],
   ];
-  for (const func of programs)
-    for (const target of [targets.ascendA2, targets.cpu]) {
-      const { tile } = compile(func, { target, residency: "auto" });
+  const felt = new Set<string>();
+  for (const [func, schedule, on] of programs)
+    for (const target of on) {
+      const { tile } = compile(func, { ...schedule, target });
       const { cycles } = cyclesOf(tile, target);
       const list = sensitivityOf(tile, target);
       expect(list.map(({ figure }) => figure).sort()).toEqual([...gradualFigures].sort());
@@ -79,10 +101,12 @@ it("is what the clock of an edited target says, where cycles are so many that ro
         const change = cyclesOf(tile, edited(1.01)).cycles - cyclesOf(tile, edited(0.99)).cycles;
         expect(percent, `${figure} on ${target.name}`).toBeCloseTo(change / 0.02 / cycles, 1);
         expect(target.sources[figure]).toMatchObject({ kind, source });
+        if (Math.abs(percent) > 0.05) felt.add(figure);
       }
       const sizes = list.map(({ percent }) => Math.abs(percent));
       expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
     }
+  expect(felt).toContain("l2LoadBytesPerCycle");
 });
 
 it("is the share of a cost that is paid one after the other: rows one by one on one core", () => {
