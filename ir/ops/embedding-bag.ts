@@ -15,7 +15,7 @@ import {
   type IndexOperand,
 } from "../access.js";
 import { add, constant, dim, div, mod, scale, index } from "../linear.js";
-import { at, formatShape, formatType, invariant, type DType, type TensorType } from "../types.js";
+import { at, formatShape, formatType, type DType, type TensorType } from "../types.js";
 import { castTo, maxReductionElements, type Expression, type Reduction } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
 import { mappedGather } from "./mapped-gather.js";
@@ -205,10 +205,27 @@ function endsOf({ offsets, ended }: Segments, listed: number): IndexOperand[] {
   return [firstOffset, from, end, { value: to, outOfRange: "error", extent }];
 }
 
-/** Returns the index operands and reads of no bag: the only offset is the last one and the first one. */
-const bodyOfNone = ({ shape }: TensorType): MapBody => ({
-  indices: shape.includes(0) ? [] : [firstOffset],
-  ...readData([constant(0), dim(1)]),
+/**
+ * Returns the index operands, reads and value of no bag: the only offset is the last one and the first one.
+ * No element has the value, which has the types of a bag's terms.
+ */
+function bodyOfNone({ weight, offsets, weights }: Segments): MapBody {
+  const indices = offsets?.shape.includes(0) === true ? [] : [firstOffset];
+  const element: Read = { table: 0, at: [constant(0), dim(1)] };
+  if (weights === undefined) return { indices, ...readData(element.at) };
+  const reads = [element, { table: 3, at: [constant(0)] }];
+  return { indices, reads, value: castTo(weight.dtype, "f32", weighted(weight)) };
+}
+
+/** Returns a read of a bag's rows or weights, computed in f32. */
+const asF32 = ({ dtype }: TensorType, read: number): Expression =>
+  castTo("f32", dtype, { kind: "read", read });
+
+/** Returns the product of an element of a row, read 0, and the row's weight, read 1, in f32. */
+const weighted = (weight: TensorType): Expression => ({
+  kind: "op",
+  op: "mul",
+  of: [asF32(weight, 0), asF32(weight, 1)],
 });
 
 /**
@@ -229,9 +246,8 @@ function bodyOf(segments: Segments): MapBody {
   const element: Read = { table: 0, at: [index(ends.length), dim(1)] };
   const reads =
     weights === undefined ? [element] : [element, { table: offsets === undefined ? 2 : 3, at: place }];
-  const [read, factor] = reads.map((_, k) => castTo("f32", weight.dtype, { kind: "read", read: k }));
-  invariant(read !== undefined, "a bag has rows");
-  const of: Expression = factor === undefined ? read : { kind: "op", op: "mul", of: [read, factor] };
+  const of: Expression =
+    weights === undefined ? castTo("f32", weight.dtype, { kind: "read", read: 0 }) : weighted(weight);
   const reduced: Reduced = {
     max,
     ...(ends.length === 0 ? {} : { segment: { from: 1, to: ends.length - 1 } }),
@@ -293,7 +309,7 @@ export const torchEmbeddingBag = defineOperator({
       ...(offsets === undefined ? [] : [offsets]),
       ...(weights === undefined ? [] : [weights]),
     ];
-    const body = segments.segments === 0 && offsets !== undefined ? bodyOfNone(offsets) : bodyOf(segments);
+    const body = segments.segments === 0 && offsets !== undefined ? bodyOfNone(segments) : bodyOf(segments);
     const shapes = tensors.map(({ shape }) => shape);
     return resolvedAs(mappedGather(shapes, output, body), { negative: "illegal", oob });
   },

@@ -162,8 +162,6 @@ function operatorOf(gather: Gather, outOfRange: IndexOperand["outOfRange"]): Ope
     // An empty slice reads nothing, wherever it starts.
     const extent = at(operand, d) - Math.max(1, at(sliceSizes, d)) + 1;
     const value = { table: 1, at: coords.component(component) };
-    // The start of a window has no modulus under `wrap`: the elements of the window would have another one.
-    if (outOfRange === "wrap" && coords.ofOperand.has(d)) return { value, outOfRange };
     return { value, outOfRange, extent: Math.max(0, extent) };
   });
   const read = operand.map((_, d) => {
@@ -172,6 +170,21 @@ function operatorOf(gather: Gather, outOfRange: IndexOperand["outOfRange"]): Ope
   });
   const inputs = [operand, gather.indices];
   return mappedGather(inputs, resultShape(gather, coords), { indices, ...readData(read) });
+}
+
+/**
+ * Throws a RuleError (TC105) for the policy `wrap` with windows longer than 1 along a dim that an index is
+ * for: a start that wraps leaves the rest of its window outside the operand.
+ */
+function checkWrap(inputs: OpInputs, { indexMap, sliceSizes }: Gather): void {
+  const long = indexMap.dims.find((d) => at(sliceSizes, d) > 1);
+  if (long === undefined) return;
+  breakRule(
+    "TC105",
+    inputs,
+    `${who} takes oob wrap with slices of 1 along the dims of start_index_map, and slice_sizes[${long}] is ${at(sliceSizes, long)}`,
+    "oob = clamp, the specification's own, keeps whole slices inside the operand",
+  );
 }
 
 /** Operator stablehlo.gather: copies a window of `slice_sizes` elements for each start index. */
@@ -186,6 +199,7 @@ export const stablehloGather = defineOperator({
     checkDType(inputs, "data", dataTypes, `${who} (I1)`);
     checkConstraints(inputs, who, constraints, gather);
     const oob = oobOf(inputs);
+    if (oob === "wrap") checkWrap(inputs, gather);
     return resolvedAs(operatorOf(gather, oob), { negative: "illegal", oob });
   },
 });

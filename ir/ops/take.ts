@@ -2,7 +2,7 @@
 import { defined } from "../defined.js";
 import { readData, type IndexOperand } from "../access.js";
 import { coordsAlong, dimsFrom, indexOperand, type IndexPolicy } from "../index-operand.js";
-import { dim, div, mod, index, type Linear } from "../linear.js";
+import { constant, dim, div, mod, index, type Linear } from "../linear.js";
 import { outputShape, type Operator } from "../operator.js";
 import { at, elementCount, formatShape, strides, type Shape } from "../types.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
@@ -20,14 +20,15 @@ const pickedBy = (
   mappedGather([inputs.data.shape, inputs.indices.shape], output, {
     indices: [operand],
     ...readData(coords),
-    ...defined({ fill }),
+    ...(operand.outOfRange === "zero" ? defined({ fill }) : {}),
   });
 
 /**
  * Returns the coordinates of an element in a tensor of `shape`. `number`: position of the element in
- * row-major order.
+ * row-major order, which no value is if an extent is 0; it is then the coordinate along these dims.
  */
 export function coordsOfFlat(shape: Shape, number: Linear): Linear[] {
+  if (shape.includes(0)) return shape.map((extent) => (extent === 0 ? number : constant(0)));
   const by = strides(shape);
   return shape.map((extent, k) => {
     const quotient = div(number, at(by, k));

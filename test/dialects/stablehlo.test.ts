@@ -15,7 +15,7 @@ import {
   type Shape,
   type SourceFunc,
 } from "../../ir/index.js";
-import { compile, run, stablehlo, targets, tryCompile } from "../../src/index.js";
+import { compile, program, run, stablehlo, targets, tryCompile } from "../../src/index.js";
 import type { StablehloGatherArguments } from "../../src/dialects/stablehlo.js";
 import { oracleStablehlo } from "../oracle/stablehlo.js";
 import { littleEndian } from "../support/little-endian.js";
@@ -146,6 +146,34 @@ describe("stablehlo.gather", () => {
       );
     },
   );
+
+  it("wraps starts of slices of 1, and refuses to wrap longer ones", async () => {
+    const wrapping = (length: number) =>
+      program({
+        op: "stablehlo.gather",
+        attrs: {
+          offset_dims: [1],
+          start_index_map: [0],
+          index_vector_dim: 1,
+          slice_sizes: [length],
+          oob: "wrap",
+        },
+        data: { dtype: "f32", shape: [5] },
+        indices: { dtype: "i64", shape: [4, 1] },
+      });
+    const inputs = {
+      data: Float32Array.of(0, 1, 2, 3, 4),
+      indices: BigInt64Array.of(7n, -1n, 0n, -13n),
+    };
+    const { outputs } = await run(compile(wrapping(1)), inputs, { backend: "reference" });
+    expect(outputs.output).toEqual(Float32Array.of(2, 4, 0, 2));
+    const kernel = compile(wrapping(1));
+    const simulated = await run(kernel, inputs, { backend: "sim" });
+    expect(simulated.outputs.output).toEqual(outputs.output);
+    expect(shown(refusals(() => wrapping(2)))).toEqual([
+      "TC105 stablehlo.gather takes oob wrap with slices of 1 along the dims of start_index_map, and slice_sizes[0] is 2",
+    ]);
+  });
 
   it("prints as text that parses back to itself", () => {
     const func = stablehlo.gather(legal);
