@@ -67,6 +67,7 @@ export class Outputs {
   /** Begins a file that grows. Throws a CompileError (TC010). */
   start(file: string, contents: string, format: OutputFormat): void {
     startOutput(file, contents, { ...this.flags, format, by: this.by });
+    noteUse(file, "has written");
   }
 
   /** Returns a folder's files; the folder, in one that is there, is made with the first. */

@@ -31,7 +31,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { CompileError } from "../../ir/diagnostic.js";
 import { codeOf, faultOf, fileFault, withoutFolder } from "../formats/file-fault.js";
-import { useOf } from "../formats/files.js";
+import { noteUse, useOf } from "../formats/files.js";
 import { headBytes, isRecordLine, latin1, mayReplace, withMark, type OutputFormat } from "./mark.js";
 import { uninterrupted } from "./uninterrupted.js";
 
@@ -360,6 +360,7 @@ function openAppender(place: Place): Appender {
   if (place.kind === "descriptor") return { append: ofStream(place.descriptor), close: () => undefined };
   const isFile = place.kind === "file";
   const descriptor = openSync(place.path, isFile ? "a+" : constants.O_WRONLY);
+  if (isFile) noteUse(place.path, "has written");
   const toFile = (line: string): void => {
     appendLine(descriptor, line);
   };

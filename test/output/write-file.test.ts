@@ -211,6 +211,16 @@ describe("an output that is an input", () => {
     expect([status, stdout.includes("best")]).toEqual([1, true]);
     expect(readFileSync(at("a.html"), "utf8")).toContain("<!doctype html>");
   });
+
+  it.each([[[]], [["--force"]]])("is refused where records are another output, with %j", async (flags) => {
+    const files = ["--records", "r.jsonl", "--csv", "r.jsonl"];
+    const { status, stderr } = await tilec("tune", ...gather, "--budget", "1", ...files, ...flags);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining("cannot write r.jsonl: this command has written it"),
+    ]);
+    expect(readFileSync(at("r.jsonl"), "utf8")).toMatch(/^\{"record":"task"/);
+  });
 });
 
 describe("files that a command is there to rewrite", () => {
