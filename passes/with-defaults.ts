@@ -54,7 +54,7 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
  * Returns the user's schedule without its profile, completed with fixed defaults: one copy of each tile, and
  * a tile and a view of the full `extents`.
  */
-export function plainSchedule(
+function plainSchedule(
   { profile: _, ...stated }: Schedule,
   chosen: Pick<ResolvedSchedule, "residency" | "order"> & { readonly extents: Shape },
   target: Target,

@@ -38,7 +38,7 @@ const simd = 0xfd;
  * Opcode and kind of immediate operand of each WebAssembly instruction that kernels use, by the name in the
  * text format.
  */
-export const encodings = {
+const encodings = {
   br: { code: [0x0c], immediate: "label" },
   br_if: { code: [0x0d], immediate: "label" },
   select: plain(0x1b),

@@ -46,10 +46,7 @@ function sizesOf(extent: number, view: number, tile: number): readonly Omit<Like
  * Returns the tiles along dim `d` of a scatter's domain, grouped by extent and by the number of base elements
  * to copy.
  */
-export function tilesAlongDim(
-  { scatter, schedule, tile, tasks }: ScatterTiling,
-  d: number,
-): readonly LikeTiles[] {
+function tilesAlongDim({ scatter, schedule, tile, tasks }: ScatterTiling, d: number): readonly LikeTiles[] {
   const extent = at(scatter.map.domain, d);
   const view = Math.max(1, Math.min(schedule.view[d] ?? extent, extent));
   const entry = at(tile, d);

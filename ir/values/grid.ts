@@ -54,7 +54,7 @@ export const reachOf = ({ low, high }: Pick<ValueGrid, "low" | "high">): bigint 
  * Returns the number of bits of the greatest absolute value within bounds. The value is counted as an
  * integer, in units of 2^`lsb`.
  */
-export const bitsOfGrid = (grid: ValueGrid): number => bitLength(reachOf(grid));
+const bitsOfGrid = (grid: ValueGrid): number => bitLength(reachOf(grid));
 
 /** Returns a value grid. `digits`: limit of its significant bits; the range may give a lower limit. */
 const gridFrom = (lsb: number, low: bigint, high: bigint, digits = Infinity): ValueGrid => ({

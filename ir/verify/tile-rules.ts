@@ -712,7 +712,7 @@ const reductionOfOneTask: Rule = ({ all }) =>
  * True if a tile is large enough for a region in every iteration. The tile's outer extents must equal
  * `leading`, and the remaining extents must be at least `sizes`. All are in elements.
  */
-export const hasAddresses = (
+const hasAddresses = (
   { shape }: UbBuffer,
   leading: Shape,
   sizes: readonly Linear[],

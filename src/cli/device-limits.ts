@@ -22,7 +22,7 @@ const example = "--limits maxStorageBuffersPerShaderStage=10, --limits device.js
  * limits. Limits in a file that do not apply to kernels are omitted. Throws a UsageError for an invalid
  * limit, and a CompileError (TC010) for a file that cannot be read.
  */
-export function parseLimits(text: string): Partial<WgslLimits> {
+function parseLimits(text: string): Partial<WgslLimits> {
   if (text.trim() === "default") return defaultLimits;
   const entries = text.includes("=") ? inline(text) : inFile(text);
   const limits = entries.map(([name, value]) => {

@@ -121,7 +121,7 @@ export function parseNumber(text: string, flag: string): number {
  * Parses the value of a flag as a whole number; undefined for any other text. Throws a UsageError for a
  * number beyond JavaScript's safe integers.
  */
-export function parseInteger(text: string, flag: string): number | undefined {
+function parseInteger(text: string, flag: string): number | undefined {
   const value = Number(text.trim() === "" ? "none" : text);
   if (Number.isSafeInteger(value)) return value;
   if (!Number.isInteger(value) && Math.abs(value) !== Infinity) return undefined;

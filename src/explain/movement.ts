@@ -24,7 +24,7 @@ import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
  * Maximum number of index values that are looked up to count data movement. Counting takes a few seconds at
  * the maximum.
  */
-export const maxLookups = 2 ** 22;
+const maxLookups = 2 ** 22;
 
 /**
  * Exact data movement of a schedule for given indices: bytes and bursts (contiguous byte ranges) in global

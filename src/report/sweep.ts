@@ -18,7 +18,7 @@ const legalOf = (points: readonly SweepPoint[]) =>
  * Returns a chart (SVG markup) of the cycles of the best and the default schedule against the swept target
  * parameter. Undefined if no schedule is legal.
  */
-export function sweepChart({ figure, points }: Sweep): string | undefined {
+function sweepChart({ figure, points }: Sweep): string | undefined {
   const { Plot } = drawing();
   const drawn = legalOf(points);
   if (drawn.length === 0) return undefined;

@@ -144,7 +144,7 @@ const loadedFrom = (folder: string, args: readonly string[]): string[] =>
     return module === undefined ? arg : `--load=${resolve(folder, module)}`;
   });
 
-/** Returns a command that says itself which config it reads, or that it reads none, is left as it is. */
+/** Returns a command with flags that name its config. One that names its own, or none, stays as it is. */
 const withFlags = (args: readonly string[], flags: readonly string[]): readonly string[] =>
   args.some((arg) => /^--(?:config|no-config)(?:=|$)/.test(arg)) ? args : [...args, ...flags];
 

@@ -5,7 +5,7 @@ import { CompileError, defined, error } from "../../ir/index.js";
  * Column names in a profile file of msprof, for each quantity that tilec reads. Some quantities have several
  * names, depending on the version of msprof.
  */
-export const profileColumns = {
+const profileColumns = {
   name: ["Op Name"],
   blocks: ["Block Dim", "Block Num"],
   task: ["Task Duration(us)"],

@@ -110,7 +110,7 @@ export const boundOf = (row: BoardMeasurement, target: Target): number =>
   predictionOf(row, favourable(target)).predicted;
 
 /** Returns the ids of the measurements to which hardware parameters of the target are fitted. */
-export const fitRows = (target: Target): ReadonlySet<string> =>
+const fitRows = (target: Target): ReadonlySet<string> =>
   new Set(Object.values(target.sources).flatMap(({ rows = [] }) => rows));
 
 /**
