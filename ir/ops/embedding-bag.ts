@@ -207,7 +207,7 @@ function endsOf({ offsets, ended }: Segments, listed: number): IndexOperand[] {
 
 /**
  * Returns the index operands, reads and value of no bag: the only offset is the last one and the first one.
- * No element has the value, which has the types of a bag's terms.
+ * No element has the value; it reads what a bag's does.
  */
 function bodyOfNone({ weight, offsets, weights }: Segments): MapBody {
   const indices = offsets?.shape.includes(0) === true ? [] : [firstOffset];
@@ -246,8 +246,7 @@ function bodyOf(segments: Segments): MapBody {
   const element: Read = { table: 0, at: [index(ends.length), dim(1)] };
   const reads =
     weights === undefined ? [element] : [element, { table: offsets === undefined ? 2 : 3, at: place }];
-  const of: Expression =
-    weights === undefined ? castTo("f32", weight.dtype, { kind: "read", read: 0 }) : weighted(weight);
+  const of = weights === undefined ? asF32(weight, 0) : weighted(weight);
   const reduced: Reduced = {
     max,
     ...(ends.length === 0 ? {} : { segment: { from: 1, to: ends.length - 1 } }),

@@ -25,7 +25,8 @@ const pickedBy = (
 
 /**
  * Returns the coordinates of an element in a tensor of `shape`. `number`: position of the element in
- * row-major order, which no value is if an extent is 0; it is then the coordinate along these dims.
+ * row-major order. A tensor with an extent of 0 has no element: the position, which is then outside of
+ * it, is the coordinate along each such dim.
  */
 export function coordsOfFlat(shape: Shape, number: Linear): Linear[] {
   if (shape.includes(0)) return shape.map((extent) => (extent === 0 ? number : constant(0)));
