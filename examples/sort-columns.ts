@@ -3,6 +3,7 @@
  * from .npy files, compared bit for bit, and searched for a faster schedule.
  */
 import { readFileSync, writeFileSync } from "node:fs";
+import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createRunner } from "tilec/webgpu";
 import { acquireGpu } from "tilec/node";
@@ -115,8 +116,9 @@ const page = fileURLToPath(new URL("sort-columns.html", import.meta.url));
 writeFileSync(page, tunePage(fastest));
 console.log(`the whole search as a page: ${page}`);
 
+const shown = relative(process.cwd(), file);
 console.log(`
 Try next
-  npx tilec explain examples/sort-columns.tir                 every rule, the unified buffer and the traffic
-  npx tilec explain examples/sort-columns.tir --tile 1000,4   a tile that splits the gather dim: refused
-  npx tilec compile examples/sort-columns.tir --emit wgsl     the WebGPU kernel`);
+  npx tilec explain ${shown}                 every rule, the unified buffer and the traffic
+  npx tilec explain ${shown} --tile 1000,4   a tile that splits the gather dim: refused
+  npx tilec compile ${shown} --emit wgsl     the WebGPU kernel`);

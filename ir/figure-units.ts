@@ -2,10 +2,13 @@
 import type { TargetFigures } from "./target.js";
 
 /**
- * Unit of each hardware parameter of a target. `block`: bytes, a power of two. `count`: a whole number, for
- * example of bytes or of cores. `per cycle`: a rate, of bytes or elements. `cycles` and `us`: a cost.
- * `factor`: a number by which another one is multiplied.
+ * Unit of a hardware parameter. `block`: bytes, a power of two. `count`: a whole number, for example of bytes
+ * or of cores. `per cycle`: a rate, of bytes or elements. `cycles` and `us`: a cost. `factor`: a number by
+ * which another one is multiplied.
  */
+type FigureUnit = "block" | "count" | "per cycle" | "MHz" | "cycles" | "us" | "factor";
+
+/** Unit of each hardware parameter of a target. */
 export const figureUnits = {
   blockBytes: "block",
   ubBytes: "count",
@@ -59,6 +62,13 @@ export const figureUnits = {
   simtWarpCycles: "cycles",
   simtLineCycles: "cycles",
   callCycles: "cycles",
-} as const satisfies Readonly<
-  Record<keyof TargetFigures, "block" | "count" | "per cycle" | "MHz" | "cycles" | "us" | "factor">
->;
+} as const satisfies Readonly<Record<keyof TargetFigures, FigureUnit>>;
+
+/** Names of the hardware parameters with a unit, or with one of several. */
+export type FigureIn<Unit extends FigureUnit> = {
+  [Name in keyof TargetFigures]: (typeof figureUnits)[Name] extends Unit ? Name : never;
+}[keyof TargetFigures];
+
+/** Returns the names of the hardware parameters with a unit. */
+export const figuresIn = <Unit extends FigureUnit>(unit: Unit): readonly FigureIn<Unit>[] =>
+  Object.entries(figureUnits).flatMap(([name, stated]) => (stated === unit ? [name as FigureIn<Unit>] : []));

@@ -78,7 +78,7 @@ export function parseShape(text: string, flag: string): Shape {
 
 /**
  * Parses the value of a flag as a whole number, which may be negative. Throws a UsageError for any other
- * text. `example`: a value that the hint of the error shows.
+ * text. `example`: a value that the hint of the error shows; absent, there is no hint.
  */
 export function parseCount(text: string, flag: string, example?: number): number {
   const value = parseInteger(text, flag);

@@ -60,7 +60,7 @@ export function planCommand(program: Command): void {
  * bug in tilec. Throws a UsageError for conflicting flags.
  */
 async function plan(file: string, flags: PlanFlags): Promise<void> {
-  const budget = flags.tune === undefined ? undefined : parseCount(flags.tune, "tune");
+  const budget = flags.tune === undefined ? undefined : parseCount(flags.tune, "tune", 50);
   if (budget === 0) throw new UsageError("--tune 0 searches nothing", "--tune 50");
   tellBuiltIn("plan", flags.project);
   const model = loadModel(file, flags, targeting(flags));

@@ -1,25 +1,12 @@
 /** Sensitivity of a schedule's time to each figure of its target, with the source of the figure. */
-import { figureUnits } from "../../ir/figure-units.js";
+import { figuresIn } from "../../ir/figure-units.js";
 import { cyclesOf, type FigureSource, type Target, type TileFunc } from "../../ir/index.js";
-
-/** Names of the target parameters with one of these units. */
-type FigureIn<Unit> = {
-  [Name in keyof typeof figureUnits]: (typeof figureUnits)[Name] extends Unit ? Name : never;
-}[keyof typeof figureUnits];
-
-/** Returns the names of the target parameters with one of `units`. */
-const figuresIn = <Unit extends (typeof figureUnits)[keyof typeof figureUnits]>(
-  ...units: readonly Unit[]
-): readonly FigureIn<Unit>[] =>
-  Object.entries(figureUnits).flatMap(([name, unit]) =>
-    units.some((one) => one === unit) ? [name as FigureIn<Unit>] : [],
-  );
 
 /**
  * Names of the target parameters with which cycles change gradually: rates, costs and factors, but not sizes
  * and counts.
  */
-export const gradualFigures = figuresIn("per cycle", "cycles", "factor");
+const gradualFigures = [...figuresIn("per cycle"), ...figuresIn("cycles"), ...figuresIn("factor")];
 
 /**
  * Sensitivity of a kernel's cycles to one parameter of the target, with the source of the parameter's value.

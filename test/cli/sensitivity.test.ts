@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { figureUnits } from "../../ir/figure-units.js";
+import { figuresIn } from "../../ir/figure-units.js";
 import {
   cyclesOf,
   targets,
@@ -24,21 +24,20 @@ import { runHere } from "../support/run-here.js";
 import { runs } from "../support/runs.js";
 
 const all = Object.values(targets);
-const figuresIn = (unit: string): readonly (keyof TargetFigures)[] =>
-  (Object.keys(figureUnits) as (keyof TargetFigures)[]).filter((figure) => figureUnits[figure] === unit);
-const [rateFigures, costFigures, factorFigures] = ["per cycle", "cycles", "factor"].map(figuresIn);
-const gradualFigures = [...rateFigures!, ...costFigures!, ...factorFigures!];
-const isRate = (figure: keyof TargetFigures): boolean => rateFigures!.includes(figure);
-const isFactor = (figure: keyof TargetFigures): boolean => factorFigures!.includes(figure);
+const [rateFigures, costFigures] = [figuresIn("per cycle"), figuresIn("cycles")];
+const factorFigures = figuresIn("factor");
+const gradualFigures: readonly (keyof TargetFigures)[] = [...rateFigures, ...costFigures, ...factorFigures];
+const isRate = (figure: keyof TargetFigures): boolean => rateFigures.some((rate) => rate === figure);
+const isFactor = (figure: keyof TargetFigures): boolean => factorFigures.some((factor) => factor === figure);
 
 /** Whether a step of some figure up and one down change the cycles by other amounts: two terms are as long, and another one decides. */
 function turns(tile: TileFunc, target: Target): boolean {
   // Of so many ticks a cycle that rounding is nothing.
   const scaled = (factor: (figure: string) => number): number => {
     const figures = [
-      ...rateFigures!.map((figure) => [figure, (target[figure] * factor(figure)) / 2 ** 20] as const),
-      ...costFigures!.map((figure) => [figure, target[figure] * factor(figure) * 2 ** 20] as const),
-      ...factorFigures!.map((figure) => [figure, target[figure] * factor(figure)] as const),
+      ...rateFigures.map((figure) => [figure, (target[figure] * factor(figure)) / 2 ** 20] as const),
+      ...costFigures.map((figure) => [figure, target[figure] * factor(figure) * 2 ** 20] as const),
+      ...factorFigures.map((figure) => [figure, target[figure] * factor(figure)] as const),
     ];
     return cyclesOf(tile, { ...target, ...Object.fromEntries(figures) }).cycles;
   };

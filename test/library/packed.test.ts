@@ -92,6 +92,11 @@ describe("the packed package", () => {
       const { status, stdout, stderr } = project.node(file.replace(/ts$/, "js"));
       expect([file, status], stderr).toEqual([file, 0]);
       expect(stdout).not.toBe("");
+      for (const [, command = ""] of stdout.matchAll(/^ {2}npx tilec (.*?) {2,}/gm))
+        expect([command, project.tilec(...command.split(" ")).stderr]).toEqual([
+          command,
+          expect.not.stringContaining("no such file"),
+        ]);
     }
   });
 });

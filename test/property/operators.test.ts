@@ -1,6 +1,6 @@
 /**
  * Random types and attributes for each operator, most of them wrong: a program is compiled or refused with its reason, and no pass
- * breaks a rule. OPERATOR_DRAWS=60000 draws so many, OPERATOR_SEED=7 others.
+ * breaks a rule. OPERATOR_DRAWS sets the number of draws, OPERATOR_SEED their seed.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -20,7 +20,7 @@ import { rejections, shown } from "../support/refusal.js";
 
 const draws = Number(process.env["OPERATOR_DRAWS"] ?? 6000);
 
-/** Draws of the parts of a program. Half of the extents make shapes that fit together, 0 among them. */
+/** Draws of the parts of a program. Extents are few and small, 0 among them, so that shapes often fit together. */
 class Drawn {
   constructor(private readonly draw: Draw) {}
 
