@@ -11,6 +11,7 @@ import {
   type DynamicBounds,
 } from "../ir/access.js";
 import { elementAddress } from "../ir/addressing.js";
+import { defined } from "../ir/defined.js";
 import type { Operand } from "../ir/func.js";
 import { evaluate, evaluateExact, indicesOf, type Env, type Linear } from "../ir/linear.js";
 import { fillValue, noElement, outOfRange, resolveIndex, ruleOfIndex, type IndexRule } from "../ir/policy.js";
@@ -71,9 +72,7 @@ export const indexSteps = (
       ...(written === undefined || written.has(index) ? {} : { isOfValue: true }),
       ...(segment?.to === index ? { ends: { from: segment.from, max } } : {}),
       ...(isRead(value) ? { table: value.table } : {}),
-      ...(rule === undefined ? {} : { rule }),
-      ...(rule === undefined && wrapNegativeBy !== undefined ? { wrapNegativeBy } : {}),
-      ...(dynamic === undefined ? {} : { dynamic }),
+      ...defined(rule === undefined ? { wrapNegativeBy, dynamic } : { rule, dynamic }),
     };
   });
 };

@@ -6,6 +6,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createRunner } from "../backends/webgpu/index.js";
 import { isSoftwareAdapter } from "../backends/webgpu/software.js";
+import { defined } from "../ir/defined.js";
 import { packageFile } from "../src/device/package-files.js";
 import { readCases } from "../src/formats/cases.js";
 import { checkCase } from "../src/testing/check-case.js";
@@ -58,7 +59,7 @@ for (const file of readdirSync(folder).sort())
         file,
         id: test.id,
         status,
-        ...(message === undefined ? {} : { message }),
+        ...defined({ message }),
       };
       console.log(JSON.stringify(line));
     }

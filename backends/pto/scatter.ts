@@ -8,7 +8,7 @@
 import { add, constant, scale } from "../../ir/linear.js";
 import { outputOf, isInPlace } from "../../ir/func.js";
 import type { FillStmt } from "../../ir/tile.js";
-import { assertNever, InternalError, invariant, strides } from "../../ir/types.js";
+import { assertNever, elementCount, InternalError, invariant, strides } from "../../ir/types.js";
 import { fixed, type PtoContext } from "./context.js";
 import type { Coordinate } from "./forms.js";
 import { overDims, readerOf } from "./gather-rows.js";
@@ -144,7 +144,7 @@ export function emitFill(context: PtoContext, stmt: FillStmt): void {
   const buffer = context.plan.buffers.get(stmt.to);
   invariant(buffer !== undefined, "a fill writes a tile");
   const word = wordOfFill(stmt, context);
-  const rows = buffer.shape.slice(0, -1).reduce((product, extent) => product * extent, 1);
+  const rows = elementCount(buffer.shape.slice(0, -1));
   const columns = buffer.rowBytes / i32.bytes;
   const tile = context.fresh("tile");
   const shape = { word: i32, rows, columns, valid: [fixed(rows), fixed(columns)] as const };

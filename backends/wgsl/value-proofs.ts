@@ -4,6 +4,7 @@
  * exactly is right under all of that, once its operands are tested finite and the sign of a zero is set
  * (WGSL, 15.7 Floating Point Evaluation).
  */
+import { defined } from "../../ir/defined.js";
 import { at } from "../../ir/types.js";
 import {
   floatFormats,
@@ -116,7 +117,7 @@ function proofsOf({ steps, reduction }: ValuePlan, maxReductionElements: number)
   return {
     steps: proveSteps(steps, gridsOf(steps, reduction.how === "fold" ? sum : undefined)),
     ofReduction: proveSteps(reduction.steps, reductionGrids),
-    ...(take === undefined ? {} : { take }),
+    ...defined({ take }),
   };
 }
 

@@ -7,6 +7,7 @@
  * is the target's.
  */
 import { counted } from "../counted.js";
+import { defined } from "../defined.js";
 import type { TileFunc } from "../func.js";
 import { hasWideIndices } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
@@ -167,7 +168,7 @@ export function resultOf(program: Clocked, tasks: number, last: CoreTime): Clock
     tasksPerCore: { fewest: final.to - final.from, most: first.to - first.from },
     cores,
     idleCores: (all - (tasks % all)) % all,
-    ...(lowering === undefined ? {} : { lowering }),
+    ...defined({ lowering }),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   type AccessMap,
   type IndexOperand,
 } from "../access.js";
+import { defined } from "../defined.js";
 import { inputsOf, outputOf, type Func } from "../func.js";
 import { isBounded, mayBeNone } from "../policy.js";
 import { bitsOf, elementCount, formatType, type TensorType } from "../types.js";
@@ -35,7 +36,7 @@ export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
   const { write } = map;
   const [inputs, output] = [inputsOf(func), outputOf(func)];
   const fault = (rule: string, message: string, hint?: string): WriteFault[] => [
-    { rule, message, ...(hint === undefined ? {} : { hint }) },
+    { rule, message, ...defined({ hint }) },
   ];
   if (write.table !== inputs.length) return fault("W1", `input ${write.table} is written, not the output`);
   if (write.at.length !== output.type.shape.length)
