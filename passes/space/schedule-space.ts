@@ -68,17 +68,19 @@ export class ScheduleSpace extends TileSpace {
    */
   traded(tile: Shape): readonly Shape[] {
     const tiles: Shape[] = [];
-    for (const more of this.free) {
-      const larger = this.entries(more)
-        .filter((n) => n > at(tile, more))
-        .slice(0, trades);
-      for (const less of this.free) {
+    const sides = this.free.map((dim) => {
+      const entry = at(tile, dim);
+      const entries = this.entries(dim);
+      const larger = entries.filter((n) => n > entry).slice(0, trades);
+      return { dim, entry, larger, smaller: entries.filter((n) => n < entry) };
+    });
+    for (const more of sides) {
+      for (const less of sides) {
         if (less === more) continue;
-        const smaller = this.entries(less).filter((n) => n < at(tile, less));
-        for (const n of larger) {
-          const same = smaller.filter((m) => m * n <= at(tile, more) * at(tile, less)).length;
-          for (const m of smaller.slice(Math.max(0, same - 1), same + 1))
-            tiles.push(replaced(replaced(tile, more, n), less, m));
+        for (const n of more.larger) {
+          const same = less.smaller.filter((m) => m * n <= more.entry * less.entry).length;
+          for (const m of less.smaller.slice(Math.max(0, same - 1), same + 1))
+            tiles.push(replaced(replaced(tile, more.dim, n), less.dim, m));
         }
       }
     }
