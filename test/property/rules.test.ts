@@ -43,11 +43,12 @@ function expectedCategories(random: RandomGather, s: Schedule, target: Target): 
   const budget = s.ubBytes ?? target.ubBytes;
   const typed = s.tile !== undefined || s.view !== undefined;
   const loads = g.pypto === true && g.op === "gather_elements" && typed;
-  // What PyPTO reads in global memory is loaded by choice.
+  // What PyPTO reads in global memory is loaded by choice, where no residency is stated.
   const rows = g.pypto === true && g.op === "gather" && target.kind === "ascend";
-  const gm = rows && (s.residency === "auto" || (s.profile ?? "strict") !== "strict") ? "result" : "gm";
   const choices =
-    s.residency === "auto" && !loads ? (["ub", gm] as const) : ([s.residency === "gm" ? gm : "ub"] as const);
+    s.residency === "auto" && !loads
+      ? (["ub", rows ? "result" : "gm"] as const)
+      : ([s.residency === "gm" ? "gm" : "ub"] as const);
   const found = choices
     .flatMap((residency) => judgedSchedules(g, s, residency))
     .map((tried) => brokenRules(g, tried, target.kind, budget));
