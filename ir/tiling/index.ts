@@ -32,9 +32,9 @@ export {
   otherRemedies,
   refusals,
   shapeRefusals,
-  suggestionText,
   type Remedies,
 } from "./refusals.js";
+export { suggestionText } from "./suggestion-text.js";
 export {
   bufferBytes,
   gmAllowed,

@@ -10,7 +10,7 @@ import { inputOf, outputOf } from "../func.js";
 import { ubCapacity } from "./footprint.js";
 import { defaultProfile, laterProfiles, profileFacts, profileName } from "../profile.js";
 import { formatEntry, type Schedule } from "../schedule.js";
-import { defaultsOn, scheduleEntries, wordsOf } from "../schedule-entries.js";
+import { defaultsOn } from "../schedule-entries.js";
 import { ascendA2, deviceLimits, type Target } from "../target.js";
 import { assertNever, at, formatShape, formatType, sameShape } from "../types.js";
 import { tooManyBuffers } from "../wgsl-limits.js";
@@ -19,6 +19,7 @@ import { nearestLegal } from "./nearest.js";
 import { movableTables, placed, residencyOf } from "./residency.js";
 import { boundBuffers, isLegal, shapeFaults, type Rule, type RuleVerdict } from "./rules/index.js";
 import { anyLegal, largestGatherDims, smallest, smallestArithmetic, whyNone } from "./smallest.js";
+import { suggestionText } from "./suggestion-text.js";
 import { Tiling } from "./tiling.js";
 
 /**
@@ -85,18 +86,6 @@ export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule, targ
   );
 
 /**
- * Returns the command-line flags that change schedule `from` into schedule `to`. The flag for the tile is
- * included also if the tile is the same, unless the tile is empty.
- */
-export function suggestionText(from: Schedule, to: Schedule): string {
-  const flags = suggested.flatMap(({ key, flag }) => {
-    const [old, entry] = [from[key], to[key]].map((value) => (value === undefined ? "" : formatEntry(value)));
-    return entry === "" || (old === entry && key !== "tile") ? [] : [`--${flag} ${entry}`];
-  });
-  return flags.join(" ");
-}
-
-/**
  * Returns a list with one note: the line of a framework's program that sets the tile of `nearest`, such as
  * `pypto.set_vec_tile_shapes(64, 64)`, and the views if they change. The list is empty for an operator of no
  * framework, or if `nearest` is undefined.
@@ -109,11 +98,6 @@ function callNotes({ gather, schedule }: Tiling, nearest: Tiling | undefined): s
     `in a program of ${frameworkFacts[gather.framework].title}: ${tileCall(gather.framework, tile)}${views}`,
   ];
 }
-
-/** Words come first: which numbers are legal depends on them. */
-const suggested = [true, false].flatMap((words) =>
-  Object.values(scheduleEntries).filter((entry) => wordsOf(entry).length > 0 === words),
-);
 
 /**
  * Returns notes on the unified buffer (UB) that a tile needs, one line for each part: `data 3x2xf32 96 B

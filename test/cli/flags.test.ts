@@ -341,3 +341,53 @@ describe("an operator with several index inputs", () => {
     expect(stderr).toContain("onnx.gather takes data, indices, not 3 inputs");
   });
 });
+
+describe("the hint of a malformed schedule entry", () => {
+  const text = (schedule: string): string =>
+    file(
+      "entry.tir",
+      `func @g(%x: tensor<8x8xf32>, %i: tensor<4xi32>) -> tensor<4x8xf32> schedule {${schedule}} {
+  %y = onnx.gather %x, %i {axis = 0}
+  return %y
+}
+`,
+    );
+  const hintOf = (stderr: string): string | undefined => /= hint: (.*)/.exec(stderr)?.[1];
+
+  it.each([
+    ["--tile", "0,8", "tile = [0, 8]", "--tile 1,8", "--tile 1,8"],
+    ["--view", "4,0", "view = [4, 0]", "--view 4,1", "--view 4,1"],
+    ["--order", "0", "order = [0]", "--order 0,1", "--order 0,1"],
+    [
+      "--buffers",
+      "k=2",
+      "buffers = {k = 2}",
+      "--buffers data=2,indices=2,output=2, or some of these",
+      "--buffers data=2,indices=2,output=2",
+    ],
+    [
+      "--residency",
+      "k=ub",
+      "residency = {k = ub}",
+      "--residency data=ub,indices=ub (or data and some of these)",
+      "--residency data=ub,indices=ub",
+    ],
+  ])("%s %s is the flag to type, whatever wrote the entry", async (flag, value, entry, hint, followed) => {
+    const typed = await tilec("compile", ...gather, flag, value);
+    const written = await tilec("compile", text(entry));
+    expect([typed.status, hintOf(typed.stderr)]).toEqual([1, hint]);
+    expect([written.status, hintOf(written.stderr)]).toEqual([1, hint]);
+    for (const mended of [
+      await tilec("compile", ...gather, ...followed.split(" ")),
+      await tilec("compile", text(entry), ...followed.split(" ")),
+    ])
+      expect(mended.stderr).not.toMatch(/TC302|TC303/);
+  });
+
+  it.each(["--tile", "--view", "--order"])("leaves %s out where the output is a scalar", async (flag) => {
+    const scalar = ["compile", "--op", "gather", "--data", "f32[8]", "--indices", "i32"];
+    const { stderr } = await tilec(...scalar, flag, "0");
+    expect(hintOf(stderr)).toBe(`leave ${flag} out`);
+    expect((await tilec(...scalar)).status).toBe(0);
+  });
+});

@@ -86,7 +86,7 @@ describe("residency by operand", () => {
     expect(refused).toMatchObject({ code });
     expect(refused!.message).toContain(says);
     if (mended === undefined) {
-      expect(refused!.hint).toContain("residency = {kv = ub, topk = ub, bt = ub}");
+      expect(refused!.hint).toContain("--residency kv=ub,topk=ub,bt=ub (or kv and some of these)");
       return;
     }
     const flag = /^--residency (\S+)$/.exec(refused!.hint!)![1]!;

@@ -8,6 +8,7 @@ import { defaultProfile, profileFacts } from "../../profile.js";
 import { profiles, type Schedule } from "../../schedule.js";
 import type { Target } from "../../target.js";
 import { keepsSlots, slotsOf, unequalBlocks, writeRulesOf } from "../pypto-writes.js";
+import { suggestionText } from "../suggestion-text.js";
 import { isLongerTile, isShorterTile } from "../taken-schedule.js";
 import { at, formatShape, formatType, type Shape } from "../../types.js";
 import type { Rule, ShapeVerdict } from "./rule.js";
@@ -75,9 +76,10 @@ function extentFaults(gather: AccessFunc, schedule: Schedule, name: "tile" | "vi
     (name === "tile" && isLongerTile(gather, schedule));
   if (!isTaken) {
     const detail = `${name} ${formatShape(shape)} has ${shape.length} entries; the ${isScatter(gather.map) ? "domain" : "output"} has rank ${rank}`;
-    const hint = [lengthHint(gather, takesR), ...(name === "tile" ? takenUnder(gather, shape) : [])].join(
-      "; or ",
-    );
+    const hint = [
+      lengthHint(gather, name, takesR),
+      ...(name === "tile" ? takenUnder(gather, shape) : []),
+    ].join("; or ");
     return [fault(detail, { code, hint, data: { [name]: shape } })];
   }
   const isEntry = (entry: number): boolean => Number.isSafeInteger(entry) && entry >= 1;
@@ -85,15 +87,21 @@ function extentFaults(gather: AccessFunc, schedule: Schedule, name: "tile" | "vi
   if (bad === -1) return [];
   const fixed = shape.map((entry) => (isEntry(entry) ? entry : 1));
   const detail = `${name} ${formatShape(shape)} has ${at(shape, bad)} along dim ${bad}; an entry is at least 1`;
-  const hint = `${name} = ${formatShape(fixed)}`;
+  const hint = flagOf(name, fixed);
   return [fault(detail, { code, hint, data: { [name]: shape, nearest: fixed } })];
 }
 
+/** Returns the flag that sets a tile or a view, such as `--tile 8,64`. */
+const flagOf = (name: "tile" | "view", shape: Shape): string =>
+  suggestionText({}, name === "tile" ? { tile: shape } : { view: shape });
+
 /** Returns the number of entries that a tile or a view takes, as a hint. `takesR`: r may have an entry. */
-const lengthHint = ({ map, operands }: AccessFunc, takesR: boolean): string =>
-  isScatter(map)
+function lengthHint({ map, operands }: AccessFunc, name: "tile" | "view", takesR: boolean): string {
+  if (map.domain.length === 0 && !takesR) return `leave --${name} out`;
+  return isScatter(map)
     ? `give one entry for each dim of the domain ${formatShape(map.domain)}`
     : `give one entry for each dim of ${formatType(outputOf({ operands }).type)}${takesR ? ", and one more for r or none" : ""}`;
+}
 
 /** Returns the profiles that accept a tile with surplus entries, as flags for a hint. */
 const takenUnder = (gather: AccessFunc, tile: Shape): string[] =>
@@ -111,7 +119,11 @@ function orderFaults(gather: AccessFunc, { order }: Schedule): ShapeVerdict[] {
   if (order === undefined || (sorted.length === rank && sorted.every((dim, k) => dim === k))) return [];
   const natural = Array.from({ length: rank }, (_, d) => d);
   const detail = `order ${formatShape(order)} is no permutation of the ${rank} ${isScatter(gather.map) ? "dims of the domain" : "output dims"}`;
-  return [fault(detail, { hint: `order = ${formatShape(natural)}` })];
+  return [
+    fault(detail, {
+      hint: rank === 0 ? "leave --order out" : suggestionText({}, { order: natural }),
+    }),
+  ];
 }
 
 /** Returns the fault (TC303) of numbers of copies for an operand that the program does not have. */
@@ -120,7 +132,8 @@ function buffersFaults({ operands }: AccessFunc, { buffers }: Schedule): ShapeVe
   const keys = operands.map(keyOf);
   const stranger = Object.keys(buffers).find((key) => !keys.includes(key));
   if (stranger === undefined) return [];
-  const hint = `buffers = {${keys.map((key) => `${key} = 2`).join(", ")}}, or some of these`;
+  const all = Object.fromEntries(keys.map((key) => [key, 2] as const));
+  const hint = `${suggestionText({}, { buffers: all })}, or some of these`;
   return [fault(`buffers names ${stranger}, which is no operand`, { hint })];
 }
 
@@ -129,7 +142,8 @@ function residencyFaults(gather: AccessFunc, { residency }: Schedule): ShapeVerd
   if (typeof residency !== "object") return [];
   const inputs = inputsOf(gather).map(keyOf);
   const [data = "data"] = inputs;
-  const hint = `residency = {${inputs.map((key) => `${key} = ub`).join(", ")}}, or ${data} and some of these`;
+  const all = Object.fromEntries(inputs.map((key) => [key, "ub"] as const));
+  const hint = `${suggestionText({}, { residency: all })} (or ${data} and some of these)`;
   const stranger = Object.keys(residency).find((key) => !inputs.includes(key));
   if (stranger !== undefined) return [fault(`residency names ${stranger}, which is no input`, { hint })];
   return Object.hasOwn(residency, data)
@@ -151,13 +165,13 @@ const bytesFaults = ({ ubBytes }: Schedule): ShapeVerdict[] =>
 function unevenSlots(gather: AccessFunc, { tile, view }: Schedule): ShapeVerdict[] {
   const slots = slotsOf(gather);
   if (slots === undefined || slots === 0) return [];
-  const uneven = (name: "tile" | "view", entry: number, nearest: number, relation: string): ShapeVerdict =>
-    fault(`${name}[0] = ${entry} must be ${relation} of ${slots}, the index entries of a sequence`, {
+  const uneven = (name: "tile" | "view", typed: Shape, nearest: number, relation: string): ShapeVerdict =>
+    fault(`${name}[0] = ${at(typed, 0)} must be ${relation} of ${slots}, the index entries of a sequence`, {
       rule: "slots",
       code: name === "tile" ? "TC302" : "TC303",
       source: writeRulesOf(gather)?.[name] ?? source,
-      hint: `${name}[0] = ${nearest}`,
-      data: { [name]: [entry], nearest: [nearest] },
+      hint: flagOf(name, typed.with(0, nearest)),
+      data: { [name]: [at(typed, 0)], nearest: [nearest] },
     });
   const multiple = (entry: number): number => slots * Math.max(1, Math.floor(entry / slots));
   const divisor = (entry: number): number => (slots % entry === 0 ? entry : divisor(entry - 1));
@@ -166,10 +180,12 @@ function unevenSlots(gather: AccessFunc, { tile, view }: Schedule): ShapeVerdict
   const nearest = ofTile > slots ? multiple(ofTile) : divisor(Math.max(1, ofTile));
   const cutsView = ofView >= 1 && ofView < at(gather.map.domain, 0);
   return [
-    ...(ofTile < 1 || keepsSlots(ofTile, slots)
+    ...(tile === undefined || ofTile < 1 || keepsSlots(ofTile, slots)
       ? []
-      : [uneven("tile", ofTile, nearest, "a multiple or a divisor")]),
-    ...(cutsView && ofView % slots !== 0 ? [uneven("view", ofView, multiple(ofView), "a multiple")] : []),
+      : [uneven("tile", tile, nearest, "a multiple or a divisor")]),
+    ...(view !== undefined && cutsView && ofView % slots !== 0
+      ? [uneven("view", view, multiple(ofView), "a multiple")]
+      : []),
   ];
 }
 
@@ -194,7 +210,7 @@ function unevenBlocks(gather: AccessFunc, { view, profile = defaultProfile }: Sc
       code: "TC303",
       detail: `view[${dim}] = ${at(view, dim)} cuts input into ${outputBlocks} blocks of ${output}, and index into ${indexBlocks} of ${index}: their numbers must agree`,
       source: `${operator.view}, constraint 4 (profile ${profile})`,
-      hint: `view = ${formatShape(nearest)}`,
+      hint: flagOf("view", nearest),
       data: { view, nearest },
     },
   ];
