@@ -1,6 +1,7 @@
 /** tilec check: runs regression tests, case files and folders of them, on chosen backends. */
+import { resolve } from "node:path";
 import { Option, type Command } from "commander";
-import { defined, CompileError, error, hasErrors } from "../../ir/index.js";
+import { defined, CompileError, error, hasErrors, type Operators } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import { backendNames, nameOf } from "../api/backends.js";
 import type { Project } from "../config/project.js";
@@ -133,7 +134,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   if (allowedUlp !== undefined && flags.update === true)
     throw new UsageError("--update writes the stated bits, which --arithmetic native does not have");
   const pipeline = await pipelineOf(flags);
-  const all = foreign?.tests ?? files.flatMap((file) => testsIn(file, project.operators));
+  const all = foreign?.tests ?? testsOf(files, project.operators);
   const tests = selected(all, flags);
   const outputs = new Outputs("check", flags);
   const mismatches = new Map<Test, Map<string, TensorValue>>();
@@ -161,6 +162,19 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   if (flags.update === true) await update({ tests, names, run, mismatches, excesses, project, outputs });
   if (run.bugs.length > 0) return 3;
   return outputs.status(countOf(run.results, "fail") > 0 || hasErrors(run.diagnostics) ? 1 : 0);
+}
+
+/**
+ * Returns the tests at some paths. A file that several of them name or contain is tested once. A file that
+ * cannot be read becomes a failing test.
+ */
+function testsOf(paths: readonly string[], operators: Operators | undefined): Test[] {
+  const visited = new Set<string>();
+  return paths.flatMap((path) => {
+    const tests = testsIn(path, operators).filter(({ file }) => !visited.has(resolve(file)));
+    for (const { file } of tests) visited.add(resolve(file));
+    return tests;
+  });
 }
 
 /**

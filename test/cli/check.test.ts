@@ -45,6 +45,24 @@ const good = (id: unknown, values = [10, 20, 30]) => ({
 });
 
 describe("tilec check", () => {
+  it("tests a file once that several paths name or contain", async () => {
+    const folder = folderOf({
+      "a.json": [good("first"), good("second")],
+      "b.tir": "// RUN: none\n",
+      "c.json": "{",
+    });
+    const [a, b] = [join(folder, "a.json"), join(folder, "b.tir")];
+    const idsOf = async (...paths: readonly string[]): Promise<readonly string[]> => {
+      const { document } = await check(...paths, "--backend", "sim");
+      return document.results.map(({ id }) => id);
+    };
+    const cases = ["first", "second"];
+    expect(await idsOf(a, a)).toEqual(cases);
+    expect(await idsOf(a, `${folder}/./a.json`, b, b)).toEqual([...cases, b]);
+    expect(await idsOf(folder, a)).toEqual(await idsOf(folder));
+    expect(await idsOf(b, folder)).toEqual([b, ...cases, join(folder, "c.json")]);
+  });
+
   it("runs every case that it can, and each that it cannot is one failed result", async () => {
     const folder = folderOf({
       "a.json": [good("first"), good(undefined), { ...good("typo"), tiles: [1] }, good("\0"), good("last")],
