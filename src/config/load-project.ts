@@ -18,7 +18,7 @@ import { backendNames } from "../api/backends.js";
 import { RuleError } from "../../ir/ops/op-def.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
 import type { Config } from "../api/config.js";
-import { reasonOf } from "../formats/file-fault.js";
+import { checkPath, hintOf, reasonOf } from "../formats/file-fault.js";
 import { noteUse } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { ConfigError } from "./config-error.js";
@@ -113,7 +113,7 @@ async function readModule(file: string, shown: string): Promise<Read> {
   const refuse: Refuse = (problems) => new ConfigError(shown, problems);
   if (!/\.(?:[cm]?js|[cm]?ts)$/.test(file))
     throw refuse([{ message: "a config ends in .ts, .js, .mjs or .json" }]);
-  if (!existsSync(file)) throw refuse([{ message: "the file does not exist" }]);
+  if (!existsSync(file)) throw refuse([{ message: "the file does not exist", hint: checkPath }]);
   let exports: Readonly<Record<string, unknown>>;
   try {
     exports = await importModule(file);
@@ -147,7 +147,7 @@ function readJson(file: string, shown: string): Read {
   try {
     text = readFileSync(file, "utf8");
   } catch (thrown) {
-    throw new ConfigError(shown, [{ message: reasonOf(thrown) }]);
+    throw new ConfigError(shown, [{ message: reasonOf(thrown), hint: hintOf(thrown) }]);
   }
   const spanAt = (offset: number, length: number): Span => {
     const before = text.slice(0, offset).split("\n");

@@ -7,14 +7,13 @@ interface Fault {
   readonly hint: string;
 }
 
+/** Hint for a path at which there is no file. */
+export const checkPath = "check the path; a relative path starts at the current folder";
 const permission = "check the permissions of the file and of its folder";
 
 /** Reasons and hints by the platform's name of the error. */
 const faults: ReadonlyMap<string, Fault> = new Map([
-  [
-    "ENOENT",
-    { reason: "no such file", hint: "check the path; a relative path starts at the current folder" },
-  ],
+  ["ENOENT", { reason: "no such file", hint: checkPath }],
   ["EISDIR", { reason: "it is a folder", hint: "name a file" }],
   [
     "ENOTDIR",
@@ -57,15 +56,16 @@ export function reasonOf(thrown: unknown): string {
   return faults.get(codeOf(thrown))?.reason ?? thrown.message.replace(/^(E\w+: [^,]+),.*$/s, "$1");
 }
 
+/** Returns what to do where the platform could not read or write a file. `thrown`: the platform's error. */
+export const hintOf = (thrown: unknown): string => faults.get(codeOf(thrown))?.hint ?? checkPath;
+
 /**
  * Returns an error (TC010) for a file that could not be read or written, or a folder that could not be
  * created (`make`). `thrown`: the platform's error; a CompileError is returned unchanged.
  */
 export function fileFault(file: string, verb: "read" | "write" | "make", thrown: unknown): CompileError {
   if (thrown instanceof CompileError) return thrown;
-  const hint =
-    faults.get(codeOf(thrown))?.hint ?? "check the path; a relative path starts at the current folder";
-  return new CompileError([faultOf(file, verb, reasonOf(thrown), hint)]);
+  return new CompileError([faultOf(file, verb, reasonOf(thrown), hintOf(thrown))]);
 }
 
 /** Returns an error (TC010) with the message `cannot VERB FILE: REASON`. `verb`: the failed action. */

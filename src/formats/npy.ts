@@ -61,18 +61,23 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
   };
   if (!magic.every((byte, k) => file[k] === byte))
     return fail("not a .npy file", "write one with numpy.save");
+  const again = "write the array again with numpy.save";
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const version = file[6] ?? 0;
-  if (version < 1 || version > 3) return fail(`unknown .npy version ${version}`);
+  if (version < 1 || version > 3) return fail(`unknown .npy version ${version}`, again);
   const lengthBytes = version === 1 ? 2 : 4;
   const start = 8 + lengthBytes;
-  if (file.byteLength < start) return fail(`truncated: ${file.byteLength} bytes end inside the header`);
+  if (file.byteLength < start)
+    return fail(`truncated: ${file.byteLength} bytes end inside the header`, again);
   const headerLength = version === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
   if (headerLength > maxHeaderBytes) {
-    return fail(`the header takes ${headerLength} bytes; NumPy reads ${maxHeaderBytes} at most`);
+    return fail(`the header takes ${headerLength} bytes; NumPy reads ${maxHeaderBytes} at most`, again);
   }
   if (start + headerLength > file.byteLength) {
-    return fail(`truncated: the header of ${headerLength} bytes ends beyond the file of ${file.byteLength}`);
+    return fail(
+      `truncated: the header of ${headerLength} bytes ends beyond the file of ${file.byteLength}`,
+      again,
+    );
   }
   const header = new TextDecoder().decode(file.subarray(start, start + headerLength));
   const descr = /'descr':\s*'([^']*)'/.exec(header)?.[1];
@@ -86,7 +91,7 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
     .map((piece) => piece.trim())
     .filter((piece) => piece !== "")
     .map((piece) => (/^\d+$/.test(piece) ? Number(piece) : NaN));
-  if (shape.some((extent) => !Number.isSafeInteger(extent))) return fail(`bad shape (${shapeText})`);
+  if (shape.some((extent) => !Number.isSafeInteger(extent))) return fail(`bad shape (${shapeText})`, again);
   if (shape.length > maxRank) return fail(`rank ${shape.length}; tilec takes rank ${maxRank} at most`);
   if (fortran === "True" && shape.length > 1) {
     return fail("the array is in Fortran order", "save numpy.ascontiguousarray(array)");
@@ -94,7 +99,7 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
   const body = file.subarray(start + headerLength);
   const order = descr[0] ?? "";
   const unicode = /^[<|>=]U(\d{1,9})$/.exec(descr)?.[1];
-  if (unicode !== undefined) return { ...strings(body, shape, Number(unicode), order === ">", fail) };
+  if (unicode !== undefined) return { ...strings(body, shape, Number(unicode), order === ">", again, fail) };
   const kind = descr.slice(1);
   const dtype = dtypeOfCode.get(kind);
   if (dtype === undefined || !"<>|=".includes(order)) {
@@ -106,26 +111,31 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
   const type = { dtype, shape };
   const bytes = byteCount(type);
   if (body.byteLength !== bytes) {
-    return fail(`${formatType(type)} takes ${shownAmount(bytes)} bytes; the file holds ${body.byteLength}`);
+    return fail(
+      `${formatType(type)} takes ${shownAmount(bytes)} bytes; the file holds ${body.byteLength}`,
+      again,
+    );
   }
   return { type, bytes: order === ">" ? swapped(body, dtype) : new Uint8Array(body) };
 }
 
 /**
  * Returns the strings in the UTF-32 data of a .npy file. `width`: number of characters per string. Calls
- * `fail`, which throws, if the data is malformed.
+ * `fail`, which throws, if the data is malformed. `again`: hint for a damaged file.
  */
 function strings(
   body: Uint8Array,
   shape: number[],
   width: number,
   big: boolean,
+  again: string,
   fail: (message: string, hint?: string) => never,
 ): TensorValue {
   const count = elementCount(shape);
   if (body.byteLength !== count * width * 4) {
     return fail(
       `${count} strings of ${width} take ${count * width * 4} bytes; the file holds ${body.byteLength}`,
+      again,
     );
   }
   // Strings of no characters take no bytes: the file would not vouch for their number.
@@ -137,7 +147,7 @@ function strings(
     for (let c = 0; c < width; c++) {
       const point = view.getUint32((k * width + c) * 4, !big);
       if (point === 0) break;
-      if (point > 0x10ffff) return fail(`string ${k} holds ${point}, which is no code point`);
+      if (point > 0x10ffff) return fail(`string ${k} holds ${point}, which is no code point`, again);
       text += String.fromCodePoint(point);
     }
     return text;

@@ -367,8 +367,11 @@ describe("a config that cannot be used", () => {
     expect(await refused()).toMatch(
       /tilec\.config\.mjs: the folder also has tilec\.config\.json; a folder may have one config[^]*--config tilec\.config\.mjs/,
     );
-    expect(await refused("--config", "none.mjs")).toContain("none.mjs: the file does not exist");
-    expect(await refused("--config", "none.json")).toContain("TC018");
+    const path = "\n   = hint: check the path; a relative path starts at the current folder";
+    expect(await refused("--config", "none.mjs")).toContain(`none.mjs: the file does not exist${path}`);
+    expect(await refused("--config", "none.json")).toContain(`error[TC018]: none.json: no such file${path}`);
+    mkdirSync(join(folder, "folder.json"));
+    expect(await refused("--config", "folder.json")).toContain("it is a folder\n   = hint: name a file");
     expect(await refused("--config", "a.yaml")).toContain("a config ends in .ts, .js, .mjs or .json");
     await out(folder, "compile", ...gather, ...tile, "--config", "tilec.config.mjs");
   });

@@ -39,6 +39,17 @@ describe("a .npy file takes no more memory than its bytes vouch for", () => {
     expect(refusal(bytes)).toContain(says);
   });
 
+  const intact = writeNpy({ type: { dtype: "f32", shape: [2] }, bytes: new Uint8Array(8) });
+  it.each([
+    ["in its first bytes", intact.slice(0, 9)],
+    ["in its header", intact.slice(0, 40)],
+    ["in its array", intact.slice(0, -1)],
+    ["before another file", Uint8Array.from([...intact, ...intact])],
+    ["in its strings", array("<U4", "2,", new Uint8Array(16))],
+  ])("and one that ends %s says how to write it again", (_what, bytes) => {
+    expect(refusal(bytes)).toContain("= hint: write the array again with numpy.save");
+  });
+
   it("reads no strings of no characters", () => {
     expect(readNpy(array("<U0", "0,"), "x.npy").strings).toEqual([]);
   });
