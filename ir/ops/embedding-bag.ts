@@ -87,7 +87,12 @@ function segmentsOf(inputs: OpInputs): Segments {
       "pass offsets, the position of the first row of each bag, such as --indices i64[2]",
     );
   if (!flat && inputs.inputs.length > 3)
-    breakRule("TC102", inputs, `input ${formatType(input)} of two dims takes no offsets: a row is a bag`);
+    breakRule(
+      "TC102",
+      inputs,
+      `input ${formatType(input)} of two dims takes no offsets: a row is a bag`,
+      "leave offsets out",
+    );
   const how = modes[wordAttr(attrs, "mode") as Mode];
   if (weights !== undefined) checkWeights(inputs, weights, how);
   const padding = intAttr(attrs, "padding_idx");
@@ -129,6 +134,7 @@ function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): vo
       "TC104",
       inputs,
       `per_sample_weights have type ${weights.dtype}, and weight has ${weight.dtype}: they must be equal`,
+      `cast per_sample_weights to ${weight.dtype}`,
     );
   if (formatShape(weights.shape) !== formatShape(input.shape))
     breakRule(

@@ -219,7 +219,12 @@ export const onnxTensorScatter = defineOperator({
     checkUpdates(given, 1, written, "update", who);
     const [, , starts] = given.inputs;
     if (starts !== undefined && starts.dtype !== "i64")
-      breakRule("TC104", given, `${who} takes write_indices of i64, not ${starts.dtype}`);
+      breakRule(
+        "TC104",
+        given,
+        `${who} takes write_indices of i64, not ${starts.dtype}`,
+        "cast write_indices to i64",
+      );
     if (starts !== undefined && (starts.shape.length !== 1 || starts.shape[0] !== cache[0]))
       breakRule("TC103", given, `${who} takes one write index for each of the ${at(cache, 0)} in the batch`);
     const isCircular = wordAttr(given.attrs, "mode") === "circular";

@@ -7,7 +7,15 @@ import { defaultProfile } from "../profile.js";
 import { isResolved } from "../schedule-entries.js";
 import type { Profile } from "../schedule.js";
 import type { Target } from "../target.js";
-import { assertNever, at, formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
+import {
+  assertNever,
+  at,
+  formatShape,
+  isIndexDType,
+  type DType,
+  type Span,
+  type TensorType,
+} from "../types.js";
 import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGatherNd1 } from "./directml.js";
 import { onnxGatherBlockQuantized } from "./block-quantized.js";
 import { onnxGather, onnxGatherElements, onnxGatherNd } from "./onnx.js";
@@ -282,6 +290,20 @@ const boolHint =
   "cast bool to an integer type to count it as 0 and 1, or pass the positions at which a mask holds";
 
 /**
+ * Returns the hint that names a type of integers that an operator takes for input `k`, from 0. Undefined if
+ * the operator takes neither i64 nor i32. `name`: name of the input.
+ */
+function castOf(source: SourceOp, k: number, name: string): string | undefined {
+  const isTaken = (dtype: DType): boolean => {
+    const inputs = source.inputs.map((type, other) => (other === k ? { ...type, dtype } : type));
+    const result = resolve({ ...source, inputs });
+    return result.ok || result.diagnostics.every(({ code }) => code !== "TC104");
+  };
+  const taken = (["i64", "i32"] as const).find(isTaken);
+  return taken === undefined ? undefined : `cast ${name} to ${taken}`;
+}
+
+/**
  * Returns the dialect-free operator of a framework's operator, or the diagnostics of faults such as broken
  * rules.
  */
@@ -306,8 +328,8 @@ function resolve(source: SourceOp): ResolveResult {
       if (masks !== undefined && dtype === "bool") throw new RuleError([unknownMask(name, source.span)]);
       if (dtype === "bool" && def.boolIndices === true) return;
       const message = `${name} must be integers, not ${dtype}`;
-      const hint = dtype === "bool" ? { hint: boolHint } : {};
-      throw new RuleError([error("TC104", message, { span: source.span, ...hint })]);
+      const hint = dtype === "bool" ? boolHint : castOf(source, k + 1, name);
+      throw new RuleError([error("TC104", message, { span: source.span, ...defined({ hint }) })]);
     });
     const resolved = def.resolve(inputs);
     const fault = opDefs.includes(def) ? undefined : resolvedFault(resolved, source.inputs);

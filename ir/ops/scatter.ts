@@ -84,6 +84,7 @@ export function checkUpdates(inputs: OpInputs, k: number, shape: Shape, name: st
       "TC104",
       inputs,
       `${who} takes ${name} of the type of its data, ${inputs.data.dtype}, not ${updates.dtype}`,
+      `cast ${name} to ${inputs.data.dtype}`,
     );
   if (!sameShape(updates.shape, shape))
     breakRule(
@@ -133,7 +134,12 @@ export function numberAs(
   who: string,
 ): Expression {
   if (!isValueType(dtype))
-    breakRule("TC104", inputs, `${who} writes a number to ${valueTypes.join(", ")}, not to ${dtype}`);
+    breakRule(
+      "TC104",
+      inputs,
+      `${who} writes a number to ${valueTypes.join(", ")}, not to ${dtype}`,
+      `use ${eitherOf(valueTypes)}`,
+    );
   if (isFloatValue(dtype)) {
     const bits = new Uint32Array(Float32Array.of(value).buffer)[0] ?? 0;
     return castTo(dtype, "f32", { kind: "number", type: "f32", bits });

@@ -2,6 +2,7 @@
  * Types of StableHLO's gather and scatter, and the windows of an operand that indices name, with the
  * constraints on lists of dims that both operations have.
  */
+import { defined } from "../defined.js";
 import { error } from "../diagnostic.js";
 import { add, constant, dim, type Linear } from "../linear.js";
 import { at, formatShape, type DType, type Shape } from "../types.js";
@@ -118,6 +119,8 @@ export function windowCoords(windows: Windows): WindowCoords {
 export interface Constraint<Operation> {
   readonly code: RuleCode;
   readonly broken: (operation: Operation) => string | undefined;
+  /** Returns the hint of the error. */
+  readonly hint?: (operation: Operation) => string;
 }
 
 /** Returns `message` if `holds` is false; undefined if `holds` is true. */
@@ -248,11 +251,16 @@ export function checkConstraints<Operation extends Windows>(
 ): void {
   const broken = Object.entries<Constraints<Operation>[`C${number}`]>(constraints).flatMap(
     ([number, rule]) => {
-      const { code, broken: judge } = typeof rule === "string" ? windowRules[rule] : rule;
+      const { code, broken: judge, hint } = typeof rule === "string" ? windowRules[rule] : rule;
       const message = judge(operation);
       return message === undefined
         ? []
-        : [error(code, `${who} (${number}) ${message}`, { span: inputs.span })];
+        : [
+            error(code, `${who} (${number}) ${message}`, {
+              span: inputs.span,
+              ...defined({ hint: hint?.(operation) }),
+            }),
+          ];
     },
   );
   if (broken.length > 0) throw new RuleError(broken);

@@ -88,6 +88,7 @@ const constraints: Constraints<Scatter> = {
     code: "TC104",
     broken: ({ dtypes: [input, updates] }) =>
       unless(updates === input, `takes updates of the input's type, ${input}, not ${updates}`),
+    hint: ({ dtypes: [input] }) => `cast updates to ${input}`,
   },
 };
 

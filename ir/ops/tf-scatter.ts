@@ -6,6 +6,7 @@
  * the last stays.
  */
 import type { Combine } from "../access.js";
+import { eitherOf } from "../counted.js";
 import { formatShape, sameShape } from "../types.js";
 import { oobOf } from "./attributes.js";
 import {
@@ -96,7 +97,12 @@ export const tfScatterNd = defineOperator({
     const [indices, updates] = [inputs.data, inputs.indices];
     const { dtype } = updates;
     if (!indexTypes.includes(indices.dtype))
-      breakRule("TC104", inputs, `${who} takes indices of ${indexTypes.join(", ")}, not ${indices.dtype}`);
+      breakRule(
+        "TC104",
+        inputs,
+        `${who} takes indices of ${indexTypes.join(", ")}, not ${indices.dtype}`,
+        `cast indices to ${eitherOf(indexTypes)}`,
+      );
     checkCombine(inputs, "add", dtype, who);
     const output = intsAttr(inputs.attrs, "shape");
     if (output.length === 0 || output.some((extent) => extent < 0))

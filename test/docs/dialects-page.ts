@@ -30,7 +30,7 @@ import { scatters } from "./scatters.js";
 
 const long = (...shape: readonly number[]): TypePair => ["i64", shape];
 
-const gathers: readonly Same[] = [
+export const gathers: readonly Same[] = [
   {
     title: "Rows of a table: 3 of its 5 rows",
     data: ["f32", [5, 4]],
