@@ -1,5 +1,6 @@
 /** Programs of case files; apart, since what reads them is slow to load. */
-import { CompileError, UniqueNames } from "../../ir/index.js";
+import { CompileError, error, UniqueNames } from "../../ir/index.js";
+import { hintFor } from "../../ir/did-you-mean.js";
 import { caseProgram } from "../formats/case-program.js";
 import { readCaseList, type Case } from "../formats/cases.js";
 import { readText } from "../formats/files.js";
@@ -31,7 +32,12 @@ export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): Loa
   if (dump !== undefined) return [...loadDump(dump, file, flags)];
   const cases = readCaseList(text, file, flags.project.operators);
   const chosen = cases.filter((test) => flags.case === undefined || test.id === flags.case);
-  if (chosen.length === 0) throw new UsageError(`${file} has no case with the id ${flags.case ?? ""}`);
+  if (chosen.length === 0)
+    throw withoutCase(
+      file,
+      flags.case,
+      cases.map(({ id }) => id),
+    );
   const one = chosen.length === 1;
   const names = new UniqueNames();
   return chosen.flatMap((test) => {
@@ -44,6 +50,19 @@ export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): Loa
     if (!one && !caseProgram(test).ok) return [];
     return [loadedCase(test, one ? "main" : names.next(test.id), flags)];
   });
+}
+
+/**
+ * Returns the error for a case file without a case (TC013), or without the case `which` (TC701). The hint
+ * names a similar case, or the first cases of the file. `ids`: ids of all cases of the file.
+ */
+function withoutCase(file: string, which: string | undefined, ids: readonly string[]): CompileError {
+  if (which === undefined || ids.length === 0)
+    return new CompileError([
+      error("TC013", `${file}: there is no case in it`, { hint: "docs/cases.md describes the format" }),
+    ]);
+  const some = `ids are ${ids.slice(0, 3).join(", ")}${ids.length > 3 ? `, and ${ids.length - 3} others` : ""}`;
+  return new UsageError(`${file} has no case with the id ${which}`, hintFor(which, ids, some));
 }
 
 /**

@@ -33,6 +33,9 @@ it("a malformed case beside the chosen one does not keep it from running", async
   expect((await loadPrograms(file, {})).map((loaded) => loaded.func.name)).toEqual(["a", "c"]);
   await expect(loadProgram(file, { case: "b" })).rejects.toThrow("case 1 (b): a case has no tiles");
   await expect(loadProgram(file, { case: "d" })).rejects.toThrow("has no case with the id d");
+  await expect(loadProgram(file, { case: "third" })).rejects.toThrow("hint: ids are a, b, c");
+  writeFileSync(file, "[]");
+  await expect(loadPrograms(file, {})).rejects.toThrow("error[TC013]: " + file + ": there is no case in it");
 });
 
 it("the programs of a case file print as one module that parses, and --case takes their ids", async () => {
