@@ -219,6 +219,12 @@ describe("the programs of a file", () => {
     expect((await tilec(folder, "run", "--list", "a.tir", "--seed", "3")).status).toBe(1);
   });
 
+  it("are named once in a message", async () => {
+    const folder = files({ "c.json": "[{}]" });
+    const { stderr } = await tilec(folder, "explain", "--list", "c.json");
+    expect(stderr).toMatch(/^error\[TC013\]: c\.json: case 0: a case lacks id/m);
+  });
+
   it("are the gathers of a graph that PyPTO dumped, by their places", async () => {
     const folder = files({ "dump.json": dumpText });
     const rows = await rowsOf(folder, "explain", "--list", "dump.json", "--target", "ascend-a2");

@@ -150,6 +150,10 @@ function summaryOf(verdicts: readonly string[]): string {
   return [counted(verdicts.length, "program"), ...(each.length === 0 ? [] : [each.join(", ")])].join(": ");
 }
 
+/** Returns a message that begins with the id of its program. */
+const named = (message: string, id: string): string =>
+  message.startsWith(`${id}: `) ? message : `${id}: ${message}`;
+
 /**
  * Returns the format of the rows: JSON Lines for a `.jsonl` file or `--json`, and CSV by default. Throws a
  * UsageError for another file suffix in `--rows`, or if `--json` and `--rows` are combined.
@@ -269,7 +273,7 @@ async function rowOf(
   const line = format.line({ command, id, ...about, verdict, ...failure, ...figureCells(columns, figures) });
   log.append(line);
   if (why !== undefined && failures.includes(verdict))
-    printDiagnostics([{ ...why, message: `${id}: ${why.message}` }]);
+    printDiagnostics([{ ...why, message: named(why.message, id) }]);
   return { line, verdict, isBug: diagnostics.some(isBug) };
 }
 
