@@ -42,35 +42,37 @@ export function parseType(text: string, flag: string): TensorType {
   const [, word = "", inside = ""] = /^([\w.]+)\s*(?:\[([\d,\s]*)\])?$/.exec(text.trim()) ?? [];
   const dtype = dtypeMeant(word);
   if (dtype === undefined)
-    throw new UsageError(`--${flag} ${text} is not a tensor type`, `write --${flag} ${typeLike(text)}`);
+    throw new UsageError(`--${flag} ${text} is not a tensor type`, `write --${flag} ${typeLike(text, flag)}`);
   return { dtype, shape: inside.trim() === "" ? [] : parseShape(inside, flag) };
 }
 
 /**
- * Returns the tensor type that an invalid text probably means, for example `f32[8,16]` for `8x16xf32`.
- * Returns an example type if no element type is recognized.
+ * Returns the tensor type that an invalid text probably means, for example `f32[8,16]` for `8x16xf32`. An
+ * element type or a shape that is not recognized is replaced by an example that `flag` takes.
  */
-function typeLike(text: string): string {
+function typeLike(text: string, flag: string): string {
   const bare = text.trim().replace(/^tensor<(.*)>$/, "$1");
   const [, extents = "", last = ""] = /^((?:\d+x)*)([\w.]+)$/.exec(bare) ?? [];
   const [, first = "", listed = ""] = /^([\w.]+)\s*[([]([\dx,\s]*)[)\]]$/.exec(bare) ?? [];
   const dtype = dtypeMeant(extents === "" ? first : last);
   const shape = (extents === "" ? listed : extents).split(/[x,]/).flatMap((piece) => piece.trim() || []);
-  return dtype === undefined ? "f32[4096,1024]" : `${dtype}[${shape.join(",")}]`;
+  if (dtype !== undefined) return `${dtype}[${shape.join(",")}]`;
+  const named = dtypeMeant(/^[\w.]+/.exec(bare)?.[0] ?? "");
+  return `${named ?? (flag === "indices" ? "i64" : "f32")}[${flag === "indices" ? "1024" : "4096,1024"}]`;
 }
 
 /**
  * Parses a shape, for example `8,1024`; an x may replace the comma. Throws a UsageError for entries that are
- * not whole numbers.
+ * not whole numbers. `example`: a value that the hint of the error shows.
  */
-export function parseShape(text: string, flag: string): Shape {
+export function parseShape(text: string, flag: string, example = "8,1024"): Shape {
   const pieces = text.replace(/^\[|\]$/g, "").split(/[,x]/);
   return pieces.map((piece) => {
     const entry = parseInteger(piece, flag);
     if (entry === undefined)
       throw new UsageError(
         `--${flag} ${text} is not a list of whole numbers`,
-        `write it as --${flag} 8,1024`,
+        `write it as --${flag} ${example}`,
       );
     return entry;
   });
@@ -167,9 +169,9 @@ export function parseEntry(key: keyof Schedule, text: string): EntryValue {
   const entry = scheduleEntries[key];
   switch (entry.form) {
     case "list":
-      return parseShape(text, entry.flag);
+      return parseShape(text, entry.flag, key === "order" ? "1,0" : undefined);
     case "count":
-      return entry.unit === "bytes" ? parseBytes(text, entry.flag) : parseCount(text, entry.flag);
+      return entry.unit === "bytes" ? parseBytes(text, entry.flag) : parseCount(text, entry.flag, 1);
     case "word": {
       const match = entry.words.find((word) => word === text);
       if (match === undefined)

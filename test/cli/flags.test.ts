@@ -391,3 +391,22 @@ describe("the hint of a malformed schedule entry", () => {
     expect((await tilec(...scalar)).status).toBe(0);
   });
 });
+
+describe("a hint shows a value that its flag takes", () => {
+  it.each([
+    ["--order", "x", "write it as --order 1,0"],
+    ["--cores", "x", "--cores 1"],
+    ["--tile", "x", "write it as --tile 8,1024"],
+  ])("%s %s", async (flag, value, hint) => {
+    const { status, stderr } = await tilec("compile", ...gather, flag, value);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(`= hint: ${hint}\n`)]);
+  });
+
+  it("--indices", async () => {
+    const { stderr } = await tilec("compile", "--op", "gather", "--data", "f32[8,8]", "--indices", "wide");
+    expect(stderr).toContain("= hint: write --indices i64[1024]\n");
+    expect(
+      (await tilec("compile", "--op", "gather", "--data", "f32[8,8]", "--indices", "i64[1024]")).status,
+    ).toBe(0);
+  });
+});

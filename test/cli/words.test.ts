@@ -108,6 +108,7 @@ describe("an element type by a framework's name", () => {
     ["64x80xfloat32", "write --data f32[64,80]"],
     ["float16(2048, 512)", "write --data f16[2048,512]"],
     ["float17[4]", "write --data f32[4096,1024]"],
+    ["i64[-1,3]", "write --data i64[4096,1024]"],
   ])("%s is answered with what to type", async (given, hint) => {
     expect(await hintOf("--op", "gather", "--data", given, "--indices", "i32[4]")).toBe(hint);
   });
