@@ -185,13 +185,18 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
     if (thrown.exitCode === 0) return 0;
     const message = commanderText(thrown);
     if (message === "(outputHelp)") {
-      note((await build([])).helpInformation());
+      const program = await build(args);
+      const named = program.commands.find(
+        (command) => command.commands.length > 0 && args.includes(command.name()),
+      );
+      note((named ?? program).helpInformation());
       return 2;
     }
     return fail([error("TC701", message, { hint: usageHint(thrown, args) })], json, 2);
   }
   if (thrown instanceof UsageError || thrown instanceof ConfigError) return fail(thrown.diagnostics, json, 2);
-  if (thrown instanceof CompileError || thrown instanceof RunError) return fail(thrown.diagnostics, json, 1);
+  if (thrown instanceof CompileError || thrown instanceof RunError)
+    return fail(thrown.diagnostics, json, isWrongUsage(thrown.diagnostics) ? 2 : 1);
   const { PassError } = await import("../../passes/pipeline.js");
   if (thrown instanceof PassError && !thrown.builtIn) return fail(thrown.faults, json, 1);
   const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
@@ -203,6 +208,12 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
   note(`${kind}: this is a bug in tilec; please report it with the command you ran\n${stack}`);
   if (json) printJson({ ok: false, internalError: stack });
   return 3;
+}
+
+/** True if each error is a wrong usage (TC701), as where every program is refused for the same flag. */
+function isWrongUsage(diagnostics: readonly Diagnostic[]): boolean {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  return errors.length > 0 && errors.every(({ code }) => code === "TC701");
 }
 
 /**

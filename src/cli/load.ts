@@ -188,7 +188,8 @@ export function checkFlags(file: string | undefined, flags: ProgramFlags & Proje
     }
     return;
   }
-  if (flags.op !== undefined) throw new UsageError("give a program file or --op, not both");
+  if (flags.op !== undefined)
+    throw new UsageError("give a program file or --op, not both", "leave out one of the two");
   const [described] = given("describes");
   if (described !== undefined) {
     throw new UsageError(

@@ -410,3 +410,20 @@ describe("a hint shows a value that its flag takes", () => {
     ).toBe(0);
   });
 });
+
+describe("a wrong usage ends with 2", () => {
+  it.each([
+    ["of the passes to print", ["compile", ...gather, "--print-before", "none"]],
+    ["of limits without a device", ["compile", ...gather, "--limits", "default"]],
+    ["of a file beside --op", ["compile", program, "--op", "gather"]],
+  ])("%s", async (_, args) => {
+    const { status, stderr } = await tilec(...args);
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/^error\[TC701\].*\n {3}= hint: /)]);
+  });
+
+  it("and records without a command prints those that it has", async () => {
+    const { status, stderr } = await tilec("records");
+    expect([status, stderr]).toEqual([2, expect.stringContaining("Usage: tilec records ")]);
+    expect(stderr).toContain("merge");
+  });
+});
