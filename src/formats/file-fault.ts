@@ -68,9 +68,14 @@ export function fileFault(file: string, verb: "read" | "write" | "make", thrown:
   return new CompileError([faultOf(file, verb, reasonOf(thrown), hintOf(thrown))]);
 }
 
-/** Returns an error (TC010) with the message `cannot VERB FILE: REASON`. `verb`: the failed action. */
+/**
+ * Returns an error (TC010) with the message `cannot VERB FILE: REASON`. `verb`: the failed action. An empty
+ * file name, as from a shell variable without a value, is the reason itself.
+ */
 export const faultOf = (file: string, verb: string, reason: string, hint: string): Diagnostic =>
-  error("TC010", `cannot ${verb} ${file}: ${reason}`, { hint });
+  file === ""
+    ? error("TC010", `cannot ${verb} "": the name is empty`, { hint: "name a file" })
+    : error("TC010", `cannot ${verb} ${file}: ${reason}`, { hint });
 
 /**
  * Returns an error (TC010) for a file that cannot be written, or a folder that cannot be created (`make`),

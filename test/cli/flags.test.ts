@@ -427,3 +427,14 @@ describe("a wrong usage ends with 2", () => {
     expect(stderr).toContain("merge");
   });
 });
+
+it.each([
+  ["reads", ["explain", ""], 'cannot read "": the name is empty'],
+  ["writes", ["compile", ...gather, "--out", ""], 'cannot write "": the name is empty'],
+])("says that a file which a command %s has no name", async (_, args, message) => {
+  const { status, stderr } = await tilec(...args);
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringContaining(`error[TC010]: ${message}\n   = hint: name a file`),
+  ]);
+});
