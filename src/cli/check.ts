@@ -183,7 +183,9 @@ function testsOf(paths: readonly string[], operators: Operators | undefined): Te
  */
 function selected(all: readonly Test[], { filter, shard: chosen }: CheckFlags): readonly NamedTest[] {
   if (all.length === 0)
-    throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
+    throw new CompileError([
+      error("TC013", "no test was found", { hint: "docs/cases.md describes the format" }),
+    ]);
   const names = fileNames(all.map(({ id }) => id));
   const named = all.map((test, k) => ({ ...test, dumpName: names[k] ?? "" }));
   const matching = filter === undefined ? named : named.filter(({ id }) => id.includes(filter));

@@ -1,7 +1,10 @@
 /**
  * Output of the commands: results on stdout, diagnostics and progress on stderr, colour only on a terminal.
  */
+import { existsSync } from "node:fs";
 import { defined } from "../../ir/defined.js";
+import { shownPath } from "../config/find-config.js";
+import { packageFile } from "../device/package-files.js";
 import pc from "picocolors";
 import { renderDiagnostic, type Diagnostic, type Severity } from "../../ir/diagnostic.js";
 import { readText } from "../formats/files.js";
@@ -48,14 +51,29 @@ export function printWarnings(diagnostics: readonly Diagnostic[]): void {
   );
 }
 
-/** Returns a diagnostic whose texts contain no raw control characters. */
+/**
+ * Returns a diagnostic for the terminal: its texts contain no raw control characters, and its hint has the
+ * paths of the pages that it names.
+ */
 const shown = ({ message, span, notes, hint, ...rest }: Diagnostic): Diagnostic => ({
   ...rest,
   message: visible(message),
   ...defined({ span: span && { ...span, file: visible(span.file) } }),
   ...defined({ notes: notes?.map(visible) }),
-  ...(hint === undefined ? {} : { hint: visible(hint) }),
+  ...(hint === undefined ? {} : { hint: visible(withPages(hint)) }),
 });
+
+/**
+ * Returns a hint in which a page of the documentation, such as `docs/cases.md`, has the path of its file in
+ * the tilec package: `node_modules/tilec/docs/cases.md` in a project that has tilec installed.
+ */
+const withPages = (hint: string): string =>
+  hint.replaceAll(/\bdocs\/[\w-]+\.md\b/g, (page) => {
+    const file = packageFile(page);
+    if (!existsSync(file)) return page;
+    const path = shownPath(file);
+    return path.startsWith("..") ? file : path;
+  });
 
 const lineOf = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 

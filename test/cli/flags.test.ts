@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { attributeFlags } from "../../ir/index.js";
@@ -437,4 +437,18 @@ it.each([
     1,
     expect.stringContaining(`error[TC010]: ${message}\n   = hint: name a file`),
   ]);
+});
+
+it.each([
+  ["of cases", ["explain", file("none.json", "[]")], "cases.md"],
+  ["of codes", ["explain", "TC999"], "diagnostics.md"],
+])("names the page %s by a path at which it is", async (_, args, page) => {
+  const hintIn = async (working: string): Promise<string> => {
+    const { stderr } = await runHere(args, working);
+    return /= hint: (\S+\.md) /.exec(stderr)?.[1] ?? "";
+  };
+  expect(await hintIn(process.cwd())).toBe(`docs/${page}`);
+  const path = await hintIn(folder);
+  expect(path).toMatch(new RegExp(`/docs/${page}$`));
+  expect(existsSync(path)).toBe(true);
 });
