@@ -76,6 +76,7 @@ import {
   elementsInByte,
   isPacked,
   rowsFillBytes,
+  type DType,
   type Shape,
   type Span,
   type TensorType,
@@ -748,60 +749,101 @@ function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
  * list if the gather is valid or has no chunks. T15: one task combines all elements in order, and the buffers
  * for partial results have the right types and sizes.
  */
-function elementsInOrder({ func, all, buffers }: Program): Diagnostic[] {
+function elementsInOrder(program: Program): Diagnostic[] {
+  const { func } = program;
   const { gather } = taskOfTile(func);
   const chunk = gather?.stmt.chunk;
   if (gather === undefined || chunk === undefined) return [];
-  const { stmt, loops } = gather;
-  const { map, to, span } = stmt;
-  const report = (message: string): Diagnostic[] => [broken("T15", message, span)];
-  if (map.reduced === undefined) return report("the gather has a chunk and no reduction");
-  const loop = loops.at(-1);
-  const runs = printedChunk(chunk);
-  const isFull = equalLinear(chunk.from, constant(0)) && equalLinear(chunk.to, constant(chunk.of));
-  const carried =
-    loop !== undefined &&
-    loop.mode === "serial" &&
-    equalLinear(loop.lower, constant(0)) &&
-    equalLinear(loop.upper, constant(chunk.of)) &&
-    equalLinear(chunk.from, iv(loop.iv)) &&
-    equalLinear(chunk.to, min(add(iv(loop.iv), constant(loop.step)), constant(chunk.of)));
-  if (!isFull && !carried)
-    return report(
-      `${runs} is neither all reduction elements nor those of one iteration of the innermost loop, in order from 0`,
-    );
-  const max = carried ? Math.min(loop.step, chunk.of) : chunk.of;
-  if (map.reduced.max !== max)
-    return report(`${runs} has ${max} reduction elements, and the map has ${map.reduced.max}`);
-  if (carried && !goesOn(func, stmt, loop.iv))
-    return report(`a coordinate of ${runs} does not continue where the previous chunk ended`);
-  const wanted = countsElements(map) ? 2 : 1;
-  if (chunk.into.length !== wanted)
-    return report(`the number of tiles for the partial result is ${chunk.into.length}; it must be ${wanted}`);
+  const { map, span } = gather.stmt;
+  const disorder = faultOfChunk(func, gather, chunk);
+  if (disorder !== undefined) return [broken("T15", disorder, span)];
   const reads = map.reads.map(({ table }) => inputOf(func, table).type.dtype);
   const [reduction] = reductionsIn(map.value);
   // The map has the terms of a run.
   const wide = widthFault(map.value, reads, chunk.of);
   if (wide !== undefined) return [broken(wide.rule, wide.message, span, wide)];
   const words = wordsOfSum(reduction?.how ?? "fold");
-  const taken = words > 1 ? "u32" : typeOf(reduction ?? map.value, reads);
+  const dtype = words > 1 ? "u32" : typeOf(reduction ?? map.value, reads);
   return chunk.into.flatMap((name, k) => {
-    const buffer = buffers.get(name);
-    const users = all.filter(
-      ({ stmt: other }) =>
-        other !== stmt && ubAccesses(other, func, buffers).some((access) => access.buffer.name === name),
-    );
-    if (users.length > 0 || to.buffer === name)
-      return report(`%${name} holds the partial result of a reduction, and another statement uses it`);
-    const dtype = k === 0 ? taken : "u32";
-    const leading = k === 0 && words > 1 ? [words] : [];
-    const fits =
-      buffer?.dtype === dtype && buffer.buffers === 1 && hasAddresses(buffer, leading, to.sizes, loops);
-    const wordsText = k === 0 && words > 1 ? `${words} elements` : "one element";
-    return fits
-      ? []
-      : report(
-          `%${name} is not a single tile of ${dtype} with ${wordsText} for each element of the output tile`,
-        );
+    // The second tile counts the elements.
+    const partial: PartialResult = k === 0 ? { dtype, words } : { dtype: "u32", words: 1 };
+    const message = faultOfPartialTile(program, gather, name, partial);
+    return message === undefined ? [] : [broken("T15", message, span)];
   });
+}
+
+/**
+ * Returns the reason why the chunks of a gather are not combined in order, each once; undefined if they are.
+ */
+function faultOfChunk(
+  func: TileFunc,
+  { stmt, loops }: Located<GatherStmt>,
+  chunk: ReductionChunk,
+): string | undefined {
+  const { map } = stmt;
+  if (map.reduced === undefined) return "the gather has a chunk and no reduction";
+  const innermost = loops.at(-1);
+  const loop = innermost !== undefined && isOfIteration(chunk, innermost) ? innermost : undefined;
+  const runs = printedChunk(chunk);
+  if (loop === undefined && !isFullReduction(chunk))
+    return `${runs} is neither all reduction elements nor those of one iteration of the innermost loop, in order from 0`;
+  const max = loop === undefined ? chunk.of : Math.min(loop.step, chunk.of);
+  if (map.reduced.max !== max)
+    return `${runs} has ${max} reduction elements, and the map has ${map.reduced.max}`;
+  if (loop !== undefined && !goesOn(func, stmt, loop.iv))
+    return `a coordinate of ${runs} does not continue where the previous chunk ended`;
+  const wanted = countsElements(map) ? 2 : 1;
+  return chunk.into.length === wanted
+    ? undefined
+    : `the number of tiles for the partial result is ${chunk.into.length}; it must be ${wanted}`;
+}
+
+/** True if a chunk contains all reduction elements. */
+const isFullReduction = ({ from, to, of }: ReductionChunk): boolean =>
+  equalLinear(from, constant(0)) && equalLinear(to, constant(of));
+
+/**
+ * True if a chunk contains the reduction elements of one iteration of a serial loop, which steps over all
+ * elements from 0.
+ */
+const isOfIteration = (
+  { from, to, of }: ReductionChunk,
+  { mode, lower, upper, iv: name, step }: ForStmt,
+): boolean =>
+  mode === "serial" &&
+  equalLinear(lower, constant(0)) &&
+  equalLinear(upper, constant(of)) &&
+  equalLinear(from, iv(name)) &&
+  equalLinear(to, min(add(iv(name), constant(step)), constant(of)));
+
+/**
+ * Partial result of a reduction, as a tile holds it: `words` elements for each element of the output tile.
+ */
+interface PartialResult {
+  readonly dtype: DType;
+  readonly words: number;
+}
+
+/**
+ * Returns the reason why buffer `name` cannot hold the partial result of a gather: another use, or a wrong
+ * type or size. Undefined if it can.
+ */
+function faultOfPartialTile(
+  { func, all, buffers }: Program,
+  { stmt, loops }: Located<GatherStmt>,
+  name: string,
+  { dtype, words }: PartialResult,
+): string | undefined {
+  const hasOtherUser = all.some(
+    ({ stmt: other }) =>
+      other !== stmt && ubAccesses(other, func, buffers).some((access) => access.buffer.name === name),
+  );
+  if (hasOtherUser || stmt.to.buffer === name)
+    return `%${name} holds the partial result of a reduction, and another statement uses it`;
+  const buffer = buffers.get(name);
+  const leading = words > 1 ? [words] : [];
+  if (buffer?.dtype === dtype && buffer.buffers === 1 && hasAddresses(buffer, leading, stmt.to.sizes, loops))
+    return undefined;
+  const wordsText = words > 1 ? `${words} elements` : "one element";
+  return `%${name} is not a single tile of ${dtype} with ${wordsText} for each element of the output tile`;
 }
