@@ -28,7 +28,7 @@ import {
   reductionDim,
 } from "../access.js";
 import type { Diagnostic } from "../diagnostic.js";
-import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
+import { inputOf, inputsOf, operandNamed, outputOf, type Operand, type TileFunc } from "../func.js";
 import {
   add,
   constant,
@@ -524,7 +524,6 @@ function fullLoad({ func }: Program): Diagnostic[] {
   if (task.gather === undefined) return [];
   const { stmt, loops } = task.gather;
   const { map, from } = stmt;
-  const sizes = walkedSizes(stmt);
   const inputs = inputsOf(func);
   const values = indexLoops(
     stmt,
@@ -537,44 +536,74 @@ function fullLoad({ func }: Program): Diagnostic[] {
     ...values.filter(({ upper }) => isConstant(upper) && upper.at <= 0),
   ];
   return from.flatMap((region, table) => {
-    const { name, type } = at(inputs, table);
     const start = startOf(region, tensorRegion(task, region).loaded);
+    const read = { stmt, region, start, input: at(inputs, table), around, values };
     return readsOf(map, table).flatMap((coords) =>
-      coords.flatMap((coord, k) => {
-        const indices = indicesOf(coord);
-        // A bound of 0 leaves no index value, and so no coordinate.
-        if (indices.some((s) => at(map.indices, s).extent === 0) || isEmptyReduction(coord, map)) return [];
-        const walked = [...around, ...[...new Set(indices)].map((s) => at(values, s))];
-        const only = soleAtom(coord);
-        // As long as the tile along its dim.
-        const ofSegment =
-          only?.kind === "dim" && only.dim === reductionDim(map) && map.reduced?.segment !== undefined;
-        if (only?.kind === "dim" && !ofSegment && equalLinear(at(sizes, only.dim), at(region.sizes, k)))
-          return [];
-        const counted = isConstant(coord) || only?.kind === "index" || ofSegment;
-        const form = substitute(coord, (of) =>
-          of.kind === "dim" ? iv(dimName(of.dim)) : of.kind === "index" ? iv(indexName(of.index)) : undefined,
-        );
-        const [offset, size] = [at(start, k), at(region.sizes, k)];
-        const isShifted = counted && !(isConstant(offset) && offset.at === 0);
-        const inside = [form, sub(sub(size, constant(1)), form)];
-        if (!isShifted && inside.every((side) => neverNegative(side, walked).kind === "holds")) return [];
-        const [least, max] = rangeOf(form, { loops: walked });
-        const inRange = isConstant(coord)
-          ? `coordinate ${coord.at}`
-          : only?.kind === "index"
-            ? `the ${max + 1} elements that an index may name`
-            : `the coordinate ${printLinear(coord, indexNames(stmt), reductionDim(map))}, ${least} to ${max}`;
-        const message = isShifted
-          ? `${printRegion(region)} starts at ${printLinear(offset)} along dim ${k} of %${name}; it must hold ${inRange}, from 0`
-          : `${shownDim(region, k)} of %${name}; it must hold ${inRange}`;
-        const fullRead = `read dim ${k} of %${name} whole: offset 0, size ${at(type.shape, k)}`;
-        return indices.length === 0 && !ofSegment
-          ? [broken("T11", message, stmt.span)]
-          : [broken("T11", `full load: ${message}`, stmt.span, { code: "TC301", hint: fullRead })];
-      }),
+      coords.flatMap((coord, k) => judgeCoordinate(read, coord, k)),
     );
   });
+}
+
+/** Region of an input that a gather reads, with the loops over which its coordinates vary. */
+interface RegionRead {
+  readonly stmt: GatherStmt;
+  readonly region: Region;
+  /** Coordinates in the input at which the region starts. */
+  readonly start: readonly Linear[];
+  readonly input: Operand;
+  readonly around: readonly ForStmt[];
+  /** Loops over the values of each index operand. */
+  readonly values: readonly ForStmt[];
+}
+
+/**
+ * Returns a diagnostic (rule T11) if a coordinate along dim `k` of an input may lie outside the region that a
+ * gather reads; else an empty list.
+ */
+function judgeCoordinate(
+  { stmt, region, start, input: { name, type }, around, values }: RegionRead,
+  coord: Linear,
+  k: number,
+): Diagnostic[] {
+  const { map, span } = stmt;
+  const indices = indicesOf(coord);
+  // A bound of 0 leaves no index value, and so no coordinate.
+  if (indices.some((s) => at(map.indices, s).extent === 0) || isEmptyReduction(coord, map)) return [];
+  const size = at(region.sizes, k);
+  const only = soleAtom(coord);
+  const ofSegment =
+    only?.kind === "dim" && only.dim === reductionDim(map) && map.reduced?.segment !== undefined;
+  // As long as the tile along its dim.
+  if (only?.kind === "dim" && !ofSegment && equalLinear(at(walkedSizes(stmt), only.dim), size)) return [];
+  const counted = isConstant(coord) || only?.kind === "index" || ofSegment;
+  const offset = at(start, k);
+  const isShifted = counted && !(isConstant(offset) && offset.at === 0);
+  const walked = [...around, ...[...new Set(indices)].map((s) => at(values, s))];
+  const form = substituteLoops(coord);
+  const inside = [form, sub(sub(size, constant(1)), form)];
+  if (!isShifted && inside.every((side) => neverNegative(side, walked).kind === "holds")) return [];
+  const inRange = shownRange(stmt, coord, rangeOf(form, { loops: walked }));
+  const message = isShifted
+    ? `${printRegion(region)} starts at ${printLinear(offset)} along dim ${k} of %${name}; it must hold ${inRange}, from 0`
+    : `${shownDim(region, k)} of %${name}; it must hold ${inRange}`;
+  if (indices.length === 0 && !ofSegment) return [broken("T11", message, span)];
+  const hint = `read dim ${k} of %${name} whole: offset 0, size ${at(type.shape, k)}`;
+  return [broken("T11", `full load: ${message}`, span, { code: "TC301", hint })];
+}
+
+/** Replaces dims and index operands by the variables of {@link tileLoops} and {@link indexLoops}. */
+const substituteLoops = (coord: Linear): Linear =>
+  substitute(coord, (of) =>
+    of.kind === "dim" ? iv(dimName(of.dim)) : of.kind === "index" ? iv(indexName(of.index)) : undefined,
+  );
+
+/**
+ * Formats the elements that a region must hold for a coordinate, which takes values from `least` to `max`.
+ */
+function shownRange(stmt: GatherStmt, coord: Linear, [least, max]: readonly [number, number]): string {
+  if (isConstant(coord)) return `coordinate ${coord.at}`;
+  if (soleAtom(coord)?.kind === "index") return `the ${max + 1} elements that an index may name`;
+  return `the coordinate ${printLinear(coord, indexNames(stmt), reductionDim(stmt.map))}, ${least} to ${max}`;
 }
 
 /** Formats the extent of a region along a dim: `%a[0][2] has 2 elements along dim 0`. */
