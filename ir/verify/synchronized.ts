@@ -10,7 +10,7 @@ import { targetFacts, type Target } from "../target.js";
 import { ubBytes, type ForStmt, type Stmt } from "../tile.js";
 import { at, invariant } from "../types.js";
 import { accessLookup, pipeOf } from "../regions.js";
-import { HazardTracker } from "./hazards.js";
+import { HazardTracker, type HazardAccess, type Race } from "./hazards.js";
 
 const iterations = 3;
 
@@ -40,49 +40,56 @@ const depthOf = (body: readonly Stmt[]): number =>
  */
 function racesOf(func: TileFunc, target: Target, depth: number): Diagnostic[] {
   const tracker = new HazardTracker();
-  const touchesOf = accessLookup(func);
-  const copy = new Map<string, number>();
+  const accessesOf = accessedBytes(func);
   const diagnostics = new Map<Stmt, Diagnostic>();
+  const issue = (stmt: Stmt): void => {
+    const pipe = pipeOf(stmt, func);
+    if (pipe === undefined) return;
+    const race = tracker.issue(pipe, accessesOf(stmt));
+    if (race !== undefined && !diagnostics.has(stmt)) diagnostics.set(stmt, raceError(stmt, race));
+  };
   const run = (body: readonly Stmt[], level: number): void => {
     for (const stmt of body) {
-      if (stmt.op === "for") {
+      if (stmt.op === "sync") tracker.sync(stmt);
+      else if (stmt.op !== "for") issue(stmt);
+      else {
         const alone = stmt.mode === "parallel" && targetFacts[target.kind].privateUb;
         const nest = isNest(stmt);
         for (let k = 0; k < (nest || alone || level >= depth ? 1 : iterations); k++) {
           if (alone) tracker.reset();
           run(stmt.body, nest ? level : level + 1);
         }
-        continue;
-      }
-      if (stmt.op === "sync") {
-        tracker.sync(stmt);
-        continue;
-      }
-      const pipe = pipeOf(stmt, func);
-      if (pipe === undefined) continue;
-      const accesses = touchesOf(stmt).map(({ buffer, write }) => {
-        const writes = (copy.get(buffer.name) ?? -1) + (write ? 1 : 0);
-        if (write) copy.set(buffer.name, writes);
-        const addresses = buffer.addresses;
-        invariant(addresses !== undefined, "synchronization is checked after allocation");
-        const start = at(addresses, Math.max(0, writes) % buffer.buffers);
-        return { name: buffer.name, start, end: start + ubBytes(buffer), write };
-      });
-      const race = tracker.issue(pipe, accesses);
-      if (race !== undefined && !diagnostics.has(stmt)) {
-        const { earlier, later } = race;
-        diagnostics.set(
-          stmt,
-          error(
-            "TC203",
-            `nothing orders ${later.pipe} ${later.write ? "writing" : "reading"} %${later.name} ` +
-              `after ${earlier.pipe} ${earlier.write ? "writing" : "reading"} it`,
-            { span: stmt.span, notes: [printStmtHead(stmt)], hint: `sync ${earlier.pipe} -> ${later.pipe}` },
-          ),
-        );
       }
     }
   };
   run(func.body, 0);
   return [...diagnostics.values()];
 }
+
+/**
+ * Returns a function that lists the bytes of the unified buffer (UB) that a statement accesses. Statements
+ * must be passed in order of execution: each write of a buffer goes to the next copy of the buffer.
+ */
+function accessedBytes(func: TileFunc): (stmt: Stmt) => HazardAccess[] {
+  const touchesOf = accessLookup(func);
+  /** Number of the latest write of each buffer, from 0. */
+  const latest = new Map<string, number>();
+  return (stmt) =>
+    touchesOf(stmt).map(({ buffer, write }) => {
+      const writes = (latest.get(buffer.name) ?? -1) + (write ? 1 : 0);
+      if (write) latest.set(buffer.name, writes);
+      const addresses = buffer.addresses;
+      invariant(addresses !== undefined, "synchronization is checked after allocation");
+      const start = at(addresses, Math.max(0, writes) % buffer.buffers);
+      return { name: buffer.name, start, end: start + ubBytes(buffer), write };
+    });
+}
+
+/** Returns the diagnostic (TC203) for a statement that races with an earlier statement. */
+const raceError = (stmt: Stmt, { earlier, later }: Race): Diagnostic =>
+  error(
+    "TC203",
+    `nothing orders ${later.pipe} ${later.write ? "writing" : "reading"} %${later.name} ` +
+      `after ${earlier.pipe} ${earlier.write ? "writing" : "reading"} it`,
+    { span: stmt.span, notes: [printStmtHead(stmt)], hint: `sync ${earlier.pipe} -> ${later.pipe}` },
+  );
