@@ -57,28 +57,24 @@ function syncBody(
     out.push({ op: "sync", from, to, lag } satisfies SyncStmt);
     if (lag === 0) waited.set(`${from}>${to}`, unit);
   };
+  /** For each ordered pair of pipes, the least lag of a wait for the previous iterations. */
   const backward = new Map<string, 0 | 1>();
   units.forEach((stmt, j) => {
+    const current = at(accesses, j);
     if (carried) {
-      for (const later of accesses.slice(j + 1).flat()) {
-        for (const access of at(accesses, j)) {
-          if (!conflict(later, access)) continue;
-          const key = `${later.pipe}>${access.pipe}`;
-          const lag = access.buffer.buffers === 2 ? 1 : 0;
-          const waited = backward.get(key);
-          if (waited !== undefined && waited <= lag) continue;
-          backward.set(key, lag);
-          wait(later.pipe, access.pipe, lag, -1);
-        }
+      for (const [later, access] of conflictsOf(accesses.slice(j + 1).flat(), current)) {
+        const key = `${later.pipe}>${access.pipe}`;
+        const lag = access.buffer.buffers === 2 ? 1 : 0;
+        const least = backward.get(key);
+        if (least !== undefined && least <= lag) continue;
+        backward.set(key, lag);
+        wait(later.pipe, access.pipe, lag, -1);
       }
     }
     for (let i = 0; i < j; i++) {
-      for (const earlier of at(accesses, i)) {
-        for (const access of at(accesses, j)) {
-          if (!conflict(earlier, access)) continue;
-          if ((waited.get(`${earlier.pipe}>${access.pipe}`) ?? -1) > i) continue;
-          wait(earlier.pipe, access.pipe, 0, j);
-        }
+      for (const [earlier, access] of conflictsOf(at(accesses, i), current)) {
+        if ((waited.get(`${earlier.pipe}>${access.pipe}`) ?? -1) > i) continue;
+        wait(earlier.pipe, access.pipe, 0, j);
       }
     }
     const carries = stmt.op === "for" && (stmt.mode === "serial" || !targetFacts[target.kind].privateUb);
@@ -86,6 +82,15 @@ function syncBody(
   });
   return out;
 }
+
+/** Returns the pairs of an access of `others` and an access of `current` that must stay in order. */
+const conflictsOf = (
+  others: readonly PipeAccess[],
+  current: readonly PipeAccess[],
+): (readonly [other: PipeAccess, access: PipeAccess])[] =>
+  others.flatMap((other) =>
+    current.filter((access) => conflict(other, access)).map((access) => [other, access] as const),
+  );
 
 /**
  * True if two accesses must stay in order: they are of different pipes, share bytes, and at least one is a
