@@ -365,15 +365,11 @@ function sizedOf(form: Form, cut: Cut): Sized {
  * the resolved index values. The result also has facts about the chunk, for example the extents.
  */
 function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
-  const { tile, output, data, each, rules, indexPitch, positions, spreadFirst } = form;
+  const { tile, output, data, each, positions, indexPitch, spreadFirst } = form;
   const extents = tile.map((extent, d) => (d < cut.dim ? 1 : d === cut.dim ? cut.entries : extent));
   const length = lengthOf(extents, output, each);
   const raw = lengthOf(extents, form.index, 1, Math.max(...positions));
-  // Rows of 64-bit values are blocks of four, of 32-bit ones of eight.
-  const spread =
-    form.indexBytes === 8 && !spreadFirst && indexPitch % block !== 0 && raw > indexPitch
-      ? { rows: Math.ceil(raw / indexPitch), toPitch: alignUp(indexPitch, block) }
-      : undefined;
+  const spread = spreadRows(form, raw);
   const index =
     spread === undefined
       ? form.index
@@ -384,19 +380,7 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
     at(positions, 0) === 0 &&
     extents.every((extent, d) => extent === 1 || at(index, d) === at(output, d));
   const resolved = spreadFirst ? length : spread === undefined ? raw : spread.rows * spread.toPitch;
-  // A strip finds its index values as they were loaded where no other strip takes the same ones.
-  const alone = tile.every(
-    (extent, d) =>
-      d > cut.dim || extent === 1 || (d === cut.dim && extents[d] === extent) || at(index, d) > 0,
-  );
-  const mutable = spreadFirst || isConverted(form) || (form.fresh && alone);
-  const needsOther = rules.some(
-    ({ outside, wrapNegativeBy, signed }) =>
-      outside === "report" ||
-      outside === "none" ||
-      (mutable &&
-        (outside === "remainder" || wrapNegativeBy !== undefined || (outside === "nearest" && !signed))),
-  );
+  const mutable = spreadFirst || isConverted(form) || (form.fresh && isAlone(tile, cut, extents, index));
   return {
     cut,
     extents,
@@ -407,10 +391,48 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
     ...defined({ spread }),
     same,
     mutable,
-    needsOther,
+    needsOther: needsOther(form, mutable),
     hasBase: each > 1 || extents.some((extent, d) => extent > 1 && at(data, d) > 0),
   };
 }
+
+/**
+ * Returns the rows of index values that the conversion from 64 bits spreads, with their new pitch in 32-bit
+ * values. Undefined if it spreads none. `raw`: length of the index values as stored.
+ */
+function spreadRows({ indexBytes: bytes, indexPitch, spreadFirst }: Form, raw: number): Sized["spread"] {
+  // Rows of 64-bit values are blocks of four, of 32-bit ones of eight.
+  if (bytes !== 8 || spreadFirst || indexPitch % block === 0 || raw <= indexPitch) return undefined;
+  return { rows: Math.ceil(raw / indexPitch), toPitch: alignUp(indexPitch, block) };
+}
+
+/**
+ * True if no other chunk of the tile reads the index values of this chunk. The chunk then has them as they
+ * were loaded. `index`: strides of the index values by output dim.
+ */
+const isAlone = (
+  tile: readonly number[],
+  cut: Cut,
+  extents: readonly number[],
+  index: readonly number[],
+): boolean =>
+  tile.every(
+    (extent, d) =>
+      d > cut.dim || extent === 1 || (d === cut.dim && extents[d] === extent) || at(index, d) > 0,
+  );
+
+/**
+ * True if the steps that resolve index values need a second range of words. `mutable`: true if the index
+ * values may be overwritten in place.
+ */
+const needsOther = ({ rules }: Form, mutable: boolean): boolean =>
+  rules.some(
+    ({ outside, wrapNegativeBy, signed }) =>
+      outside === "report" ||
+      outside === "none" ||
+      (mutable &&
+        (outside === "remainder" || wrapNegativeBy !== undefined || (outside === "nearest" && !signed))),
+  );
 
 /**
  * Returns the ranges of words in the buffer `addresses` that the address computation for one chunk of a tile
@@ -436,6 +458,8 @@ function addressRuns(form: Form, sized: Sized) {
       : take(resolved);
   return { sum, write, spreadTo, other, bytes: 4 * end };
 }
+
+type AddressRuns = ReturnType<typeof addressRuns>;
 
 /**
  * Returns the extra buffers, beside the operands' tiles, that a `flat` gather needs in the unified buffer
@@ -505,68 +529,97 @@ function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgra
  * `available`: lengths of a full chunk, for which the buffers are laid out.
  */
 function chunkOf(form: Form, sized: Sized, available: Sized): FlatChunk {
-  const { rules, indexBytes, strides, positions, indexPitch } = form;
-  const { length, raw, resolved, hasBase, spread, mutable } = sized;
-  const runs = addressRuns(form, available);
+  const { length } = sized;
+  const { sum, ...runs } = addressRuns(form, available);
   const steps: FlatStep[] = [];
-  const source: WordRun = { in: isConverted(form) ? "narrow" : "index", from: 0 };
-  if (indexBytes === 1 || indexBytes === 2) {
+  convert(form, sized, available, steps);
+  const addresses =
+    sum === undefined
+      ? resolveOne(form, sized, runs, steps)
+      : resolveSum(form, sized, { ...runs, sum }, steps);
+  if (hasBorder(form)) steps.push({ op: "TMINS", to: addresses, of: addresses, by: "border", length });
+  return { entries: sized.cut.entries, steps, addresses, length, span: spanOf(form, sized) };
+}
+
+/** Returns the start of the index values of 32 bits. */
+const sourceOf = (form: Form): WordRun => ({ in: isConverted(form) ? "narrow" : "index", from: 0 });
+
+const pattern: WordRun = { in: "pattern", from: 0 };
+const base: WordRun = { in: "base", from: 0 };
+
+/** Appends to `steps` the vector instructions that convert index values to 32 bits, if they have others. */
+function convert(form: Form, { raw, spread }: Sized, available: Sized, steps: FlatStep[]): void {
+  const { indexBytes: bytes, signed, indexPitch } = form;
+  if (bytes === 1 || bytes === 2) {
     const between: WordRun = { in: "narrow", from: alignUp(available.raw, block) };
-    steps.push({ op: "widen", bytes: indexBytes, signed: form.signed, by: between, length: raw });
-    if (indexBytes === 2 && !form.signed) {
+    steps.push({ op: "widen", bytes, signed, by: between, length: raw });
+    if (bytes === 2 && !signed) {
+      const source = sourceOf(form);
       // Read as signed: the bits above are those of the sign.
       steps.push({ op: "TEXPANDS", to: between, by: 2 ** 16 - 1, length: raw });
       steps.push({ op: "TAND", to: source, of: source, by: between, length: raw });
     }
   }
-  if (indexBytes === 8) {
-    steps.push(
-      spread === undefined
-        ? { op: "TCVT", rows: 1, columns: raw, fromPitch: raw, toPitch: alignUp(raw, block) }
-        : {
-            op: "TCVT",
-            rows: spread.rows,
-            columns: indexPitch,
-            fromPitch: indexPitch,
-            toPitch: spread.toPitch,
-          },
-    );
+  if (bytes === 8) {
+    const [rows, columns, toPitch] =
+      spread === undefined ? [1, raw, alignUp(raw, block)] : [spread.rows, indexPitch, spread.toPitch];
+    steps.push({ op: "TCVT", rows, columns, fromPitch: columns, toPitch });
   }
-  const pattern: WordRun = { in: "pattern", from: 0 };
-  const base: WordRun = { in: "base", from: 0 };
-  let value: WordRun;
-  if (runs.sum !== undefined) {
-    const { sum } = runs;
-    value = sum;
-    for (let k = 0; k < rules.length; k++) {
-      const step = at(positions, k) - at(positions, Math.max(0, k - 1));
-      if (step !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: step, length });
-      const run = k === 0 ? sum : (runs.write ?? sum);
-      steps.push({ op: "TGATHER", to: run, of: source, by: pattern, length: resolved, held: raw });
-      const low = resolvedBy(form, at(rules, k), { read: run, write: run, other: runs.other }, sized, steps);
-      const scaled = scaledBy(at(strides, k), low, run, length, steps);
-      if (k > 0) steps.push({ op: "TADD", to: sum, of: sum, by: scaled, length });
-      else if (!sameRun(scaled, sum)) steps.push({ op: "TADDS", to: sum, of: scaled, by: 0, length });
-    }
-    const back = at(positions, 0) - at(positions, positions.length - 1);
-    if (back !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: back, length });
-    if (hasBase) steps.push({ op: "TADD", to: sum, of: sum, by: base, length });
-  } else {
-    const write = mutable ? source : (runs.write ?? source);
-    const result = resolvedBy(form, at(rules, 0), { read: source, write, other: runs.other }, sized, steps);
-    const scaled = scaledBy(at(strides, 0), result, write, resolved, steps);
-    if (runs.spreadTo !== undefined) {
-      value = runs.spreadTo;
-      steps.push({ op: "TGATHER", to: value, of: scaled, by: pattern, length, held: resolved });
-      if (hasBase) steps.push({ op: "TADD", to: value, of: value, by: base, length });
-    } else {
-      value = write;
-      if (hasBase) steps.push({ op: "TADD", to: value, of: scaled, by: base, length });
-      else if (!sameRun(scaled, value)) steps.push({ op: "TADDS", to: value, of: scaled, by: 0, length });
-    }
+}
+
+/**
+ * Appends to `steps` the vector instructions that compute addresses if each output word first takes its index
+ * values through the pattern: the sum of the resolved values, scaled by their strides, and of the base.
+ * Returns the range of words with the addresses.
+ */
+function resolveSum(
+  form: Form,
+  sized: Sized,
+  { sum, write, other }: Pick<AddressRuns, "write" | "other"> & { readonly sum: WordRun },
+  steps: FlatStep[],
+): WordRun {
+  const { rules, strides, positions } = form;
+  const { length, raw, resolved, hasBase } = sized;
+  for (let k = 0; k < rules.length; k++) {
+    const step = at(positions, k) - at(positions, Math.max(0, k - 1));
+    if (step !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: step, length });
+    const run = k === 0 ? sum : (write ?? sum);
+    steps.push({ op: "TGATHER", to: run, of: sourceOf(form), by: pattern, length: resolved, held: raw });
+    const low = resolvedBy(form, at(rules, k), { read: run, write: run, other }, sized, steps);
+    const scaled = scaledBy(at(strides, k), low, run, length, steps);
+    if (k > 0) steps.push({ op: "TADD", to: sum, of: sum, by: scaled, length });
+    else if (!sameRun(scaled, sum)) steps.push({ op: "TADDS", to: sum, of: scaled, by: 0, length });
   }
-  if (hasBorder(form)) steps.push({ op: "TMINS", to: value, of: value, by: "border", length });
-  return { entries: sized.cut.entries, steps, addresses: value, length, span: spanOf(form, sized) };
+  const back = at(positions, 0) - at(positions, positions.length - 1);
+  if (back !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: back, length });
+  if (hasBase) steps.push({ op: "TADD", to: sum, of: sum, by: base, length });
+  return sum;
+}
+
+/**
+ * Appends to `steps` the vector instructions that compute addresses if the values of the one index operand
+ * are resolved before the pattern spreads them. Returns the range of words with the addresses.
+ */
+function resolveOne(
+  form: Form,
+  sized: Sized,
+  runs: Pick<AddressRuns, "write" | "spreadTo" | "other">,
+  steps: FlatStep[],
+): WordRun {
+  const { length, resolved, hasBase, mutable } = sized;
+  const source = sourceOf(form);
+  const write = mutable ? source : (runs.write ?? source);
+  const low = resolvedBy(form, at(form.rules, 0), { read: source, write, other: runs.other }, sized, steps);
+  const scaled = scaledBy(at(form.strides, 0), low, write, resolved, steps);
+  const { spreadTo } = runs;
+  if (spreadTo !== undefined) {
+    steps.push({ op: "TGATHER", to: spreadTo, of: scaled, by: pattern, length, held: resolved });
+    if (hasBase) steps.push({ op: "TADD", to: spreadTo, of: spreadTo, by: base, length });
+    return spreadTo;
+  }
+  if (hasBase) steps.push({ op: "TADD", to: write, of: scaled, by: base, length });
+  else if (!sameRun(scaled, write)) steps.push({ op: "TADDS", to: write, of: scaled, by: 0, length });
+  return write;
 }
 
 const sameRun = (a: WordRun, b: WordRun): boolean => a.in === b.in && a.from === b.from;
