@@ -92,6 +92,20 @@ const decimal = /^\d+(\.\d*)?(e[+-]?\d+)?$/i;
 /** Beyond it a product of times and rates may be no number. */
 const max = 2 ** 53;
 
+/** Places of the columns in a line of a profile file, from 0. */
+interface ProfileColumns {
+  readonly name: number;
+  readonly blocks: number | undefined;
+  readonly times: readonly (readonly [time: ProfiledTime, place: number])[];
+}
+
+/** Values of the launches of one kernel. */
+interface Launches {
+  launches: number;
+  readonly blocks: Set<number>;
+  readonly times: Map<ProfiledTime, number[]>;
+}
+
 /**
  * Parses a CSV profile file of msprof and returns one summary for each kernel, in file order. Throws a
  * CompileError (TC019) if the file is empty, lacks a required column, has an invalid line, or states two
@@ -100,69 +114,92 @@ const max = 2 ** 53;
 export function parseProfile(text: string, file: string): readonly ProfiledKernel[] {
   const [head, ...lines] = fieldsOf(text.replace(/^\uFEFF/, ""), file);
   if (head === undefined) throw malformed(`${file} is empty`);
-  const placeOf = (column: keyof typeof profileColumns): number => {
+  const columns = columnsOf(head, file);
+  const kernels = new Map<string, Launches>();
+  for (const [k, line] of lines.entries()) {
+    if (line.length !== head.length)
+      throw malformed(`${file}: line ${k + 2} has ${line.length} fields, and the first line ${head.length}`);
+    const numberAt = (place: number): number | undefined =>
+      parseCell(line[place] ?? "", place === columns.blocks, `${file}: line ${k + 2}, ${head[place] ?? ""}`);
+    const name = line[columns.name] ?? "";
+    const kernel: Launches = kernels.get(name) ?? { launches: 0, blocks: new Set(), times: new Map() };
+    kernels.set(name, kernel);
+    addLaunch(kernel, columns, numberAt);
+  }
+  return [...kernels].map(([name, kernel]) => summarize(name, kernel, file));
+}
+
+/**
+ * Returns the places of the columns that the first line of a profile file names. Throws a CompileError
+ * (TC019) if a column is there twice, or if the column of names or every column of times is absent.
+ */
+function columnsOf(head: readonly string[], file: string): ProfileColumns {
+  const placeOf = (column: keyof typeof profileColumns): number | undefined => {
     const addresses = [...head.keys()].filter((k) =>
       profileColumns[column].some((entry) => entry === head[k]),
     );
     if (addresses.length > 1)
       throw malformed(`${file} has more than one column ${addresses.map((k) => head[k]).join(", ")}`);
-    return addresses[0] ?? -1;
+    return addresses[0];
   };
   const [name, blocks] = [placeOf("name"), placeOf("blocks")];
-  const columns = times.flatMap((time) => (placeOf(time) < 0 ? [] : [[time, placeOf(time)] as const]));
-  if (name < 0) throw malformed(`${file} has no column Op Name`);
+  const columns = times.flatMap((time) => {
+    const place = placeOf(time);
+    return place === undefined ? [] : [[time, place] as const];
+  });
+  if (name === undefined) throw malformed(`${file} has no column Op Name`);
   if (columns.length === 0)
     throw malformed(
       `${file} has no column with a time: ${times.map((time) => profileColumns[time][0]).join(", ")}`,
     );
-  const kernels = new Map<
-    string,
-    { blocks: Set<number>; times: Map<ProfiledTime, number[]>; launches: number }
-  >();
-  for (const [k, line] of lines.entries()) {
-    if (line.length !== head.length)
-      throw malformed(`${file}: line ${k + 2} has ${line.length} fields, and the first line ${head.length}`);
-    const number = (place: number): number | undefined => {
-      const cell = line[place] ?? "";
-      if (isEmpty(cell)) return undefined;
-      const value = Number(cell);
-      const isCount = place === blocks;
-      if (!decimal.test(cell.trim()) || value > max || (isCount && !Number.isInteger(value)))
-        throw malformed(
-          `${file}: line ${k + 2}, ${head[place] ?? ""}: ${cell} is no ${isCount ? "whole " : ""}number from 0 to 2^53`,
-        );
-      return value;
-    };
-    const cell = line[name] ?? "";
-    const kernel = kernels.get(cell) ?? {
-      blocks: new Set<number>(),
-      times: new Map<ProfiledTime, number[]>(),
-      launches: 0,
-    };
-    kernels.set(cell, kernel);
-    kernel.launches++;
-    const blockCount = blocks < 0 ? undefined : number(blocks);
-    if (blockCount !== undefined && blockCount > 0) kernel.blocks.add(blockCount);
-    for (const [time, place] of columns) {
-      const value = number(place);
-      // A column that was not collected holds 0.
-      if (value !== undefined && value > 0)
-        kernel.times.set(time, [...(kernel.times.get(time) ?? []), value]);
-    }
+  return { name, blocks, times: columns };
+}
+
+/**
+ * Parses a number of a profile file; undefined if msprof left the cell without a value. `isCount`: true if
+ * the number must be an integer. Throws a CompileError (TC019) that starts with `where` if the cell is
+ * anything else.
+ */
+function parseCell(cell: string, isCount: boolean, where: string): number | undefined {
+  if (isEmpty(cell)) return undefined;
+  const value = Number(cell);
+  if (!decimal.test(cell.trim()) || value > max || (isCount && !Number.isInteger(value)))
+    throw malformed(`${where}: ${cell} is no ${isCount ? "whole " : ""}number from 0 to 2^53`);
+  return value;
+}
+
+/** Adds a line of a profile file to the launches of its kernel. `numberAt`: returns the number at a place. */
+function addLaunch(
+  kernel: Launches,
+  columns: ProfileColumns,
+  numberAt: (place: number) => number | undefined,
+): void {
+  kernel.launches++;
+  const blocks = columns.blocks === undefined ? undefined : numberAt(columns.blocks);
+  if (blocks !== undefined && blocks > 0) kernel.blocks.add(blocks);
+  for (const [time, place] of columns.times) {
+    const value = numberAt(place);
+    // A column that was not collected holds 0.
+    if (value !== undefined && value > 0) kernel.times.set(time, [...(kernel.times.get(time) ?? []), value]);
   }
-  return [...kernels].map(([kernel, { blocks: blockCount, times: taken, launches }]): ProfiledKernel => {
-    if (blockCount.size > 1)
-      throw malformed(
-        `${file}: ${kernel} ran on ${[...blockCount].join(" and on ")} blocks; one kernel has one number`,
-      );
-    const [only] = blockCount;
-    return {
-      name: kernel,
-      launches,
-      ...defined({ blocks: only }),
-      microseconds: Object.fromEntries([...taken].map(([time, values]) => [time, median(values)])),
-    };
-  });
+}
+
+/**
+ * Returns the summary of a kernel's launches. Throws a CompileError (TC019) if launches have different
+ * numbers of blocks.
+ */
+function summarize(name: string, { launches, blocks, times: taken }: Launches, file: string): ProfiledKernel {
+  if (blocks.size > 1)
+    throw malformed(
+      `${file}: ${name} ran on ${[...blocks].join(" and on ")} blocks; one kernel has one number`,
+    );
+  const [only] = blocks;
+  return {
+    name,
+    launches,
+    ...defined({ blocks: only }),
+    microseconds: Object.fromEntries([...taken].map(([time, values]) => [time, median(values)])),
+  };
 }
 
 /** Returns the median of a list of numbers; 0 for an empty list. */
