@@ -140,13 +140,7 @@ async function runCompiled(
   const results: CheckResult[] = [];
   // Whatever the number of backends.
   const inputs = once(() => inputsFor(operandsOf(compiled), test));
-  /** Returns the hint that an Ascend core may give other bits than a test that passes. */
-  const ascendHint = once((): Pick<CheckResult, "code" | "message"> => {
-    const verdict = compiled.ok ? verdictOn(compiled.value.kernel, inputs()) : undefined;
-    const [first] = verdict === undefined ? [] : verdictHints(verdict);
-    if (first === undefined) return {};
-    return { code: first.code, message: [first.message, ...(first.notes ?? [])].join("; ") };
-  });
+  const ascendHint = once(() => (compiled.ok ? hintOfAscend(compiled.value.kernel, inputs()) : {}));
   let expected: TensorValue | undefined;
   for (const backend of backends) {
     const name = nameOf(backend);
@@ -165,19 +159,15 @@ async function runCompiled(
     const given = inputsOfRun(kernel, inputs());
     const run = await attemptAsync(() => runCase(given, kernel, definition, backend, context));
     const changed = changedInput(kernel.tile, inputs(), given, run.ok);
-    if (changed !== undefined) results.push({ ...base, status: "fail", message: changed });
-    else if (!run.ok) {
-      const milliseconds = performance.now() - start;
-      results.push({ ...base, milliseconds, ...judgeError(test, run.diagnostics) });
-    } else if (test.expectedError !== undefined) {
-      results.push({
-        ...base,
-        milliseconds: performance.now() - start,
-        status: "fail",
-        ...missingError(test),
-      });
-    } else {
-      const milliseconds = performance.now() - start;
+    if (changed !== undefined) {
+      results.push({ ...base, status: "fail", message: changed });
+      continue;
+    }
+    const milliseconds = performance.now() - start;
+    if (!run.ok) results.push({ ...base, milliseconds, ...judgeError(test, run.diagnostics) });
+    else if (test.expectedError !== undefined)
+      results.push({ ...base, milliseconds, status: "fail", ...missingError(test) });
+    else {
       expected ??=
         test.output?.read() ??
         (backend === "reference"
@@ -194,24 +184,45 @@ async function runCompiled(
       context.dump?.(name, run.value);
     }
   }
-  if (test.limits !== undefined && compiled.ok) {
-    const { kernel } = compiled.value;
-    const figures = measured(kernel);
-    const over = excesses(kernel.name, figures, test.limits);
-    if (over.length > 0) context.onExcess?.(figures);
-    const said = over.map(({ message }) => message).join("; ");
-    results.push({
-      id: test.id,
-      backend: "limits",
-      ...(over.length === 0 ? { status: "pass" } : { status: "fail", message: said }),
-    });
-  }
-  if (context.dump !== undefined && compiled.ok) {
-    for (const [name, tensor] of Object.entries(test.inputs)) {
-      if (tensor.filled) context.dump(name, tensor.read());
-    }
-  }
+  if (test.limits !== undefined && compiled.ok)
+    results.push(judgeLimits(test.id, test.limits, compiled.value.kernel, context));
+  if (compiled.ok) dumpFilled(test, context);
   return results;
+}
+
+/**
+ * Returns the hint, for a test that passes, that an Ascend core may give other bits for its inputs; no fields
+ * if there is none.
+ */
+function hintOfAscend(
+  kernel: Kernel,
+  inputs: Readonly<Record<string, HostValue>>,
+): Pick<CheckResult, "code" | "message"> {
+  const verdict = verdictOn(kernel, inputs);
+  const [first] = verdict === undefined ? [] : verdictHints(verdict);
+  if (first === undefined) return {};
+  return { code: first.code, message: [first.message, ...(first.notes ?? [])].join("; ") };
+}
+
+/** Returns the result of a test case with cost limits: `fail`, with each figure over its limit, or `pass`. */
+function judgeLimits(
+  id: string,
+  limits: NonNullable<Case["limits"]>,
+  kernel: Kernel,
+  context: CheckContext,
+): CheckResult {
+  const figures = measured(kernel);
+  const over = excesses(kernel.name, figures, limits);
+  if (over.length === 0) return { id, backend: "limits", status: "pass" };
+  context.onExcess?.(figures);
+  return { id, backend: "limits", status: "fail", message: over.map(({ message }) => message).join("; ") };
+}
+
+/** Calls `dump` of the context with each input that a fill rule made, under its name. */
+function dumpFilled({ inputs }: Case, context: CheckContext): void {
+  for (const [name, tensor] of Object.entries(inputs)) {
+    if (tensor.filled) context.dump?.(name, tensor.read());
+  }
 }
 
 /** Returns the inputs of a run: copies of those of a scatter, which may write in them. */
