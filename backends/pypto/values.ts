@@ -100,6 +100,9 @@ interface ReadOperand extends ReadShape {
 /** Shape of an operand that only the other steps take: those of elements, or those of a reduction. */
 const unread: ReadShape = { reshaped: false, shape: [] };
 
+/** Vector step of two operands, or of one operand and a number. */
+type ArithmeticStep = Extract<VectorStep, { readonly of: unknown; readonly word: unknown }>;
+
 /** Names of vector steps that PyPTO's operations do not reach. */
 const stepNames: Readonly<
   Record<Exclude<VectorStep["op"], "TCVT" | "TADD" | "TMUL" | "TADDS" | "TMULS" | "TMOV">, string>
@@ -325,53 +328,80 @@ class ValueOperations {
   }
 
   /** Returns how an index value names rows of a table; undefined where PyPTO has no such operation. */
-  private lookupOf(entry: IndexOperand, table: number): RowLookup | undefined {
-    const { map, gather, target } = this;
-    const policies = map.indices.every(
+  private lookupOf({ value }: IndexOperand, table: number): RowLookup | undefined {
+    const policies = this.map.indices.every(
       ({ outOfRange, wrapNegativeBy, excluded }) =>
         (outOfRange === "error" || outOfRange === "unchecked" || outOfRange === "any") &&
         wrapNegativeBy === undefined &&
         excluded === undefined,
     );
     if (!policies) throw new Refused("an index value that counts from the end, or that need not be in range");
-    const types = inputsOf(gather).map(({ type }) => type);
-    const { value } = entry;
-    if (isRead(value)) {
-      const [first, second, ...others] = value.at;
-      if (others.length > 0 || !isDim(first, 0)) return undefined;
-      const inReduction = second !== undefined && map.reduced !== undefined && isDim(second, 2);
-      if (second !== undefined && !inReduction) return undefined;
-      const inputs = [at(types, table), at(types, value.table)];
-      this.checkSource("pypto.index_select", { dim: 0, level: "head" }, inputs, target);
-      return { op: "index_select", indices: value.table, inReduction };
-    }
-    for (const [page, { value: ofPage }] of map.indices.entries()) {
-      for (const [token, { value: ofToken }] of map.indices.entries()) {
-        if (!isRead(ofPage) || !isRead(ofToken)) continue;
-        const by = value.terms.find(({ of }) => of.kind === "index" && of.index === page)?.by;
-        if (by === undefined || by < 1) continue;
-        const isPaged =
-          equalLinear(value, add(scale(index(page), by), mod(index(token), by))) &&
-          isAt(ofPage.at, [constant(0), div(index(token), by)]) &&
-          isAt(ofToken.at, [constant(0), dim(0)]);
-        if (!isPaged || map.reduced !== undefined) continue;
-        const inputs = [at(types, table), at(types, ofToken.table), at(types, ofPage.table)];
-        this.checkSource("pypto.gather_in_ub", { block_size: by, axis: -2, level: "head" }, inputs, target);
+    return isRead(value) ? this.rowLookup(value, table) : this.pagedLookup(value, table);
+  }
+
+  /** Returns the `index_select` of the rows; undefined if the index values are read at other coordinates. */
+  private rowLookup(
+    { table: indices, at: [first, second, ...others] }: Read,
+    table: number,
+  ): RowLookup | undefined {
+    if (others.length > 0 || !isDim(first, 0)) return undefined;
+    const inReduction = second !== undefined && this.map.reduced !== undefined && isDim(second, 2);
+    if (second !== undefined && !inReduction) return undefined;
+    this.checkSource("pypto.index_select", { dim: 0, level: "head" }, [table, indices]);
+    return { op: "index_select", indices, inReduction };
+  }
+
+  /**
+   * Returns the `gather_in_ub` of rows in pages; undefined if `row` is not the row of a token in its page.
+   */
+  private pagedLookup(row: Linear, table: number): RowLookup | undefined {
+    const { indices } = this.map;
+    for (const [page, { value: ofPage }] of indices.entries()) {
+      for (const [token, { value: ofToken }] of indices.entries()) {
+        if (!isRead(ofPage) || !isRead(ofToken) || this.map.reduced !== undefined) continue;
+        const by = rowsOfPage(row, { page, token, ofPage, ofToken });
+        if (by === undefined) continue;
+        const tables = [table, ofToken.table, ofPage.table];
+        this.checkSource("pypto.gather_in_ub", { block_size: by, axis: -2, level: "head" }, tables);
         return { op: "gather_in_ub", indices: ofToken.table, pages: ofPage.table, rowsOfPage: by };
       }
     }
     return undefined;
   }
 
+  /** Refuses an operation that PyPTO does not take with the inputs `tables`, by their numbers. */
   private checkSource(
     op: string,
     attrs: Parameters<typeof resolveSource>[0]["attrs"],
-    inputs: Parameters<typeof resolveSource>[0]["inputs"],
-    target: Target,
+    tables: readonly number[],
   ): void {
-    const result = resolveSource({ op, attrs, inputs, target });
+    const types = inputsOf(this.gather).map(({ type }) => type);
+    const inputs = tables.map((table) => at(types, table));
+    const result = resolveSource({ op, attrs, inputs, target: this.target });
     if (!result.ok) throw new Refused(op, result.diagnostics);
   }
+}
+
+/** Index operands of a page and of a token, by number, and the reads that are their values. */
+interface PagedRead {
+  readonly page: number;
+  readonly token: number;
+  readonly ofPage: Read;
+  readonly ofToken: Read;
+}
+
+/**
+ * Returns the number of rows of a page, if `row` is that of a token in its page: the token's position in the
+ * page after the rows of the pages before. Undefined if it is any other expression.
+ */
+function rowsOfPage(row: Linear, { page, token, ofPage, ofToken }: PagedRead): number | undefined {
+  const by = row.terms.find(({ of }) => of.kind === "index" && of.index === page)?.by;
+  if (by === undefined || by < 1) return undefined;
+  const isPaged =
+    equalLinear(row, add(scale(index(page), by), mod(index(token), by))) &&
+    isAt(ofPage.at, [constant(0), div(index(token), by)]) &&
+    isAt(ofToken.at, [constant(0), dim(0)]);
+  return isPaged ? by : undefined;
 }
 
 const isAt = (coords: readonly Linear[], wanted: readonly Linear[]): boolean =>
@@ -465,35 +495,45 @@ class Writer {
     for (const step of steps) this.addresses.set(keyOfPlace(step.to), this.step(step));
   }
 
+  /** Writes a cast and returns its result. Refuses types that PyPTO does not convert. */
+  private cast({
+    of,
+    cast: { from, to, round, saturates },
+  }: Extract<VectorStep, { readonly op: "TCVT" }>): Variable {
+    const { name, dtype } = this.place(of);
+    if (dtype !== from || to === "u16" || to === "u32") throw new Refused(`a cast of ${dtype} to ${to}`);
+    const mode = round === "CAST_NONE" ? "" : `, pypto.CastMode.${round}`;
+    const isSet = saturates !== undefined && to !== "f16" && to !== "bf16";
+    const saturation = isSet ? `, satmode=pypto.SaturationMode.${saturates ? "ON" : "OFF"}` : "";
+    return {
+      name: this.named(`pypto.cast(${name}, pypto.${typeNames[to] ?? ""}${mode}${saturation})`),
+      dtype: to,
+    };
+  }
+
+  /** Writes an operation of two variables, or of one and a number, and returns its result. */
+  private combine(op: "add" | "mul", step: ArithmeticStep): Variable {
+    const sides = "kind" in step.of ? [step.of] : step.of;
+    const variables = sides.map((side) => this.place(side));
+    const other = variables.find(({ dtype }) => dtype !== step.word);
+    if (other !== undefined) throw new Refused(`${op} of ${other.dtype}`);
+    const numbers = "by" in step ? [numberText(step.word, step.by)] : [];
+    const pieces = [...variables.map(({ name }) => name), ...numbers];
+    return { name: this.named(`pypto.${op}(${pieces.join(", ")})`), dtype: step.word };
+  }
+
   private step(step: VectorStep): Variable {
     switch (step.op) {
       case "TMOV":
         return this.place(step.of);
-      case "TCVT": {
-        const { from, to, round, saturates } = step.cast;
-        const { name, dtype } = this.place(step.of);
-        if (dtype !== from || to === "u16" || to === "u32") throw new Refused(`a cast of ${dtype} to ${to}`);
-        const mode = round === "CAST_NONE" ? "" : `, pypto.CastMode.${round}`;
-        const isSet = saturates !== undefined && to !== "f16" && to !== "bf16";
-        const saturation = isSet ? `, satmode=pypto.SaturationMode.${saturates ? "ON" : "OFF"}` : "";
-        return {
-          name: this.named(`pypto.cast(${name}, pypto.${typeNames[to] ?? ""}${mode}${saturation})`),
-          dtype: to,
-        };
-      }
+      case "TCVT":
+        return this.cast(step);
       case "TADD":
-      case "TMUL":
       case "TADDS":
-      case "TMULS": {
-        const op = step.op.startsWith("TADD") ? "add" : "mul";
-        const sides = "kind" in step.of ? [step.of] : step.of;
-        const variables = sides.map((side) => this.place(side));
-        const other = variables.find(({ dtype }) => dtype !== step.word);
-        if (other !== undefined) throw new Refused(`${op} of ${other.dtype}`);
-        const numbers = "by" in step ? [numberText(step.word, step.by)] : [];
-        const pieces = [...variables.map(({ name }) => name), ...numbers];
-        return { name: this.named(`pypto.${op}(${pieces.join(", ")})`), dtype: step.word };
-      }
+        return this.combine("add", step);
+      case "TMUL":
+      case "TMULS":
+        return this.combine("mul", step);
       case "TSUB":
       case "TDIV":
       case "TDIVS":
