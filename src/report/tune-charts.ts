@@ -97,25 +97,10 @@ export function heatMap(
   const costs = cells.flatMap((cell) => ("cost" in cell ? [cell.cost] : []));
   if (costs.length === 0 || costs.some((cost) => cost <= 0)) return undefined;
   const least = Math.min(...costs);
-  const legal = (kind: TileCell["kind"]) =>
-    cells.flatMap((cell) => (cell.kind === kind && "schedule" in cell ? [cell] : []));
-  const refused = cells.flatMap((cell) => (cell.kind === "refused" ? [cell] : []));
-  const place = { x: "x", y: "y", fy: "residency" } as const;
-  const title = (cell: TileCell): string =>
-    `${"cost" in cell ? `${formatRatio(cell.cost / least)} the best\n` : ""}${tipOf(cell, result.objective)}`;
-  const fill = (cell: TileCell): number => ("cost" in cell ? classOf(cell.cost / least) : 0);
-  const ratios = cells.flatMap((cell) =>
-    "cost" in cell ? [{ ...cell, ratio: formatShortRatio(cell.cost / least) }] : [],
-  );
-  const marked = markedOf(result).map(({ mark, candidate: { schedule } }) => ({
-    mark,
-    x: schedule.tile[drawn.x],
-    y: drawn.y === undefined ? 0 : schedule.tile[drawn.y],
-    residency: formatEntry(schedule.residency),
-  }));
   const width = given ?? Math.min(widestMap, Math.max(chartWidth, sides + leastCell * xs.length));
   const across = (width - sides) / xs.length;
   const high = Math.min(30, Math.max(leastHeight, mapHeight / (ys.length * residencies.length)));
+  const marked = markedCells(drawn, result);
   const map = chartOf({
     ariaLabel: `${unitOf[result.objective]} of the best schedule by tile shape`,
     hatch: "illegal",
@@ -149,28 +134,13 @@ export function heatMap(
         dy: -5,
         fontWeight: 600,
       }),
-      Plot.cell(refused, { ...place, fill: "url(#illegal)", stroke: "var(--line)", title, href: link }),
-      Plot.cell(legal("unknown"), { ...place, fill: "none", stroke: "var(--soft)", title, href: link }),
-      Plot.cell(legal("estimate"), {
-        ...place,
-        fill,
-        inset: Math.min(high, across) / 8,
-        title,
-        href: link,
-      }),
-      Plot.cell(legal("exact"), { ...place, fill, title, href: link }),
-      Plot.text(
-        ratios.filter((cell) => ratioWidth(cell.ratio) <= across && !marked.some((one) => isAt(one, cell))),
-        {
-          ...place,
-          text: "ratio",
-          fontSize: 10,
-          pointerEvents: "none",
-          // Dark letters on the bright colours of a low ratio.
-          fill: (cell: TileCell) => (fill(cell) < 3 ? "#000" : "#fff"),
-        },
+      ...cellMarks(cells, least, Math.min(high, across) / 8, { objective: result.objective, link }),
+      ratioMark(
+        cells.filter((cell) => !marked.some((one) => isAt(one, cell))),
+        least,
+        across,
       ),
-      markDots(marked, place),
+      markDots(marked, cellPlace),
     ],
   });
   const max = Math.max(...costs);
@@ -180,6 +150,67 @@ export function heatMap(
     ...(least === max ? {} : { legend: legendOf(least, result.objective, Math.min(width, chartWidth)) }),
   };
 }
+
+/** Position of a cell, as channels of a mark. */
+const cellPlace = { x: "x", y: "y", fy: "residency" } as const;
+
+/** Returns the position of the best and of the default schedule in a heat map, each with its mark. */
+const markedCells = (drawn: TileCells, result: TuneResult) =>
+  markedOf(result).map(({ mark, candidate: { schedule } }) => ({
+    mark,
+    x: schedule.tile[drawn.x],
+    y: drawn.y === undefined ? 0 : schedule.tile[drawn.y],
+    residency: formatEntry(schedule.residency),
+  }));
+
+/**
+ * Returns the Observable Plot marks that draw the cells of a heat map. `least`: lowest cost of a cell.
+ * `inset`: distance, in CSS pixels, from the border of the cell to the colour of an estimate.
+ */
+function cellMarks(
+  cells: readonly TileCell[],
+  least: number,
+  inset: number,
+  { objective, link }: { readonly objective: Objective; readonly link: CellLink },
+): Plot.Markish[] {
+  const { Plot } = drawing();
+  const ofKind = (kind: TileCell["kind"]): TileCell[] => cells.filter((cell) => cell.kind === kind);
+  const title = (cell: TileCell): string =>
+    `${"cost" in cell ? `${formatRatio(cell.cost / least)} the best\n` : ""}${tipOf(cell, objective)}`;
+  const fill = (cell: TileCell): number => colourOf(cell, least);
+  const common = { ...cellPlace, title, href: link };
+  return [
+    Plot.cell(ofKind("refused"), { ...common, fill: "url(#illegal)", stroke: "var(--line)" }),
+    Plot.cell(ofKind("unknown"), { ...common, fill: "none", stroke: "var(--soft)" }),
+    Plot.cell(ofKind("estimate"), { ...common, fill, inset }),
+    Plot.cell(ofKind("exact"), { ...common, fill }),
+  ];
+}
+
+/**
+ * Returns the Observable Plot mark that writes the ratio of each cell's cost to the lowest cost, `least`.
+ * Cells are `across` CSS pixels wide; a cell without room for its ratio has none.
+ */
+function ratioMark(cells: readonly TileCell[], least: number, across: number): Plot.Markish {
+  const { Plot } = drawing();
+  const ratios = cells.flatMap((cell) =>
+    "cost" in cell ? [{ ...cell, ratio: formatShortRatio(cell.cost / least) }] : [],
+  );
+  return Plot.text(
+    ratios.filter(({ ratio }) => ratioWidth(ratio) <= across),
+    {
+      ...cellPlace,
+      text: "ratio",
+      fontSize: 10,
+      pointerEvents: "none",
+      // Dark letters on the bright colours of a low ratio.
+      fill: (cell: TileCell) => (colourOf(cell, least) < 3 ? "#000" : "#fff"),
+    },
+  );
+}
+
+/** Returns the number of a cell's colour, from 0 for the best; 0 for a cell without a cost. */
+const colourOf = (cell: TileCell, least: number): number => ("cost" in cell ? classOf(cell.cost / least) : 0);
 
 const isAt = (
   one: { readonly x?: number | undefined; readonly y?: number | undefined; readonly residency: string },
