@@ -1,23 +1,23 @@
 /** Data of the page that its parts draw, and functions that change the data. */
 import { useCallback, useEffect, useLayoutEffect, useState } from "preact/hooks";
-import { defined } from "../../../ir/defined.js";
 import { entryOf } from "../../../ir/entry-of.js";
 import type { ScheduleText } from "../jobs/flags.js";
-import type { Opened, Shown, Vocabulary, WithInputs } from "../jobs/messages.js";
+import type { Shown, Vocabulary, WithInputs } from "../jobs/messages.js";
 import type { Asked } from "../jobs/program.js";
 import type { Inputs, PageState } from "../page-state.js";
-import { long, quick } from "../workers.js";
+import { quick } from "../workers.js";
 import { errorTexts } from "./error-text.js";
 import { askedOf, keyOf } from "./page-program.js";
 import { useChanges } from "./use-changes.js";
 import { useDrop } from "./use-drop.js";
 import { useEditor, type PageEditor } from "./use-editor.js";
 import { useLink } from "./use-link.js";
+import { useOpening, type Opening } from "./use-opening.js";
 import { usePageState } from "./use-page-state.js";
 import { useVerdict } from "./use-verdict.js";
 
 /** State of the page, the values that the parts of the page draw, and the functions that change the state. */
-export interface Page {
+export interface Page extends Opening {
   readonly state: PageState;
   readonly update: (change: Partial<PageState>) => void;
   readonly editor: PageEditor;
@@ -35,10 +35,6 @@ export interface Page {
   /** Labels of the fields whose text is invalid. */
   readonly invalid: readonly string[];
   readonly setInvalid: (label: string, wrong: boolean) => void;
-  /** Id of the chosen example; empty if the program is from elsewhere. */
-  readonly example: string;
-  readonly openExample: (id: string) => void;
-  readonly openFile: (file: File) => void;
   /** Program and sizes, as a worker takes them. */
   readonly asked: Asked;
   /** Program, sizes and inputs, as a worker takes them. */
@@ -57,7 +53,6 @@ export function usePage(first: PageState): Page {
   const { state, latest, replace, update } = usePageState(first);
   const [vocabulary, setVocabulary] = useState<Vocabulary>();
   const [notes, setNotes] = useState<readonly string[]>([]);
-  const [example, setExample] = useState("");
   const [invalid, setInvalids] = useState<readonly string[]>([]);
   const setInvalid = useCallback((label: string, wrong: boolean): void => {
     setInvalids((labels) => [...labels.filter((one) => one !== label), ...(wrong ? [label] : [])]);
@@ -79,28 +74,7 @@ export function usePage(first: PageState): Page {
     },
   );
 
-  const load = ({ text, func, notes: said, inputs }: Opened): void => {
-    const { func: _, ...others } = latest();
-    setNotes(said);
-    replace({ ...others, text, inputs, ...defined({ func }) });
-    editor.setText(text, "own");
-  };
-  const openFile = async (file: File): Promise<void> => {
-    const { text, func, inputs } = latest();
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    load(await long.call("open", { text, ...defined({ func }), inputs, name: file.name, bytes }));
-    setExample("");
-  };
-  const openExample = async (id: string): Promise<void> => {
-    setExample(id);
-    load(await quick.call("example", { id }));
-  };
-  const noteErrors = (opening: Promise<void>): void => {
-    opening.catch((thrown: unknown) => {
-      setNotes(errorTexts(thrown));
-    });
-  };
-
+  const opening = useOpening({ latest, replace }, editor, setNotes);
   useLink(state, (linked) => {
     if (linked === undefined) {
       setNotes(["The link holds no program of this page: it was cut, or made by something else."]);
@@ -119,14 +93,10 @@ export function usePage(first: PageState): Page {
       return judging;
     });
   });
-  useLayoutEffect(() => {
-    if (shown !== undefined && performance.getEntriesByName("changed").length > 0) {
-      performance.measure("verdict", "changed");
-      performance.clearMarks("changed");
-    }
-  }, [shown]);
+  useVerdictTime(shown);
+  useDrop(opening.openFile);
 
-  const page: Page = {
+  return {
     state,
     update,
     editor,
@@ -138,13 +108,7 @@ export function usePage(first: PageState): Page {
     notes,
     invalid,
     setInvalid,
-    example,
-    openExample: (id) => {
-      if (id !== "") noteErrors(openExample(id));
-    },
-    openFile: (file) => {
-      noteErrors(openFile(file));
-    },
+    ...opening,
     asked: askedOf(state),
     withInputs: {
       ...askedOf(state),
@@ -156,6 +120,16 @@ export function usePage(first: PageState): Page {
       void change({ kind: "schedule", entries }, "own");
     },
   };
-  useDrop(page.openFile);
-  return page;
+}
+
+/**
+ * Measures, as `verdict`, the time from the mark `changed` until the page shows the verdict on the change.
+ */
+function useVerdictTime(shown: Shown | undefined): void {
+  useLayoutEffect(() => {
+    if (shown !== undefined && performance.getEntriesByName("changed").length > 0) {
+      performance.measure("verdict", "changed");
+      performance.clearMarks("changed");
+    }
+  }, [shown]);
 }
