@@ -2,7 +2,7 @@
 import type { Coordinate } from "./forms.js";
 import { inputOf } from "../../ir/func.js";
 import { indicesOf } from "../../ir/linear.js";
-import type { Outside } from "../../ir/policy.js";
+import type { IndexRule, Outside } from "../../ir/policy.js";
 import { at } from "../../ir/types.js";
 import type { IndexStep } from "../index-walk.js";
 import type { PtoContext } from "./context.js";
@@ -79,12 +79,9 @@ export interface IndicesAt {
 /**
  * Emits declarations of index values, and of a variable that is true if all index values select an element.
  */
-export function emitIndexSteps(
-  context: PtoContext,
-  gather: IndexRules,
-  { steps, read, dims, names, inside, marks }: IndicesAt,
-): void {
+export function emitIndexSteps(context: PtoContext, gather: IndexRules, indices: IndicesAt): void {
   const { out, plan } = context;
+  const { steps, read, dims, names, inside } = indices;
   let mayBeOutside = false;
   out.line(`bool ${inside} = true;`);
   for (const { index, table, form, rule, wrapNegativeBy, ends } of steps) {
@@ -102,32 +99,59 @@ export function emitIndexSteps(
       if (wrapNegativeBy !== undefined) out.line(`if (${name} < 0) ${name} += ${wrapNegativeBy};`);
       continue;
     }
-    const wrapsByExtent = rule.wrapNegativeBy === undefined || rule.wrapNegativeBy === rule.extent;
-    const given = wrapsByExtent
-      ? raw
-      : `given${index} < 0 ? given${index} + ${rule.wrapNegativeBy} : given${index}`;
-    if (!wrapsByExtent) out.line(`const int64_t given${index} = ${raw};`);
-    const resolved = `${resolverOf(plan, gather, rule.outside)}<${wrapsByExtent ? type : "int64_t"}>`;
-    const counts = wrapsByExtent && rule.wrapNegativeBy !== undefined;
-    const reports = marks && rule.outside === "report";
-    if (reports && mayBeOutside) out.line(`const bool reached${index} = ${inside};`);
-    out.line(`const int64_t ${name} = ${resolved}(${given}, ${rule.extent}, ${String(counts)}, ${inside});`);
-    if (reports) out.line(`if (${mayBeOutside ? `reached${index} && ` : ""}!${inside}) bad = true;`);
-    mayBeOutside ||= rule.outside !== "nearest" && rule.outside !== "remainder";
-    mayBeOutside ||= rule.extent === 0;
-    if (ends !== undefined) {
-      const longer = `${name} - ${at(names, ends.from)} > ${ends.max}`;
-      out.block(`if (${inside} && ${longer})`, () => {
-        out.line(`${inside} = false;`);
-        if (marks) out.line("bad = true;");
-      });
-      mayBeOutside = true;
-    }
-    if (rule.excluded !== undefined) {
-      out.line(`if (${name} == ${rule.excluded}) ${inside} = false;`);
-      mayBeOutside = true;
-    }
+    emitResolved(context, gather, indices, { index, rule, type, raw, mayBeOutside });
+    if (ends !== undefined) emitLengthCheck(context, indices, name, ends);
+    if (rule.excluded !== undefined) out.line(`if (${name} == ${rule.excluded}) ${inside} = false;`);
+    mayBeOutside ||= ends !== undefined || maySelectNone(rule);
   }
+}
+
+/** True if an index value resolved by a rule may select no element. */
+const maySelectNone = ({ outside, extent, excluded }: IndexRule): boolean =>
+  (outside !== "nearest" && outside !== "remainder") || extent === 0 || excluded !== undefined;
+
+/** Index value to resolve by a rule. */
+interface RuledIndex {
+  readonly index: number;
+  readonly rule: IndexRule;
+  /** C++ type of the value, and C++ expression of it. */
+  readonly type: string;
+  readonly raw: string;
+  /** True if an earlier index value may select no element. */
+  readonly mayBeOutside: boolean;
+}
+
+/** Emits the declaration of an index value that a rule resolves. */
+function emitResolved(
+  { out, plan }: PtoContext,
+  gather: IndexRules,
+  { inside, marks }: Pick<IndicesAt, "inside" | "marks">,
+  { index, rule, type, raw, mayBeOutside }: RuledIndex,
+): void {
+  const wrapsByExtent = rule.wrapNegativeBy === undefined || rule.wrapNegativeBy === rule.extent;
+  const given = wrapsByExtent
+    ? raw
+    : `given${index} < 0 ? given${index} + ${rule.wrapNegativeBy} : given${index}`;
+  if (!wrapsByExtent) out.line(`const int64_t given${index} = ${raw};`);
+  const resolved = `${resolverOf(plan, gather, rule.outside)}<${wrapsByExtent ? type : "int64_t"}>`;
+  const counts = wrapsByExtent && rule.wrapNegativeBy !== undefined;
+  const reports = marks && rule.outside === "report";
+  if (reports && mayBeOutside) out.line(`const bool reached${index} = ${inside};`);
+  out.line(`const int64_t s${index} = ${resolved}(${given}, ${rule.extent}, ${String(counts)}, ${inside});`);
+  if (reports) out.line(`if (${mayBeOutside ? `reached${index} && ` : ""}!${inside}) bad = true;`);
+}
+
+/** Emits the check that a segment, which ends at index value `name`, is no longer than its limit. */
+function emitLengthCheck(
+  { out }: PtoContext,
+  { names, inside, marks }: IndicesAt,
+  name: string,
+  ends: NonNullable<IndexStep["ends"]>,
+): void {
+  out.block(`if (${inside} && ${name} - ${at(names, ends.from)} > ${ends.max})`, () => {
+    out.line(`${inside} = false;`);
+    if (marks) out.line("bad = true;");
+  });
 }
 
 /**
