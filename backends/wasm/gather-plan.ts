@@ -6,7 +6,7 @@ import { defined } from "../../ir/defined.js";
 import { gatheredTable } from "../../ir/access.js";
 import { gatherAddresses } from "../../ir/addressing.js";
 import { inputOf, inputsOf, outputBytes, outputOf, type TileFunc } from "../../ir/func.js";
-import { dimsOf, isConstant, sub, type Linear } from "../../ir/linear.js";
+import { dimsOf, isConstant, scale, sub, type Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
 import { walkedSizes, type Region } from "../../ir/tile.js";
 import { at } from "../../ir/types.js";
@@ -105,9 +105,13 @@ export function planCpuGather(
   const computed = core.values === undefined ? [] : stmt.map.reads;
   const output = pointerWalkOf(place(to).memory, addresses.output, outputOf(func).type.dtype, rank);
   const { indices, lookups } = lookupsOf(func, core, place);
-  const dims = new Set([...addresses.indices, { at: 0, terms: beyondSteps(addresses.data) }].flatMap(dimsOf));
+  const added = { at: 0, terms: beyondSteps(addresses.data) };
+  const dims = new Set([...addresses.indices, added].flatMap(dimsOf));
   const moves = core.values === undefined;
-  const table = moves && page === undefined ? lookupTable(dims, maxSizesOf(to.sizes, loops)) : undefined;
+  const table =
+    moves && page === undefined
+      ? lookupTable(dims, maxSizesOf(to.sizes, loops), scale(added, elementBytes), core.ranges)
+      : undefined;
   const rowBy = data.by.map((step, d) =>
     page !== undefined && d === last ? page.step * elementBytes : step,
   );

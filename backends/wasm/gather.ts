@@ -6,7 +6,7 @@
  * which gets the fill instead.
  */
 import { reductionDim } from "../../ir/access.js";
-import { constant, dimsOf, mod, scale, sub, sumOf, type Linear } from "../../ir/linear.js";
+import { constant, dimsOf, mod, scale, sub, type Linear } from "../../ir/linear.js";
 import { at, invariant } from "../../ir/types.js";
 import type { ValuePlan } from "../../ir/values/index.js";
 import { indexBytes } from "../../ir/policy.js";
@@ -191,11 +191,12 @@ class GatherEmitter {
     const { code, context, plan } = this;
     if (plan.table === undefined && adds.terms.length === 0) return data.local;
     const row = code.local("row");
-    if (plan.table === undefined) context.value(scale(adds, plan.elementBytes));
+    const { table } = plan;
+    if (table === undefined) context.value(scale(adds, plan.elementBytes));
     else {
       const entry = code.local("entry");
       code.get(at(index, 0).local).op("i32.load", 0).set(entry);
-      if (none !== undefined) code.get(entry).const(noEntry).op("i32.eq").brIf(none);
+      if (none !== undefined) code.get(entry).const(table.none).op("i32.eq").brIf(none);
       code.get(entry);
     }
     code.get(data.local).op("i32.add").set(row);
@@ -215,7 +216,6 @@ class GatherEmitter {
       index,
       coords,
     };
-    const adds = sumOf(plan.stages.map((stage) => stage.adds));
     nest(code, sizes, table.dims, listed(written), (locals) => {
       const target = withLocals(written, locals);
       const values: Values = new Map();
@@ -224,11 +224,11 @@ class GatherEmitter {
         context.at(this.pointAt(target, values), () => {
           for (const { index } of plan.indexSteps)
             values.set(index, this.emitIndex(index, target, values, none));
-          context.value(scale(adds, plan.elementBytes));
+          context.value(table.offset);
         });
         code.set(offset);
       };
-      if (plan.mayBeNone) code.const(noEntry).set(offset).block(lookUp);
+      if (plan.mayBeNone) code.const(table.none).set(offset).block(lookUp);
       else lookUp(undefined);
       code.get(target.data.local).get(offset).op("i32.store", 0);
     });
@@ -555,9 +555,6 @@ function narrow(local: IntegerLocals | undefined): LocalId {
 
 /** Returns the stage of a gather whose index values were looked up before. */
 const afterTable = (last: number): Stage => ({ dim: last, indices: [], adds: constant(0) });
-
-/** A table entry of an index without an element. */
-const noEntry = -1;
 
 /**
  * Returns the output dims whose coordinates the emitted code needs, in ascending order. Coordinates are

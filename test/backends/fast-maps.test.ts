@@ -12,7 +12,7 @@ import { compile, run, tryCompile, type Kernel } from "../../src/index.js";
 import { fits, hostInputsOf } from "../support/case-kernel.js";
 import { testRunner } from "../support/gpu.js";
 import { runs, tried } from "../support/runs.js";
-import { outcomeOn } from "../support/fast.js";
+import { fastOutput, outcomeOn } from "../support/fast.js";
 import { parsed } from "../support/parsed.js";
 
 const folder = new URL("../conformance/cases/", import.meta.url);
@@ -220,6 +220,29 @@ describe("a general map on the fast executor", () => {
       return x[7 * (2 * i[d0]! + (d0 % 2)) + 2 * (k % 3) + 1]!;
     });
     expect(Buffer.from(outputs.output as Uint8Array).equals(Buffer.from(expected))).toBe(true);
+  });
+
+  it("tells an index without an element from one that goes back, by any number of bytes", () => {
+    for (const by of [-3, -2, -1, 1, 2]) {
+      const start = by < 0 ? -2 * by : 0;
+      const func = parsed(`func @f(%x: tensor<7xu8>, %i: tensor<6xi32>) -> tensor<8x6xu8> target("cpu") {
+  %y = access.gather %x, %i (d0, d1) -> (${start} + ${by} * zero(%i[d1] in 3)) {oob = error}
+  return %y
+}
+`);
+      const { tile } = compile(func, { tile: [8, 6], residency: "gm" });
+      expect(planWasm(tile).gather?.table).toBeDefined();
+      const x = Uint8Array.of(10, 11, 12, 13, 14, 15, 16);
+      const i = Int32Array.of(0, 1, 2, 3, -1, 1);
+      const row = [...i].map((value) => (value < 0 || value > 2 ? 0 : x[start + by * value]!));
+      const expected = Uint8Array.from({ length: 48 }, (_, k) => row[k % 6]!);
+      const bytes = new Uint8Array(i.buffer);
+      const inputs = {
+        data: { type: { dtype: "u8", shape: [7] }, bytes: x },
+        indices: { type: { dtype: "i32", shape: [6] }, bytes },
+      } as const;
+      expect(fastOutput({ tile }, inputs), `by ${by}`).toEqual(expected);
+    }
   });
 
   const paged = compile(
