@@ -93,6 +93,7 @@ const overflows = "it may leave the range, where machines saturate or give infin
 const undefinedCast = "PTO-ISA leaves it undefined outside the range";
 const wraps = "PTO-ISA does not say that it wraps";
 const compares = "PTO-ISA does not say what it gives for NaN and for zeros of two signs";
+const comparesSigned = "PTO-ISA compares u32 as i32";
 const unclaimed = "no page states the bits of what is made of a NaN, and machines may saturate infinities";
 const divides = "no page says how a quotient rounds on A2 and A3";
 
@@ -131,7 +132,9 @@ function faultsOfCast(
   if (isFloat8Source(from) || castChain(from, type) === undefined)
     return refuse(`PTO-ISA has no conversion of ${from} on every core`);
   if (!isFloatValue(type)) {
-    if (!isRealSource(from) || (value.finite && fitsInteger(value, type))) return [];
+    // Numbers become u32 by way of i32.
+    const fits = type === "u32" ? isWhole32(value, type) : fitsInteger(value, type);
+    if (!isRealSource(from) || (value.finite && fits)) return [];
     const signed = type.startsWith("i") || value.low.units >= 0n;
     return [{ why: undefinedCast, helps: signed ? "below" : "nothing" }];
   }
@@ -177,8 +180,11 @@ function faultsOfOperation(
   if (op === "div") return [{ why: divides, helps: "nothing" }];
   const [a, b] = [at(operands, of[0]), at(operands, of[1])];
   const exact = combined(op, a, b);
-  if ((op === "min" || op === "max") && type === "f32" && (a.negativeZero || b.negativeZero))
-    return [{ why: compares, helps: "nothing" }];
+  if (op === "min" || op === "max") {
+    if (type === "f32" && (a.negativeZero || b.negativeZero)) return [{ why: compares, helps: "nothing" }];
+    if (type === "u32" && !(fitsInteger(a, "i32") && fitsInteger(b, "i32")))
+      return [{ why: comparesSigned, helps: "below" }];
+  }
   const sides =
     type === "f32" && !(isSafe(a) && isSafe(b)) ? [{ why: flushes, helps: "least" } as const] : [];
   // A number less a row is printed as the row times -1, plus the number.
@@ -218,6 +224,10 @@ function faultsOf(steps: readonly ValueStep[], magnitudesOfSteps: readonly Magni
   });
 }
 
+/** Returns the reasons why an Ascend core may give wrong bits for a maximum or minimum of such elements. */
+const faultsOfExtreme = (element: Magnitude, type: ArithmeticType): readonly Omit<Fault, "what">[] =>
+  type === "f32" && element.negativeZero ? [{ why: compares, helps: "nothing" }] : faultsOfSum(element, type);
+
 interface Sum {
   readonly value: Magnitude;
   readonly faults: readonly Omit<Fault, "what">[];
@@ -235,13 +245,9 @@ function sumOf(how: Reduction, type: ArithmeticType, element: Magnitude, max: nu
       return { value, faults: [...sides, ...faultsOfSum(value, type)] };
     }
     case "max":
-    case "min": {
+    case "min":
       // An element without terms is +0.
-      const value = exactSum(element, 1);
-      if (type === "f32" && element.negativeZero)
-        return { value, faults: [{ why: compares, helps: "nothing" }] };
-      return { value, faults: faultsOfSum(element, type) };
-    }
+      return { value: exactSum(element, 1), faults: faultsOfExtreme(element, type) };
     case "exact":
       return { value: element, faults: [{ why: "PTO-ISA has no such reduction", helps: "nothing" }] };
     case "mean":
@@ -295,8 +301,8 @@ export function faultOfNumbers(steps: readonly ValueStep[], numbers: readonly nu
 }
 
 /**
- * Returns the reason why an Ascend core may give wrong bits when reduction element `term` is added to `sum`;
- * undefined for exact bits. Only `fold` (sum in order) can give a reason.
+ * Returns the reason why an Ascend core may give wrong bits when `sum`, the result so far, takes in reduction
+ * element `term`; undefined for exact bits.
  */
 export function faultOfTaking(
   how: Reduction,
@@ -304,9 +310,11 @@ export function faultOfTaking(
   sum: number,
   term: number,
 ): string | undefined {
-  if (how !== "fold") return undefined;
   const step = { kind: "op", op: "add", type, of: [0, 1] } as const;
-  const faults = faultsOfOperation(step, [], [sum, term].map(magnitudeOfNumber));
+  const faults =
+    how === "max" || how === "min"
+      ? faultsOfExtreme(magnitudeOfNumber(term), type)
+      : faultsOfOperation(step, [], [sum, term].map(magnitudeOfNumber));
   return firstOf(faults.map((fault) => ({ what: `${how} of ${type}`, ...fault })));
 }
 

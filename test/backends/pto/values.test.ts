@@ -181,6 +181,8 @@ describe("the conditions of a value", () => {
       ["a -51 63", "s -51 63", "b -103 127"],
     ],
     ["an integer of f32", rows("i16(%a[t, d1] * 2)", "i16", "%a: tensor<30x24xf32>"), ["data -126 14"]],
+    ["u32 below 2^31", rows("u32(f32(%q[t, d1]) * 8000000)", "u32", "%q: tensor<30x24xu8>"), []],
+    ["the least of u32 below 2^31", rows("min(u32(%q[t, d1]), 7)", "u32", "%q: tensor<30x24xu8>"), []],
     ["the least of numbers without -0", rows("min(f32(%q[t, d1]), 3)", "f32", "%q: tensor<30x24xi8>"), []],
   ] as const)("are, of %s", (_, text, want) => {
     for (const target of ascend) expect(lines(on(text, target))).toEqual(want);
@@ -203,6 +205,18 @@ describe("the conditions of a value", () => {
     [
       rows("f32(%a[t, d1])", "f32", "%a: tensor<30x24xi4>"),
       "a cast of i4 to f32: no instruction reads elements that share a byte",
+    ],
+    ...(["min", "max"] as const).map(
+      (op) =>
+        [
+          rows(`${op}(%a[t, d1], 125)`, "u32", "%a: tensor<30x24xu32>"),
+          `${op} of u32: PTO-ISA compares u32 as i32`,
+        ] as const,
+    ),
+    // 255 * 10^7 is beyond 2^31.
+    [
+      rows("u32(f32(%a[t, d1]) * 10000000)", "u32", "%a: tensor<30x24xu8>"),
+      "a cast of f32 to u32: PTO-ISA leaves it undefined outside the range",
     ],
     [rows("f16(%a[t, d1])", "f16", "%a: tensor<30x24xi32>"), "a cast of i32 to f16: it would round twice"],
     [
