@@ -48,7 +48,10 @@ import { ascendGather, objectionsTo, trialOf } from "../support/pto-trials.js";
 import { cppCompiler } from "../support/pto.js";
 import { judgeBound, judgeMap, type MapOutcome } from "../support/map-trials.js";
 import { operandOf } from "../support/operands.js";
+import { randomBag, randomCombine } from "../support/random-bags.js";
 import { randomMap } from "../support/random-map.js";
+import { randomPages } from "../support/random-pages.js";
+import { randomSteps } from "../support/random-steps.js";
 import { randomExact, randomSum } from "../support/random-sum.js";
 import { longRows, randomValue, type RandomValue } from "../support/random-value.js";
 import { judgeValue } from "../support/value-trials.js";
@@ -110,19 +113,29 @@ async function judgeBoth(map: OracleMap, draw: Draw, runner: Runner | undefined)
   return outcome;
 }
 
+/** Half of all maps of any form; of these few count down, or read pages. */
+const mapsOf: readonly ((draw: Draw) => OracleMap | undefined)[] = [
+  randomMap,
+  randomSteps,
+  randomMap,
+  randomPages,
+];
+
 const valuesOf: readonly ((draw: Draw) => RandomValue)[] = [
   randomValue,
   randomSum,
   (draw) => randomValue(draw, longRows),
   (draw) => randomSum(draw, undefined, longRows),
   randomExact,
+  randomBag,
+  randomCombine,
 ];
 
 function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Generator<Item> {
   if (seed % kernelsOfOne === 0 && cppCompiler() !== undefined) yield kernels(seed);
   if (only === "pto") return;
   const maps = drawer(seed * 17 + 3);
-  const map = randomMap(maps);
+  const map = mapsOf[maps(mapsOf.length)]!(maps);
   if (map !== undefined) {
     const gpu = seed % 8 === 1 ? runner : undefined;
     yield { kind: "map", input: shownMap(map), run: () => judgeBoth(map, maps, gpu) };
