@@ -224,10 +224,6 @@ function faultsOf(steps: readonly ValueStep[], magnitudesOfSteps: readonly Magni
   });
 }
 
-/** Returns the reasons why an Ascend core may give wrong bits for a maximum or minimum of such elements. */
-const faultsOfExtreme = (element: Magnitude, type: ArithmeticType): readonly Omit<Fault, "what">[] =>
-  type === "f32" && element.negativeZero ? [{ why: compares, helps: "nothing" }] : faultsOfSum(element, type);
-
 interface Sum {
   readonly value: Magnitude;
   readonly faults: readonly Omit<Fault, "what">[];
@@ -245,9 +241,13 @@ function sumOf(how: Reduction, type: ArithmeticType, element: Magnitude, max: nu
       return { value, faults: [...sides, ...faultsOfSum(value, type)] };
     }
     case "max":
-    case "min":
+    case "min": {
       // An element without terms is +0.
-      return { value: exactSum(element, 1), faults: faultsOfExtreme(element, type) };
+      const value = exactSum(element, 1);
+      if (type === "f32" && element.negativeZero)
+        return { value, faults: [{ why: compares, helps: "nothing" }] };
+      return { value, faults: faultsOfSum(element, type) };
+    }
     case "exact":
       return { value: element, faults: [{ why: "PTO-ISA has no such reduction", helps: "nothing" }] };
     case "mean":
@@ -301,8 +301,8 @@ export function faultOfNumbers(steps: readonly ValueStep[], numbers: readonly nu
 }
 
 /**
- * Returns the reason why an Ascend core may give wrong bits when `sum`, the result so far, takes in reduction
- * element `term`; undefined for exact bits.
+ * Returns the reason why an Ascend core may give wrong bits when reduction element `term` is added to `sum`;
+ * undefined for exact bits. Only `fold` (sum in order) can give a reason.
  */
 export function faultOfTaking(
   how: Reduction,
@@ -310,11 +310,9 @@ export function faultOfTaking(
   sum: number,
   term: number,
 ): string | undefined {
+  if (how !== "fold") return undefined;
   const step = { kind: "op", op: "add", type, of: [0, 1] } as const;
-  const faults =
-    how === "max" || how === "min"
-      ? faultsOfExtreme(magnitudeOfNumber(term), type)
-      : faultsOfOperation(step, [], [sum, term].map(magnitudeOfNumber));
+  const faults = faultsOfOperation(step, [], [sum, term].map(magnitudeOfNumber));
   return firstOf(faults.map((fault) => ({ what: `${how} of ${type}`, ...fault })));
 }
 
