@@ -23,6 +23,8 @@ import type { Shape } from "./types.js";
  */
 interface ListForm {
   readonly form: "list";
+  /** Value that the hint of an invalid flag shows. */
+  readonly example: string;
   /** Description of the value that the library's option takes, in words. */
   readonly takes: string;
 }
@@ -84,6 +86,7 @@ const rows = {
     argument: "shape",
     help: "extents over the output dims",
     usage: ", such as 8,1024",
+    example: "8,1024",
     takes: "a list of numbers, one for each output dim",
     searched: true,
   },
@@ -91,6 +94,7 @@ const rows = {
     form: "list",
     argument: "shape",
     help: "view shape: splits the iteration before the tile does",
+    example: "8,1024",
     takes: "a list of numbers, one for each output dim",
     searched: true,
   },
@@ -121,6 +125,7 @@ const rows = {
     argument: "dims",
     help: "output dims, outermost loop first",
     usage: ", such as 1,0",
+    example: "1,0",
     takes: "a list of the output dims, outermost loop first",
     searched: true,
   },

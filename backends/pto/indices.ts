@@ -125,7 +125,7 @@ interface RuledIndex {
 function emitResolved(
   { out, plan }: PtoContext,
   gather: IndexRules,
-  { inside, marks }: Pick<IndicesAt, "inside" | "marks">,
+  { names, inside, marks }: Pick<IndicesAt, "names" | "inside" | "marks">,
   { index, rule, type, raw, mayBeOutside }: RuledIndex,
 ): void {
   const wrapsByExtent = rule.wrapNegativeBy === undefined || rule.wrapNegativeBy === rule.extent;
@@ -137,7 +137,9 @@ function emitResolved(
   const counts = wrapsByExtent && rule.wrapNegativeBy !== undefined;
   const reports = marks && rule.outside === "report";
   if (reports && mayBeOutside) out.line(`const bool reached${index} = ${inside};`);
-  out.line(`const int64_t s${index} = ${resolved}(${given}, ${rule.extent}, ${String(counts)}, ${inside});`);
+  out.line(
+    `const int64_t ${at(names, index)} = ${resolved}(${given}, ${rule.extent}, ${String(counts)}, ${inside});`,
+  );
   if (reports) out.line(`if (${mayBeOutside ? `reached${index} && ` : ""}!${inside}) bad = true;`);
 }
 

@@ -524,6 +524,7 @@ function fullLoad({ func }: Program): Diagnostic[] {
   if (task.gather === undefined) return [];
   const { stmt, loops } = task.gather;
   const { map, from } = stmt;
+  const sizes = walkedSizes(stmt);
   const inputs = inputsOf(func);
   const values = indexLoops(
     stmt,
@@ -537,7 +538,7 @@ function fullLoad({ func }: Program): Diagnostic[] {
   ];
   return from.flatMap((region, table) => {
     const start = startOf(region, tensorRegion(task, region).loaded);
-    const read = { stmt, region, start, input: at(inputs, table), around, values };
+    const read = { stmt, sizes, region, start, input: at(inputs, table), around, values };
     return readsOf(map, table).flatMap((coords) =>
       coords.flatMap((coord, k) => judgeCoordinate(read, coord, k)),
     );
@@ -547,6 +548,8 @@ function fullLoad({ func }: Program): Diagnostic[] {
 /** Region of an input that a gather reads, with the loops over which its coordinates vary. */
 interface RegionRead {
   readonly stmt: GatherStmt;
+  /** Sizes of the dims that coordinates depend on. */
+  readonly sizes: readonly Linear[];
   readonly region: Region;
   /** Coordinates in the input at which the region starts. */
   readonly start: readonly Linear[];
@@ -561,7 +564,7 @@ interface RegionRead {
  * gather reads; else an empty list.
  */
 function judgeCoordinate(
-  { stmt, region, start, input: { name, type }, around, values }: RegionRead,
+  { stmt, sizes, region, start, input: { name, type }, around, values }: RegionRead,
   coord: Linear,
   k: number,
 ): Diagnostic[] {
@@ -574,7 +577,7 @@ function judgeCoordinate(
   const ofSegment =
     only?.kind === "dim" && only.dim === reductionDim(map) && map.reduced?.segment !== undefined;
   // As long as the tile along its dim.
-  if (only?.kind === "dim" && !ofSegment && equalLinear(at(walkedSizes(stmt), only.dim), size)) return [];
+  if (only?.kind === "dim" && !ofSegment && equalLinear(at(sizes, only.dim), size)) return [];
   const counted = isConstant(coord) || only?.kind === "index" || ofSegment;
   const offset = at(start, k);
   const isShifted = counted && !(isConstant(offset) && offset.at === 0);

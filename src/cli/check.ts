@@ -5,6 +5,7 @@ import { defined, CompileError, error, hasErrors, type Operators } from "../../i
 import type { Executor } from "../../backends/sim/index.js";
 import { backendNames, nameOf } from "../api/backends.js";
 import type { Project } from "../config/project.js";
+import { formatHint } from "../formats/case-tensor.js";
 import { fileNames } from "../formats/file-names.js";
 import { forgetUses, readText } from "../formats/files.js";
 import { rewriteInput } from "../output/write-file.js";
@@ -165,8 +166,8 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
 }
 
 /**
- * Returns the tests at some paths. A file that several of them name or contain is tested once. A file that
- * cannot be read becomes a failing test.
+ * Returns the tests of files and folders. The tests of a file that several of `paths` name or contain are
+ * returned once. A file that cannot be read becomes a failing test.
  */
 function testsOf(paths: readonly string[], operators: Operators | undefined): Test[] {
   const visited = new Set<string>();
@@ -182,10 +183,7 @@ function testsOf(paths: readonly string[], operators: Operators | undefined): Te
  * there are no tests or none matches the filter.
  */
 function selected(all: readonly Test[], { filter, shard: chosen }: CheckFlags): readonly NamedTest[] {
-  if (all.length === 0)
-    throw new CompileError([
-      error("TC013", "no test was found", { hint: "docs/cases.md describes the format" }),
-    ]);
+  if (all.length === 0) throw new CompileError([error("TC013", "no test was found", { hint: formatHint })]);
   const names = fileNames(all.map(({ id }) => id));
   const named = all.map((test, k) => ({ ...test, dumpName: names[k] ?? "" }));
   const matching = filter === undefined ? named : named.filter(({ id }) => id.includes(filter));

@@ -9,7 +9,7 @@ import { forgetUses } from "../formats/files.js";
 import { everywhereHeading, helpLayout } from "./help-layout.js";
 import { refuseSecondValues } from "./second-values.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
-import { commanderText, UsageError } from "./usage-error.js";
+import { commanderText } from "./usage-error.js";
 import { version } from "../device/package-files.js";
 
 interface CommandEntry {
@@ -194,7 +194,7 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
     }
     return fail([error("TC701", message, { hint: usageHint(thrown, args) })], json, 2);
   }
-  if (thrown instanceof UsageError || thrown instanceof ConfigError) return fail(thrown.diagnostics, json, 2);
+  if (thrown instanceof ConfigError) return fail(thrown.diagnostics, json, 2);
   if (thrown instanceof CompileError || thrown instanceof RunError)
     return fail(thrown.diagnostics, json, isWrongUsage(thrown.diagnostics) ? 2 : 1);
   const { PassError } = await import("../../passes/pipeline.js");
@@ -210,7 +210,7 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
   return 3;
 }
 
-/** True if each error is a wrong usage (TC701), as where every program is refused for the same flag. */
+/** True if every error is a wrong usage (TC701), of one command line or of each program that it names. */
 function isWrongUsage(diagnostics: readonly Diagnostic[]): boolean {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   return errors.length > 0 && errors.every(({ code }) => code === "TC701");

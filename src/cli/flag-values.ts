@@ -169,7 +169,7 @@ export function parseEntry(key: keyof Schedule, text: string): EntryValue {
   const entry = scheduleEntries[key];
   switch (entry.form) {
     case "list":
-      return parseShape(text, entry.flag, key === "order" ? "1,0" : undefined);
+      return parseShape(text, entry.flag, entry.example);
     case "count":
       return entry.unit === "bytes" ? parseBytes(text, entry.flag) : parseCount(text, entry.flag, 1);
     case "word": {

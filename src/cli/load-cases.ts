@@ -1,7 +1,8 @@
 /** Programs of case files; apart, since what reads them is slow to load. */
-import { CompileError, error, UniqueNames } from "../../ir/index.js";
+import { CompileError, UniqueNames } from "../../ir/index.js";
 import { hintFor } from "../../ir/did-you-mean.js";
 import { caseProgram } from "../formats/case-program.js";
+import { malformed } from "../formats/case-tensor.js";
 import { readCaseList, type Case } from "../formats/cases.js";
 import { readText } from "../formats/files.js";
 import { isPyptoDump } from "../formats/pypto-dump.js";
@@ -58,9 +59,7 @@ export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): Loa
  */
 function withoutCase(file: string, which: string | undefined, ids: readonly string[]): CompileError {
   if (which === undefined || ids.length === 0)
-    return new CompileError([
-      error("TC013", `${file}: there is no case in it`, { hint: "docs/cases.md describes the format" }),
-    ]);
+    return new CompileError([malformed(file, "there is no case in it")]);
   const some = `ids are ${ids.slice(0, 3).join(", ")}${ids.length > 3 ? `, and ${ids.length - 3} others` : ""}`;
   return new UsageError(`${file} has no case with the id ${which}`, hintFor(which, ids, some));
 }

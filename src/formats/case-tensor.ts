@@ -54,12 +54,15 @@ export function readCaseTensor(json: TensorJson, where: string): CaseTensor {
   return { type, filled: false, read: () => value };
 }
 
+/** Hint of errors about files with tests. */
+export const formatHint = "docs/cases.md describes the format";
+
 /**
  * Returns an error (TC013) that a test file is malformed. `where`: position in the file, printed before
  * `message`.
  */
 export const malformed = (where: string, message: string): Diagnostic =>
-  error("TC013", `${where}: ${message}`, { hint: "docs/cases.md describes the format" });
+  error("TC013", `${where}: ${message}`, { hint: formatHint });
 
 const fail = (where: string, message: string): never => {
   throw new CompileError([malformed(where, message)]);

@@ -10,6 +10,7 @@ import type { Pass } from "../../passes/index.js";
 import type { BackendChoice, BackendName } from "../api/backends.js";
 import { checkOptions } from "../api/check-options.js";
 import { compileFields } from "../api/compile.js";
+import { formatHint } from "../formats/case-tensor.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { loud, type SkipContext } from "./assert-that.js";
 import type { CheckContext } from "./check-case.js";
@@ -72,7 +73,7 @@ export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
   throwIfErrors(checkOptions("caseTests", options, caseFields));
   const tests = testsIn(path, options.operators);
   if (tests.length === 0) {
-    throw new CompileError([error("TC013", `no test was found in ${path}`, { hint: "docs/cases.md" })]);
+    throw new CompileError([error("TC013", `no test was found in ${path}`, { hint: formatHint })]);
   }
   return tests.map((test) => ({ name: test.id, run: (context = loud) => runCase(test, options, context) }));
 }

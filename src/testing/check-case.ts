@@ -34,7 +34,7 @@ import { compile, type Kernel } from "../api/compile.js";
 import { beyondUlp, formatUlpDifference, ulpDifference } from "../api/ulp-difference.js";
 import type { RunInputs } from "../api/origin-of.js";
 import type { Case } from "../formats/cases.js";
-import type { CaseTensor } from "../formats/case-tensor.js";
+import { malformed, type CaseTensor } from "../formats/case-tensor.js";
 import { once } from "../formats/once.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
@@ -275,8 +275,8 @@ function compileCase(test: Case, { findTarget, passes, profile }: CheckContext):
   throwIfErrors(diagnostics);
   const [func, ...others] = module.funcs;
   if (func === undefined || others.length > 0) {
-    const message = `${test.id}: tir holds ${module.funcs.length} functions; a case runs one`;
-    throw new CompileError([error("TC013", message, { hint: "docs/cases.md describes the format" })]);
+    const message = `tir holds ${module.funcs.length} functions; a case runs one`;
+    throw new CompileError([malformed(test.id, message)]);
   }
   const { target, schedule } = test.options;
   const targeted = target === undefined ? func : { target, ...func };

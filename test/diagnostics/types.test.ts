@@ -1,4 +1,4 @@
-/** What a refused element type is to be cast to: the hint, followed, is taken. */
+/** Hints of refused element types: each operator takes the type that the hint says to cast to. */
 import { describe, expect, it } from "vitest";
 import {
   inputNames,

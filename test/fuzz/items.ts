@@ -113,7 +113,7 @@ async function judgeBoth(map: OracleMap, draw: Draw, runner: Runner | undefined)
   return outcome;
 }
 
-/** Half of all maps of any form; of these few count down, or read pages. */
+/** Generators of maps: maps of any form, half of the time; maps whose coordinates count down; pages. */
 const mapsOf: readonly ((draw: Draw) => OracleMap | undefined)[] = [
   randomMap,
   randomSteps,
